@@ -1,0 +1,89 @@
+"""The plain records that every format reads into and every export is written from.
+
+Pure: no Django. A format yields `ItemRecord`s; the import checks them, finds their images and stores them.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+ROLES = ("positive", "negative", "second_positive", "candidate")
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a record stood: file name as the user knows it, physical line or record number counted from 1."""
+
+    file: str
+    row: int
+
+
+@dataclass(frozen=True, slots=True)
+class CaptionRecord:
+    role: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ImageRecord:
+    """`name` is the path of the file inside the images folder or archive, with `/` between its parts."""
+
+    role: str
+    name: str
+    licence: str = ""
+    attribution: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ItemRecord:
+    """One instance. Captions and images are in source order; among those of one role, the order is their position.
+
+    `meta` holds whatever else the source said of the item (JSON values only); `truth`, where a source knows it, names
+    the acceptable options per protocol, as `{"bivlc-choose": ["candidate-0"]}`. Neither ever reaches an annotator.
+    """
+
+    key: str
+    type: str
+    subtype: str
+    captions: tuple[CaptionRecord, ...]
+    images: tuple[ImageRecord, ...]
+    meta: Mapping[str, object] = field(default_factory=dict)
+    truth: Mapping[str, list[str]] = field(default_factory=dict)
+    origin: Origin | None = None
+
+    def caption(self, role: str) -> str:
+        """The first caption with that role; KeyError where there is none."""
+        for caption in self.captions:
+            if caption.role == role:
+                return caption.text
+        raise KeyError(role)
+
+    def images_as(self, role: str) -> list[ImageRecord]:
+        return [image for image in self.images if image.role == role]
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One reason to refuse an import, or (`fatal=False`) a note that stands in its report.
+
+    Codes are stable: users and tests rely on them. Prints as `CODE · file · row · column · what to do`.
+    """
+
+    code: str
+    file: str
+    row: int | None
+    column: str
+    advice: str
+    fatal: bool = True
+
+    def __str__(self) -> str:
+        row = "" if self.row is None else str(self.row)
+        return " · ".join((self.code, self.file, row, self.column, self.advice))
+
+
+class Refused(Exception):
+    """The input cannot be imported. Carries the first 100 problems and how many there were in all."""
+
+    def __init__(self, problems: list[Problem], count: int | None = None):
+        self.problems = problems[:100]
+        self.count = len(problems) if count is None else count
+        super().__init__("; ".join(str(p) for p in self.problems[:3]))

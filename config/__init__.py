@@ -1,0 +1,5 @@
+"""The project package. Celery's app is loaded here so that shared tasks find it in every process."""
+
+from workers.celery import app as celery_app
+
+__all__ = ["celery_app"]

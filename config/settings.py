@@ -1,0 +1,166 @@
+"""Every setting, in one file, from the environment alone.
+
+With nothing set, Winnow runs for one laptop: its own PostgreSQL and Valkey under `var/` and a secret key made on first
+use. With `WINNOW_PRODUCTION=1` it refuses to start until what a public server needs is given. docs/deployment.md lists
+every variable.
+"""
+
+import os
+from pathlib import Path
+
+import dj_database_url
+from csp.constants import NONE, SELF
+from django.core.exceptions import ImproperlyConfigured
+
+from config import services
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+VAR = Path(os.environ.get("WINNOW_VAR", BASE_DIR / "var")).resolve()
+VERSION = "0.1.0"
+
+
+def flag(name: str) -> bool:
+    return os.environ.get(name, "").lower() in {"1", "true", "yes", "on"}
+
+
+def required(name: str, what: str) -> str:
+    value = os.environ.get(name, "")
+    if not value:
+        raise ImproperlyConfigured(f"Set {name}: {what}. docs/deployment.md shows an example.")
+    return value
+
+
+PRODUCTION = flag("WINNOW_PRODUCTION")
+DEBUG = flag("WINNOW_DEBUG") and not PRODUCTION
+
+if PRODUCTION:
+    SECRET_KEY = required("SECRET_KEY", "50 or more random characters, kept from everybody")
+    ALLOWED_HOSTS = required("ALLOWED_HOSTS", "the host names that Winnow answers to, separated by commas").split(",")
+    DATABASE_URL = required("DATABASE_URL", "postgresql://user:password@host:5432/name")
+    REDIS_URL = required("REDIS_URL", "redis://host:6379/0")
+else:
+    SECRET_KEY = os.environ.get("SECRET_KEY") or services.secret_key(VAR)
+    ALLOWED_HOSTS = os.environ.get("ALLOWED_HOSTS", "*").split(",")
+    DATABASE_URL = os.environ.get("DATABASE_URL") or services.database_url(VAR)
+    REDIS_URL = os.environ.get("REDIS_URL") or services.redis_url(VAR)
+
+INSTALLED_APPS = [
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "django.contrib.postgres",
+    "django.contrib.humanize",
+    "django_htmx",
+    "rest_framework",
+    "csp",
+    "config",
+    "annotation",
+    "benchmarks",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+]
+
+ROOT_URLCONF = "config.urls"
+WSGI_APPLICATION = "config.wsgi.application"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ]
+        },
+    }
+]
+
+DATABASES = {"default": dj_database_url.parse(DATABASE_URL, conn_max_age=600, conn_health_checks=True)}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}}
+
+CELERY_BROKER_URL = services.broker_url(REDIS_URL)
+CELERY_TASK_IGNORE_RESULT = True  # progress and errors live in the Job row
+CELERY_TASK_ACKS_LATE = True  # a killed worker's task runs again; every task may run twice
+CELERY_TASK_REJECT_ON_WORKER_LOST = True
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
+]
+LOGIN_URL = "login"
+LOGIN_REDIRECT_URL = "study-list"
+LOGOUT_REDIRECT_URL = "login"
+
+LANGUAGE_CODE = "en"
+TIME_ZONE = "UTC"
+USE_TZ = True
+
+STATIC_URL = "/static/"
+STATIC_ROOT = VAR / "static"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+MEDIA_ROOT = VAR / "media"
+MEDIA_URL = "/i/"
+FILE_UPLOAD_TEMP_DIR = services.folder(VAR / "uploads")
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+}
+WHITENOISE_USE_FINDERS = DEBUG
+
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [NONE],
+        "script-src": [SELF],
+        "style-src": [SELF],
+        "img-src": [SELF, "data:"],
+        "connect-src": [SELF],
+        "font-src": [SELF],
+        "form-action": [SELF],
+        "frame-ancestors": [NONE],
+        "base-uri": [NONE],
+    }
+}
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+SESSION_COOKIE_AGE = 14 * 24 * 3600
+if PRODUCTION:
+    SECURE_SSL_REDIRECT = not flag("WINNOW_PLAIN_HTTP")
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+    SECURE_HSTS_SECONDS = 365 * 24 * 3600
+    SECURE_HSTS_INCLUDE_SUBDOMAINS = True
+    SECURE_HSTS_PRELOAD = True
+    SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = True
+    CSRF_TRUSTED_ORIGINS = [f"https://{host}" for host in ALLOWED_HOSTS if host != "*"]
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": ["rest_framework.authentication.SessionAuthentication"],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAdminUser"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PAGINATION_CLASS": "rest_framework.pagination.LimitOffsetPagination",
+    "PAGE_SIZE": 100,
+}
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "handlers": {"console": {"class": "logging.StreamHandler"}},
+    "root": {"handlers": ["console"], "level": os.environ.get("WINNOW_LOG", "WARNING")},
+}

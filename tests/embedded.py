@@ -1,0 +1,23 @@
+"""A pytest plugin, loaded before Django: the suite runs on embedded servers of its own, in a temporary place."""
+
+import os
+import tempfile
+from pathlib import Path
+
+from config.services import Servers, database_url, redis_url
+
+_servers = None
+
+if "PYTEST_XDIST_WORKER" not in os.environ:
+    _folder = tempfile.TemporaryDirectory(prefix="winnow-tests-")
+    _var = Path(_folder.name).resolve()
+    _servers = Servers(_var)
+    _servers.start()
+    os.environ.update(WINNOW_VAR=str(_var), DATABASE_URL=database_url(_var), REDIS_URL=redis_url(_var))
+    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"  # Playwright keeps an event loop in the test's thread
+
+
+def pytest_unconfigure():
+    if _servers:
+        _servers.stop()
+        _folder.cleanup()
