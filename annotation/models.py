@@ -16,7 +16,6 @@ from django.db.models.functions import Now
 
 from benchmarks.models import Benchmark, Item
 
-
 DAY = 86_400  # seconds
 
 
