@@ -1,0 +1,229 @@
+"""Judgments: an answer comes in, is taken back, is changed; a task is flagged.
+
+Everything here is acknowledged after COMMIT (law 1) and safe to send again (law 3). A judgment is a row that is never
+altered; what it does to its slot and lease happens in the same transaction.
+"""
+
+import hashlib
+import json
+from dataclasses import dataclass
+from datetime import timedelta
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Exists, Max, OuterRef, QuerySet
+from django.utils import timezone
+
+from annotation import claiming
+from annotation.models import Annotator, Flag, Judgment, Lease, LeaseState, Slot, Stage, StudyState
+from annotation.protocols.base import CANNOT_JUDGE
+from annotation.protocols.registry import PROTOCOLS
+from benchmarks import events
+
+HISTORY = 20  # screens that an annotator can walk back
+REASON_LENGTH = 500
+LONGEST_MS = 24 * 3600 * 1000  # a browser's clock is not trusted beyond a day
+
+
+class Refused(Exception):
+    """The request cannot be carried out; the message is for the annotator, `status` for HTTP."""
+
+    status = 409
+
+
+class UnknownLease(Refused):
+    status = 404
+
+
+class KeyReused(Refused):
+    """The same key with another body (law 3)."""
+
+
+class BadAnswer(Refused):
+    status = 422
+
+
+class NotOpen(Refused):
+    pass
+
+
+class NothingToUndo(Refused):
+    pass
+
+
+@dataclass(frozen=True)
+class Receipt:
+    lease: Lease
+    judgment: Judgment
+    replayed: bool
+
+
+def read_answer(lease: Lease, stage: Stage, shown_answer: str) -> str:
+    """From what was pressed ("2", "none") to the identity that is stored (`candidate-0`, `none`)."""
+    protocol = PROTOCOLS[stage.protocol]
+    if shown_answer.isdecimal() and 1 <= int(shown_answer) <= len(lease.shown):
+        return lease.shown[int(shown_answer) - 1]
+    if shown_answer == CANNOT_JUDGE or shown_answer in {choice.identity for choice in protocol.fixed}:
+        return shown_answer
+    raise BadAnswer("That is not one of the answers on this screen.")
+
+
+def shown_as(lease: Lease, answer: str) -> str:
+    """The inverse of `read_answer`."""
+    return str(lease.shown.index(answer) + 1) if answer in lease.shown else answer
+
+
+@transaction.atomic
+def submit(
+    *,
+    annotator: Annotator,
+    token: UUID,
+    key: UUID,
+    shown_answer: str,
+    reason: str = "",
+    active_ms: int = 0,
+    elapsed_ms: int = 0,
+) -> Receipt:
+    """Write a judgment, or a new revision of one. An answer whose slot was given on is kept as surplus."""
+    claiming.lock(annotator)
+    digest = _digest(token, shown_answer, reason)
+    earlier = _earlier(annotator, key, digest)
+    if earlier:
+        return Receipt(earlier.lease, earlier, replayed=True)
+    lease = _find(annotator, token)
+    stage = lease.task.stage
+    answer = read_answer(lease, stage, shown_answer)
+    if answer == CANNOT_JUDGE and not reason.strip():
+        raise BadAnswer("Say in a few words why it cannot be judged.")
+    if lease.state == LeaseState.JUDGED and stage.study.state == StudyState.CLOSED:
+        raise NotOpen("This study is closed; answers can no longer be changed.")
+    slot = Slot.objects.select_for_update(no_key=True, of=("self",)).get(pk=lease.slot_id)
+    counts = _may_take(slot, lease)
+    judgment = Judgment.objects.create(
+        lease=lease,
+        revision=_next_revision(lease),
+        key=key,
+        digest=digest,
+        instructions_id=annotator.read_id,
+        answer=answer,
+        reason=reason.strip()[:REASON_LENGTH],
+        surplus=not counts,
+        active_ms=min(active_ms, elapsed_ms, LONGEST_MS),
+        elapsed_ms=min(elapsed_ms, LONGEST_MS),
+    )
+    if counts:
+        Slot.objects.filter(pk=slot.pk).update(annotator=annotator, held_until=None, judgment=judgment)
+        _move(lease, LeaseState.JUDGED)
+    return Receipt(lease, judgment, replayed=False)
+
+
+def _digest(*parts: object) -> str:
+    return hashlib.sha256(json.dumps([str(part) for part in parts]).encode()).hexdigest()
+
+
+def _earlier(annotator: Annotator, key: UUID, digest: str) -> Judgment | None:
+    earlier = Judgment.objects.filter(key=key).select_related("lease__task__stage__study").first()
+    if earlier and (earlier.digest != digest or earlier.lease.annotator_id != annotator.pk):
+        raise KeyReused("This key was used for another answer.")
+    return earlier
+
+
+def _find(annotator: Annotator, token: UUID) -> Lease:
+    leases = Lease.objects.select_related("task__stage__study").filter(annotator=annotator, token=token)
+    lease = leases.first()
+    if lease is None:
+        raise UnknownLease("This screen is not yours, or is not there any more.")
+    return lease
+
+
+def _may_take(slot: Slot, lease: Lease) -> bool:
+    """Whether an answer on this lease counts: its slot is still this annotator's, or nobody took it meanwhile."""
+    if slot.annotator_id is not None:
+        return slot.annotator_id == lease.annotator_id
+    newer = Lease.objects.filter(task_id=lease.task_id, annotator_id=lease.annotator_id).exclude(pk=lease.pk)
+    return not newer.exclude(state=LeaseState.LAPSED).exists()
+
+
+def _next_revision(lease: Lease) -> int:
+    return (lease.judgments.aggregate(last=Max("revision"))["last"] or 0) + 1
+
+
+def _move(lease: Lease, state: LeaseState) -> None:
+    lease.state = state
+    Lease.objects.filter(pk=lease.pk).update(state=state)
+
+
+@transaction.atomic
+def undo(*, annotator: Annotator, key: UUID) -> Lease:
+    """Take back the last answer that still stands, within the stage's window; its screen is held again.
+
+    The lease comes back with `previous_answer`, as it was shown.
+    """
+    claiming.lock(annotator)
+    earlier = _earlier(annotator, key, _digest("undo"))
+    last = _standing(annotator).first() if earlier is None else earlier
+    if last is None:
+        raise NothingToUndo("There is no answer to take back.")
+    lease = _find(annotator, last.lease.token)
+    stage = lease.task.stage
+    if earlier is None:
+        _check_undo(last, stage)
+        _withdraw(last, lease, stage, key)
+    answered = lease.judgments.filter(withdrawn=False).order_by("-revision").first()
+    lease.previous_answer = shown_as(lease, answered.answer)
+    return lease
+
+
+def _standing(annotator: Annotator) -> QuerySet[Judgment]:
+    """Judgments that are the last word on their lease and not withdrawn, newest first."""
+    later = Judgment.objects.filter(lease=OuterRef("lease"), revision__gt=OuterRef("revision"))
+    mine = Judgment.objects.filter(lease__annotator=annotator, withdrawn=False)
+    return mine.filter(~Exists(later)).select_related("lease").order_by("-pk")
+
+
+def _check_undo(last: Judgment, stage: Stage) -> None:
+    if stage.study.state == StudyState.CLOSED:
+        raise NotOpen("This study is closed; answers can no longer be taken back.")
+    if timezone.now() - last.created_at > timedelta(seconds=stage.undo_seconds):
+        raise NothingToUndo("The last answer is too old to take back. You can still change it: walk back with Left.")
+
+
+def _withdraw(last: Judgment, lease: Lease, stage: Stage, key: UUID) -> None:
+    Judgment.objects.create(
+        lease=lease,
+        revision=last.revision + 1,
+        key=key,
+        digest=_digest("undo"),
+        instructions_id=last.instructions_id,
+        withdrawn=True,
+        surplus=last.surplus,
+    )
+    if not last.surplus:
+        until = timezone.now() + timedelta(seconds=stage.lease_seconds)
+        Slot.objects.filter(pk=lease.slot_id).update(judgment=None, held_until=until)
+        _move(lease, LeaseState.HELD)
+
+
+@transaction.atomic
+def flag(*, annotator: Annotator, token: UUID, reason: str) -> Flag:
+    """Tell the manager that something is wrong with the task. The same words twice are one flag."""
+    claiming.lock(annotator)
+    lease = _find(annotator, token)
+    words = reason.strip()[:REASON_LENGTH]
+    if not words:
+        raise BadAnswer("Say in a few words what is wrong.")
+    raised, new = Flag.objects.get_or_create(lease=lease, reason=words)
+    if new:
+        events.record(by=events.named(annotator), verb="flagged", subject=lease.task, reason=words)
+    return raised
+
+
+def history(*, annotator: Annotator) -> list[Lease]:
+    """The last screens that this annotator answered, newest first, each with `current`, the judgment that stands."""
+    standing = _standing(annotator).select_related("lease__task", "lease__slot")[:HISTORY]
+    leases = []
+    for judgment in standing:
+        judgment.lease.current = judgment
+        judgment.lease.previous_answer = shown_as(judgment.lease, judgment.answer)
+        leases.append(judgment.lease)
+    return leases
