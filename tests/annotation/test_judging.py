@@ -1,0 +1,204 @@
+import uuid
+from datetime import timedelta
+
+import pytest
+from django.db import IntegrityError, connection, transaction
+from django.utils import timezone
+
+from annotation import claiming, judging, studies
+from annotation.models import Judgment, LeaseState, Slot, StudyState
+from benchmarks.models import Event
+from tests import make
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def stage():
+    return make.stage(items=3)
+
+
+@pytest.fixture
+def ann(stage):
+    return make.annotator(stage.study)
+
+
+@pytest.fixture
+def lease(ann, stage):
+    return claiming.hold(annotator=ann, stage=stage, wanted=1)[0]
+
+
+def given_on(lease, stage):
+    """Let the lease run out and somebody else take its slot."""
+    Slot.objects.filter(pk=lease.slot_id).update(held_until=timezone.now() - timedelta(seconds=1))
+    other = make.annotator(stage.study)
+    return other, claiming.hold(annotator=other, stage=stage, wanted=1)[0]
+
+
+def test_the_answer_is_stored_by_identity_not_by_place(ann, lease):
+    assert make.submit(ann, lease, "3").judgment.answer == lease.shown[2]
+
+
+def test_a_judgment_fills_its_slot(ann, lease):
+    judgment = make.submit(ann, lease).judgment
+    slot = Slot.objects.get(pk=lease.slot_id)
+    assert (slot.judgment, slot.annotator, slot.held_until) == (judgment, ann, None)
+
+
+@pytest.mark.parametrize("answer", ["0", "5", "candidate-1", "", "-1", "²", "both"])
+def test_what_is_not_on_the_screen_is_refused(ann, lease, answer):
+    with pytest.raises(judging.BadAnswer):
+        make.submit(ann, lease, answer)
+    assert not Judgment.objects.exists()
+
+
+def test_cannot_judge_counts_and_wants_a_reason(ann, lease):
+    with pytest.raises(judging.BadAnswer):
+        make.submit(ann, lease, "cannot_judge", reason="  ")
+    judgment = make.submit(ann, lease, "cannot_judge", reason="no picture").judgment
+    assert judgment.counted_on.pk == lease.slot_id
+
+
+def test_the_same_key_again_is_the_same_judgment(ann, lease):
+    key = uuid.uuid4()
+    first, again = (make.submit(ann, lease, "2", key=key) for _ in range(2))
+    assert (again.judgment, again.replayed, first.replayed) == (first.judgment, True, False)
+    assert Judgment.objects.count() == 1
+
+
+def test_the_same_key_with_another_answer_is_an_error(ann, lease):
+    key = uuid.uuid4()
+    make.submit(ann, lease, "2", key=key)
+    with pytest.raises(judging.KeyReused):
+        make.submit(ann, lease, "3", key=key)
+
+
+def test_a_key_of_somebody_else_is_an_error(ann, lease, stage):
+    key = uuid.uuid4()
+    make.submit(ann, lease, "2", key=key)
+    other = make.annotator(stage.study)
+    with pytest.raises(judging.KeyReused):
+        make.submit(other, claiming.hold(annotator=other, stage=stage)[0], "2", key=key)
+
+
+def test_a_lease_of_somebody_else_is_unknown(lease, stage):
+    with pytest.raises(judging.UnknownLease):
+        make.submit(make.annotator(stage.study), lease)
+
+
+def test_a_late_answer_is_kept_as_surplus_and_not_counted(ann, lease, stage):
+    other, theirs = given_on(lease, stage)
+    late = make.submit(ann, lease).judgment
+    counted = make.submit(other, theirs).judgment
+    assert late.surplus and not counted.surplus
+    assert Slot.objects.get(pk=lease.slot_id).judgment == counted
+
+
+def test_a_late_answer_counts_when_nobody_took_the_slot(ann, lease):
+    Slot.objects.filter(pk=lease.slot_id).update(held_until=timezone.now() - timedelta(hours=1))
+    assert not make.submit(ann, lease).judgment.surplus
+
+
+def test_a_late_answer_counts_when_the_slot_came_free_again(ann, lease, stage):
+    other, theirs = given_on(lease, stage)
+    claiming.skip(annotator=other, token=theirs.token)
+    assert not make.submit(ann, lease).judgment.surplus
+
+
+def test_an_edit_is_a_new_revision_and_the_slot_follows(ann, lease):
+    make.submit(ann, lease, "1")
+    edited = make.submit(ann, lease, "2").judgment
+    assert edited.revision == 2
+    assert Slot.objects.get(pk=lease.slot_id).judgment == edited
+    assert Judgment.objects.count() == 2
+
+
+def test_a_judgment_cannot_be_altered_in_the_database(ann, lease):
+    judgment = make.submit(ann, lease).judgment
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Judgment.objects.filter(pk=judgment.pk).update(answer="none")
+
+
+def test_undo_holds_the_screen_again_with_the_answer(ann, lease):
+    make.submit(ann, lease, "2")
+    undone = judging.undo(annotator=ann, key=uuid.uuid4())
+    slot = Slot.objects.get(pk=lease.slot_id)
+    assert (undone.token, undone.previous_answer, undone.state) == (lease.token, "2", LeaseState.HELD)
+    assert slot.judgment is None and slot.held_until > timezone.now()
+
+
+def test_undo_keeps_what_was_answered(ann, lease):
+    make.submit(ann, lease, "2")
+    judging.undo(annotator=ann, key=uuid.uuid4())
+    assert list(lease.judgments.order_by("revision").values_list("withdrawn", flat=True)) == [False, True]
+
+
+def test_undo_with_the_same_key_undoes_once(ann, stage):
+    for _ in range(2):
+        make.judgment(ann, stage)
+    key = uuid.uuid4()
+    assert judging.undo(annotator=ann, key=key) == judging.undo(annotator=ann, key=key)
+    assert Judgment.objects.filter(withdrawn=True).count() == 1
+
+
+def test_undo_walks_back_one_answer_at_a_time(ann, stage):
+    judged = [make.judgment(ann, stage).lease_id for _ in range(2)]
+    assert [judging.undo(annotator=ann, key=uuid.uuid4()).pk for _ in range(2)] == judged[::-1]
+
+
+def test_after_an_undo_the_answer_can_be_given_again(ann, lease):
+    make.submit(ann, lease, "2")
+    judging.undo(annotator=ann, key=uuid.uuid4())
+    again = make.submit(ann, lease, "3").judgment
+    assert (again.revision, again.counted_on.pk) == (3, lease.slot_id)
+
+
+def test_undo_ends_with_its_window(ann, lease):
+    make.submit(ann, lease)
+    lease.task.stage.__class__.objects.update(undo_seconds=0)
+    with pytest.raises(judging.NothingToUndo):
+        judging.undo(annotator=ann, key=uuid.uuid4())
+
+
+def test_nothing_to_undo(ann):
+    with pytest.raises(judging.NothingToUndo):
+        judging.undo(annotator=ann, key=uuid.uuid4())
+
+
+def test_a_closed_study_takes_what_was_under_way_but_no_changes(ann, lease, stage):
+    studies.move_study(study=stage.study, to=StudyState.CLOSED, by="test")
+    make.submit(ann, lease)
+    with pytest.raises(judging.NotOpen):
+        make.submit(ann, lease, "2")
+    with pytest.raises(judging.NotOpen):
+        judging.undo(annotator=ann, key=uuid.uuid4())
+
+
+def test_times_are_bounded_and_active_is_within_elapsed(ann, lease):
+    judgment = make.submit(ann, lease, active_ms=10**12, elapsed_ms=10**12).judgment
+    assert judgment.active_ms == judgment.elapsed_ms == judging.LONGEST_MS
+
+
+def test_a_flag_reaches_the_manager_once_and_changes_nothing(ann, lease):
+    flags = {judging.flag(annotator=ann, token=lease.token, reason="caption is empty").pk for _ in range(2)}
+    assert len(flags) == Event.objects.filter(verb="flagged").count() == 1
+    lease.refresh_from_db()
+    assert lease.state == LeaseState.HELD
+
+
+def test_history_is_newest_first_with_the_answer_as_shown(ann, stage):
+    for place in ("1", "2"):
+        make.submit(ann, claiming.hold(annotator=ann, stage=stage, wanted=1)[0], place)
+    assert [lease.previous_answer for lease in judging.history(annotator=ann)] == ["2", "1"]
+
+
+def test_the_key_is_unique_in_the_database(ann, lease):
+    first = make.submit(ann, lease).judgment
+    with pytest.raises(IntegrityError), transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO annotation_judgment (lease_id, revision, key, digest, instructions_id, answer, reason,"
+            " withdrawn, surplus, active_ms, elapsed_ms)"
+            " SELECT lease_id, 2, key, digest, instructions_id, answer, '', false, false, 0, 0"
+            " FROM annotation_judgment WHERE id = %s",
+            [first.pk],
+        )
