@@ -93,10 +93,7 @@ def submit(
     lease = _find(annotator, token)
     stage = lease.task.stage
     answer = read_answer(lease, stage, shown_answer)
-    if answer == CANNOT_JUDGE and not reason.strip():
-        raise BadAnswer("Say in a few words why it cannot be judged.")
-    if lease.state == LeaseState.JUDGED and stage.study.state == StudyState.CLOSED:
-        raise NotOpen("This study is closed; answers can no longer be changed.")
+    _check_submission(annotator, lease, answer, reason)
     slot = Slot.objects.select_for_update(no_key=True, of=("self",)).get(pk=lease.slot_id)
     counts = _may_take(slot, lease)
     judgment = Judgment.objects.create(
@@ -115,6 +112,16 @@ def submit(
         Slot.objects.filter(pk=slot.pk).update(annotator=annotator, held_until=None, judgment=judgment)
         _move(lease, LeaseState.JUDGED)
     return Receipt(lease, judgment, replayed=False)
+
+
+def _check_submission(annotator: Annotator, lease: Lease, answer: str, reason: str) -> None:
+    """A closed study still takes a first answer: somebody was on the screen when it closed."""
+    if annotator.read_id is None:
+        raise NotOpen("Read the instructions first.")
+    if answer == CANNOT_JUDGE and not reason.strip():
+        raise BadAnswer("Say in a few words why it cannot be judged.")
+    if lease.state == LeaseState.JUDGED and lease.task.stage.study.state == StudyState.CLOSED:
+        raise NotOpen("This study is closed; answers can no longer be changed.")
 
 
 def _digest(*parts: object) -> str:

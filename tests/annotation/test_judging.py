@@ -59,6 +59,13 @@ def test_cannot_judge_counts_and_wants_a_reason(ann, lease):
     assert judgment.counted_on.pk == lease.slot_id
 
 
+def test_nobody_judges_before_reading_the_instructions(stage):
+    newcomer = make.annotator(stage.study, ready=False)
+    lease = claiming.hold(annotator=newcomer, stage=stage)[0]
+    with pytest.raises(judging.NotOpen):
+        make.submit(newcomer, lease)
+
+
 def test_the_same_key_again_is_the_same_judgment(ann, lease):
     key = uuid.uuid4()
     first, again = (make.submit(ann, lease, "2", key=key) for _ in range(2))

@@ -1,0 +1,76 @@
+"""Each constraint in the database refuses what it is there to refuse, whatever the code above it does."""
+
+import uuid
+
+import pytest
+from django.db import IntegrityError, transaction
+from django.db.models.functions import Now
+
+from annotation import claiming
+from annotation.models import Annotator, Flag, Instructions, Judgment, Lease, Slot, Stage, Study, Task
+from tests import make
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def world():
+    """Two tasks of overlap 2; one annotator holds a lease, another has judged."""
+    stage = make.stage(items=2, overlap=2)
+    holder, judge = make.annotator(stage.study), make.annotator(stage.study)
+    lease = claiming.hold(annotator=holder, stage=stage, wanted=1)[0]
+    return {"stage": stage, "holder": holder, "judge": judge, "lease": lease, "judgment": make.judgment(judge, stage)}
+
+
+def slots(world, **fields):
+    return Slot.objects.filter(stage=world["stage"]).exclude(annotator__isnull=False).update(**fields)
+
+
+def judgment(world, **fields):
+    defaults = {"lease": world["lease"], "key": uuid.uuid4(), "digest": "d", "answer": "none"}
+    return Judgment.objects.create(instructions=Instructions.objects.first(), **{**defaults, **fields})
+
+
+BROKEN = {
+    "slot_number_once": lambda w: Slot.objects.filter(task=w["lease"].task).update(number=1),
+    "slot_annotator_once": lambda w: Slot.objects.filter(task=w["lease"].task).update(
+        annotator=w["holder"], held_until=Now(), judgment=None
+    ),
+    "slot_free_leased_or_judged": lambda w: slots(w, held_until=Now()),
+    "slot_number_from_one": lambda w: Slot.objects.filter(pk=w["lease"].slot_id).update(number=0),
+    "annotation_slot_judgment_id_key": lambda w: slots(w, annotator=w["holder"], judgment=w["judgment"]),
+    "task_once": lambda w: Task.objects.create(
+        stage=w["stage"], item_id=w["lease"].task.item_id, rank=99, options=["a", "b"]
+    ),
+    "task_rank_once": lambda w: Task.objects.update(rank=0),
+    "lease_task_annotator_once": lambda w: Lease.objects.create(
+        slot=w["lease"].slot, task=w["lease"].task, annotator=w["holder"], shown=[]
+    ),
+    "lease_state_known": lambda w: Lease.objects.update(state="lost"),
+    "judgment_revision_once": lambda w: [judgment(w), judgment(w)],
+    "annotation_judgment_key_key": lambda w: judgment(w, key=w["judgment"].key),
+    "judgment_answered_or_withdrawn": lambda w: judgment(w, withdrawn=True),
+    "judgment_revision_from_one": lambda w: judgment(w, revision=0),
+    "judgment_active_within_elapsed": lambda w: judgment(w, active_ms=2, elapsed_ms=1),
+    "flag_has_reason": lambda w: Flag.objects.create(lease=w["lease"], reason=""),
+    "instructions_version_once": lambda w: Instructions.objects.create(stage=w["stage"], version=1, text="again"),
+    "annotator_number_once": lambda w: Annotator.objects.update(number=1),
+    "annotator_prolific_once": lambda w: Annotator.objects.update(prolific_pid="P"),
+    "stage_position_once": lambda w: Stage.objects.create(study=w["stage"].study, protocol="bivlc-choose", seed=1),
+    "stage_overlap_range": lambda w: Stage.objects.update(overlap=0),
+    "stage_lease_positive": lambda w: Stage.objects.update(lease_seconds=0),
+    "study_state_known": lambda w: Study.objects.update(state="lost"),
+    "study_pay_not_negative": lambda w: Study.objects.update(pay_per_hour=-1),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_the_database_refuses(world, name):
+    with pytest.raises(IntegrityError, match=name), transaction.atomic():
+        BROKEN[name](world)
+
+
+def test_every_constraint_has_its_test():
+    models = (Study, Stage, Instructions, Annotator, Task, Slot, Lease, Judgment, Flag)
+    declared = {constraint.name for model in models for constraint in model._meta.constraints}
+    assert declared <= set(BROKEN)

@@ -1,0 +1,81 @@
+"""The shape of the house: who may import whom, and which files stay pure."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+ORDER = ["config", "annotation", "benchmarks", "workers"]  # each may import itself and what stands to its right
+PURE = [
+    "annotation/protocols",
+    "annotation/agreement.py",
+    "annotation/decisions.py",
+    "benchmarks/records.py",
+    "benchmarks/formats",
+    "benchmarks/construction",
+]
+IMPURE = {"django", "celery", "rest_framework", "psycopg", "redis"}
+HEAVY = {"torch", "open_clip"}  # for the worker alone
+
+
+def modules(folder: str) -> list[Path]:
+    return [path for path in sorted((ROOT / folder).rglob("*.py")) if "migrations" not in path.parts]
+
+
+def imported(path: Path) -> set[str]:
+    """Every module that the file names in an import, wherever the import stands."""
+    names = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            names |= {node.module or ""} | {f"{node.module}.{alias.name}" for alias in node.names}
+    return names
+
+
+@pytest.mark.parametrize("app", ORDER)
+def test_imports_go_one_way(app):
+    forbidden = set(ORDER[: ORDER.index(app)])
+    back = {
+        f"{path.relative_to(ROOT)} imports {name}"
+        for path in modules(app)
+        for name in imported(path)
+        if name.split(".")[0] in forbidden
+    }
+    assert not back
+
+
+def pure_files() -> list[Path]:
+    named = [ROOT / name for name in PURE]
+    return [path for entry in named for path in (sorted(entry.rglob("*.py")) if entry.is_dir() else [entry])]
+
+
+@pytest.mark.parametrize("path", pure_files(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_pure_files_know_no_framework(path):
+    allowed = {"benchmarks.records", "benchmarks.formats", "benchmarks.construction", "annotation.protocols"}
+    for name in imported(path):
+        assert name.split(".")[0] not in IMPURE | HEAVY
+        if name.split(".")[0] in {"annotation", "benchmarks"}:
+            assert ".".join(name.split(".")[:2]) in allowed
+
+
+def test_the_web_process_never_loads_torch():
+    users = {path.name for app in ORDER for path in modules(app) if imported(path) & HEAVY}
+    assert users <= {"clip.py", "text.py"}
+
+
+def test_packages_are_empty():
+    inits = [path for app in ORDER[1:] for path in (ROOT / app).rglob("__init__.py")]
+    assert [str(path) for path in inits if path.read_text().strip()] == []
+
+
+def test_nothing_is_called_utils():
+    assert [str(path) for app in ORDER for path in (ROOT / app).rglob("*util*.py")] == []
+
+
+def test_templates_have_no_inline_script_or_style():
+    for path in (ROOT / "templates").rglob("*.html"):
+        text = path.read_text()
+        assert " style=" not in text and "<style" not in text and "onclick=" not in text, path
+        assert "<script>" not in text, path
