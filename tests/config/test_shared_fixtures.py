@@ -1,0 +1,30 @@
+"""The fixtures that other tests stand on."""
+
+from django.conf import settings
+
+
+def test_static_files_are_served_to_the_browser(site, page):
+    answer = page.goto(f"{site}/static/base.css")
+    assert answer.status == 200
+    assert "text/css" in answer.headers["content-type"]
+
+
+def test_the_accessibility_rules_find_a_fault(page, axe_violations):
+    page.set_content("<html lang='en'><title>x</title><main><h1>x</h1><img src='data:,'></main>")
+    assert any(line.startswith("image-alt") for line in axe_violations(page))
+
+
+def test_a_page_collects_its_errors(page):
+    page.set_content("<p>x</p>")
+    page.evaluate("setTimeout(() => { throw new Error('planted') })")
+    page.wait_for_timeout(200)
+    assert any("planted" in error for error in page.errors)
+
+
+def test_files_go_to_a_place_of_their_own(tmp_path):
+    assert tmp_path in settings.MEDIA_ROOT.parents
+
+
+def test_dark_and_phone(open_page):
+    page = open_page(width=390, height=844, dark=True)
+    assert page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches && innerWidth == 390")
