@@ -2,6 +2,8 @@
 
 An annotator holds at most two at a time: the screen in front and the one prefetched behind it. Claims of one annotator
 are serialised by a lock on their row, claims of different annotators pass each other by (`SKIP LOCKED`).
+
+What runs at every click is written as SQL by hand: the ORM's own work would take longer than PostgreSQL's.
 """
 
 from dataclasses import dataclass
@@ -10,12 +12,16 @@ from datetime import datetime
 from django.db import connection, transaction
 from django.db.models import Exists, OuterRef, QuerySet
 
-from annotation.models import Annotator, Lease, LeaseState, Slot, Stage, StudyState
+from annotation.models import Annotator, Lease, LeaseState, Slot, Stage, StudyState, Task
 from benchmarks import events
+
+LEASE = ["id", "token", "slot_id", "task_id", "annotator_id", "state", "shown", "granted_at"]
+TASK = ["id", "stage_id", "item_id", "question"]
+COLUMNS = ", ".join([*(f"lease.{name}" for name in LEASE), *(f"task.{name}" for name in TASK)])
 
 # One statement: a slot whose lease ran out, else the first free one of the pool's order; never of a task that the
 # annotator has had (a lease that lapsed does not count as had). The order of options is drawn here, by the database.
-CLAIM = """
+CLAIM = f"""
 WITH expired AS (
   SELECT slot.id, slot.task_id FROM annotation_slot slot
   WHERE slot.stage_id = %(stage)s AND slot.held_until < now() AND slot.annotator_id <> %(annotator)s
@@ -37,53 +43,76 @@ WITH expired AS (
   UPDATE annotation_slot slot
   SET annotator_id = %(annotator)s, held_until = now() + make_interval(secs => %(seconds)s)
   FROM chosen WHERE slot.id = chosen.id RETURNING slot.id, slot.task_id
+), lease AS (
+  INSERT INTO annotation_lease (slot_id, task_id, annotator_id, state, shown)
+  SELECT taken.id, taken.task_id, %(annotator)s, 'held',
+         ARRAY(SELECT option FROM unnest(task.options) option ORDER BY random())
+  FROM taken JOIN annotation_task task ON task.id = taken.task_id
+  RETURNING *
 )
-INSERT INTO annotation_lease (slot_id, task_id, annotator_id, state, shown)
-SELECT taken.id, taken.task_id, %(annotator)s, 'held',
-       ARRAY(SELECT option FROM unnest(task.options) option ORDER BY random())
-FROM taken JOIN annotation_task task ON task.id = taken.task_id
-RETURNING id
+SELECT {COLUMNS} FROM lease JOIN annotation_task task ON task.id = lease.task_id
 """
 
-RENEW = """
-UPDATE annotation_slot slot SET held_until = now() + make_interval(secs => stage.lease_seconds)
-FROM annotation_stage stage
-WHERE stage.id = slot.stage_id AND slot.annotator_id = %(annotator)s AND slot.held_until IS NOT NULL
+# What the annotator still holds, renewed. A lease that ran out is among them until its slot is given on.
+KEEP = f"""
+WITH kept AS (
+  UPDATE annotation_slot slot SET held_until = now() + make_interval(secs => stage.lease_seconds)
+  FROM annotation_stage stage
+  WHERE stage.id = slot.stage_id AND slot.annotator_id = %(annotator)s AND slot.held_until IS NOT NULL
+  RETURNING slot.id
+)
+SELECT {COLUMNS} FROM kept
+JOIN annotation_lease lease ON lease.slot_id = kept.id AND lease.annotator_id = %(annotator)s AND lease.state = 'held'
+JOIN annotation_task task ON task.id = lease.task_id
+ORDER BY lease.granted_at, lease.id
 """
+
+LOCK = "SELECT id FROM annotation_annotator WHERE id = %(annotator)s FOR NO KEY UPDATE"
 
 
 def lock(annotator: Annotator) -> None:
     """One write at a time for an annotator: two tabs, a double click and a retry queue up behind each other."""
-    Annotator.objects.select_for_update(no_key=True).values_list("pk").get(pk=annotator.pk)
-
-
-def held(annotator: Annotator) -> QuerySet[Lease]:
-    """Leases that still have their slot, oldest first; one that ran out is among them until it is given on."""
-    mine = Lease.objects.filter(annotator=annotator, state=LeaseState.HELD, slot__annotator_id=annotator.pk)
-    return mine.select_related("slot", "task").order_by("granted_at", "pk")
+    with connection.cursor() as cursor:
+        cursor.execute(LOCK, {"annotator": annotator.pk})
 
 
 @transaction.atomic
 def hold(*, annotator: Annotator, stage: Stage, wanted: int = 2) -> list[Lease]:
     """Renew what is held and claim until `wanted` are held; fewer where the quota, the pool or the study says so."""
     lock(annotator)
-    leases = list(held(annotator).filter(task__stage=stage))
-    renew(annotator=annotator)
+    return hold_locked(annotator, stage, wanted)
+
+
+def hold_locked(annotator: Annotator, stage: Stage, wanted: int) -> list[Lease]:
+    """`hold` inside a transaction that has locked the annotator."""
+    leases = [lease for lease in _leases(KEEP, annotator=annotator.pk) if lease.task.stage_id == stage.pk]
     if stage.study.state != StudyState.OPEN:
         return leases
     for _ in range(_room(annotator, stage, wanted - len(leases), len(leases))):
-        lease = _claim(annotator, stage)
-        if lease is None:
+        claimed = _leases(CLAIM, annotator=annotator.pk, stage=stage.pk, seconds=stage.lease_seconds)
+        if not claimed:
             break
+        leases += claimed
+    return leases
+
+
+def _leases(statement: str, **values: int) -> list[Lease]:
+    """The leases that a statement returns, each with its task."""
+    with connection.cursor() as cursor:
+        cursor.execute(statement, values)
+        rows = cursor.fetchall()
+    leases = []
+    for row in rows:
+        lease = Lease.from_db("default", LEASE, row[: len(LEASE)])
+        lease.task = Task.from_db("default", TASK, row[len(LEASE) :])
         leases.append(lease)
     return leases
 
 
 def _room(annotator: Annotator, stage: Stage, wanted: int, holding: int) -> int:
-    if stage.quota is None:
+    if stage.quota is None or wanted < 1:
         return wanted
-    judged = judged_by(annotator, stage).count()
-    return min(wanted, stage.quota - judged - holding)
+    return min(wanted, stage.quota - judged_by(annotator, stage).count() - holding)
 
 
 def judged_by(annotator: Annotator, stage: Stage) -> QuerySet[Slot]:
@@ -91,26 +120,19 @@ def judged_by(annotator: Annotator, stage: Stage) -> QuerySet[Slot]:
     return Slot.objects.filter(stage=stage, annotator=annotator, judgment__isnull=False)
 
 
-def _claim(annotator: Annotator, stage: Stage) -> Lease | None:
-    values = {"stage": stage.pk, "annotator": annotator.pk, "seconds": stage.lease_seconds}
-    with connection.cursor() as cursor:
-        cursor.execute(CLAIM, values)
-        row = cursor.fetchone()
-    return row and Lease.objects.select_related("slot", "task").get(pk=row[0])
-
-
+@transaction.atomic
 def renew(*, annotator: Annotator) -> int:
     """Extend every lease that is still held; returns how many. The open page calls this."""
-    with connection.cursor() as cursor:
-        cursor.execute(RENEW, {"annotator": annotator.pk})
-        return cursor.rowcount
+    lock(annotator)
+    return len(_leases(KEEP, annotator=annotator.pk))
 
 
 @transaction.atomic
 def skip(*, annotator: Annotator, token) -> Lease | None:
     """Free the slot for somebody else; it is not offered to this annotator again. Twice is the same as once."""
     lock(annotator)
-    lease = held(annotator).filter(token=token).first()
+    mine = Lease.objects.filter(annotator=annotator, state=LeaseState.HELD, slot__annotator=annotator)
+    lease = mine.select_related("task").filter(token=token).first()
     if lease is None:
         return None
     Slot.objects.filter(pk=lease.slot_id).update(annotator=None, held_until=None)

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from uuid import UUID
 
-from django.db import transaction
-from django.db.models import Exists, Max, OuterRef, QuerySet
+from django.db import connection, transaction
+from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
 from annotation import claiming
@@ -23,6 +23,39 @@ from benchmarks import events
 HISTORY = 20  # screens that an annotator can walk back
 REASON_LENGTH = 500
 LONGEST_MS = 24 * 3600 * 1000  # a browser's clock is not trusted beyond a day
+
+
+WRITTEN = ["lease_id", "revision", "key", "digest", "instructions_id", "answer", "reason", "withdrawn", "surplus"]
+WRITTEN += ["active_ms", "elapsed_ms"]
+
+# A judgment, and what it does to its slot and lease unless it is surplus.
+WRITE = f"""
+WITH judgment AS (
+  INSERT INTO annotation_judgment ({", ".join(WRITTEN)}) VALUES ({", ".join(f"%({name})s" for name in WRITTEN)})
+  RETURNING id, created_at
+), taken AS (
+  UPDATE annotation_slot SET annotator_id = %(annotator)s, held_until = NULL, judgment_id = (SELECT id FROM judgment)
+  WHERE id = %(slot)s AND NOT %(surplus)s
+), moved AS (
+  UPDATE annotation_lease SET state = 'judged' WHERE id = %(lease_id)s AND state <> 'judged' AND NOT %(surplus)s
+)
+SELECT id, created_at FROM judgment
+"""
+
+FOUND = ["holder", "protocol", "study_state", "revisions", "earlier"]
+
+FIND = f"""
+SELECT {", ".join(f"lease.{name}" for name in claiming.LEASE)},
+       slot.annotator_id, stage.protocol, study.state,
+       (SELECT coalesce(max(revision), 0) FROM annotation_judgment WHERE lease_id = lease.id),
+       EXISTS (SELECT FROM annotation_judgment WHERE key = %(key)s)
+FROM annotation_lease lease
+JOIN annotation_slot slot ON slot.id = lease.slot_id
+JOIN annotation_stage stage ON stage.id = slot.stage_id
+JOIN annotation_study study ON study.id = stage.study_id
+WHERE lease.token = %(token)s AND lease.annotator_id = %(annotator)s
+FOR NO KEY UPDATE OF slot
+"""
 
 
 class Refused(Exception):
@@ -58,12 +91,11 @@ class Receipt:
     replayed: bool
 
 
-def read_answer(lease: Lease, stage: Stage, shown_answer: str) -> str:
+def read_answer(lease: Lease, protocol: str, shown_answer: str) -> str:
     """From what was pressed ("2", "none") to the identity that is stored (`candidate-0`, `none`)."""
-    protocol = PROTOCOLS[stage.protocol]
     if shown_answer.isdecimal() and 1 <= int(shown_answer) <= len(lease.shown):
         return lease.shown[int(shown_answer) - 1]
-    if shown_answer == CANNOT_JUDGE or shown_answer in {choice.identity for choice in protocol.fixed}:
+    if shown_answer == CANNOT_JUDGE or shown_answer in {choice.identity for choice in PROTOCOLS[protocol].fixed}:
         return shown_answer
     raise BadAnswer("That is not one of the answers on this screen.")
 
@@ -74,53 +106,78 @@ def shown_as(lease: Lease, answer: str) -> str:
 
 
 @transaction.atomic
-def submit(
-    *,
-    annotator: Annotator,
-    token: UUID,
-    key: UUID,
-    shown_answer: str,
-    reason: str = "",
-    active_ms: int = 0,
-    elapsed_ms: int = 0,
-) -> Receipt:
-    """Write a judgment, or a new revision of one. An answer whose slot was given on is kept as surplus."""
+def submit(*, annotator: Annotator, **submission) -> Receipt:
+    """Write a judgment, or a new revision of one. An answer whose slot was given on is kept as surplus.
+
+    `submission`: `token` and `key` (UUIDs), `shown_answer`, `reason`, and the browser's `active_ms` and `elapsed_ms`.
+    """
     claiming.lock(annotator)
+    return _submit(annotator, **submission)
+
+
+@transaction.atomic
+def turn(*, annotator: Annotator, stage: Stage, wanted: int = 2, **submission) -> tuple[Receipt, list[Lease]]:
+    """Submit and hold the next screens in one transaction: what the judging page does at every Enter."""
+    claiming.lock(annotator)
+    return _submit(annotator, **submission), claiming.hold_locked(annotator, stage, wanted)
+
+
+def _submit(annotator: Annotator, token: UUID, key: UUID, shown_answer: str, reason: str = "", **times: int) -> Receipt:
     digest = _digest(token, shown_answer, reason)
-    earlier = _earlier(annotator, key, digest)
-    if earlier:
+    lease, row = _find(annotator, token, key)
+    if row["earlier"]:
+        earlier = _earlier(annotator, key, digest)
         return Receipt(earlier.lease, earlier, replayed=True)
-    lease = _find(annotator, token)
-    stage = lease.task.stage
-    answer = read_answer(lease, stage, shown_answer)
-    _check_submission(annotator, lease, answer, reason)
-    slot = Slot.objects.select_for_update(no_key=True, of=("self",)).get(pk=lease.slot_id)
-    counts = _may_take(slot, lease)
-    judgment = Judgment.objects.create(
+    answer = read_answer(lease, row["protocol"], shown_answer)
+    _check_submission(annotator, lease, answer, reason, row["study_state"])
+    judgment = Judgment(
         lease=lease,
-        revision=_next_revision(lease),
+        revision=row["revisions"] + 1,
         key=key,
         digest=digest,
         instructions_id=annotator.read_id,
         answer=answer,
         reason=reason.strip()[:REASON_LENGTH],
-        surplus=not counts,
-        active_ms=min(active_ms, elapsed_ms, LONGEST_MS),
-        elapsed_ms=min(elapsed_ms, LONGEST_MS),
+        surplus=not _may_take(row["holder"], lease),
+        **_bounded(**times),
     )
-    if counts:
-        Slot.objects.filter(pk=slot.pk).update(annotator=annotator, held_until=None, judgment=judgment)
-        _move(lease, LeaseState.JUDGED)
+    _write(judgment)
     return Receipt(lease, judgment, replayed=False)
 
 
-def _check_submission(annotator: Annotator, lease: Lease, answer: str, reason: str) -> None:
+def _find(annotator: Annotator, token: UUID, key: UUID | None = None) -> tuple[Lease, dict]:
+    """The annotator's lease, its slot locked, with what a submission must know about both."""
+    with connection.cursor() as cursor:
+        cursor.execute(FIND, {"token": token, "annotator": annotator.pk, "key": key})
+        values = cursor.fetchone()
+    if values is None:
+        raise UnknownLease("This screen is not yours, or is not there any more.")
+    count = len(claiming.LEASE)
+    return Lease.from_db("default", claiming.LEASE, values[:count]), dict(zip(FOUND, values[count:], strict=True))
+
+
+def _write(judgment: Judgment) -> None:
+    values = {name: getattr(judgment, name) for name in WRITTEN}
+    values |= {"slot": judgment.lease.slot_id, "annotator": judgment.lease.annotator_id}
+    with connection.cursor() as cursor:
+        cursor.execute(WRITE, values)
+        judgment.pk, judgment.created_at = cursor.fetchone()
+    if not judgment.surplus:
+        judgment.lease.state = LeaseState.JUDGED
+
+
+def _bounded(active_ms: int = 0, elapsed_ms: int = 0) -> dict[str, int]:
+    elapsed = max(0, min(elapsed_ms, LONGEST_MS))
+    return {"active_ms": max(0, min(active_ms, elapsed)), "elapsed_ms": elapsed}
+
+
+def _check_submission(annotator: Annotator, lease: Lease, answer: str, reason: str, study_state: str) -> None:
     """A closed study still takes a first answer: somebody was on the screen when it closed."""
     if annotator.read_id is None:
         raise NotOpen("Read the instructions first.")
     if answer == CANNOT_JUDGE and not reason.strip():
         raise BadAnswer("Say in a few words why it cannot be judged.")
-    if lease.state == LeaseState.JUDGED and lease.task.stage.study.state == StudyState.CLOSED:
+    if lease.state == LeaseState.JUDGED and study_state == StudyState.CLOSED:
         raise NotOpen("This study is closed; answers can no longer be changed.")
 
 
@@ -135,29 +192,12 @@ def _earlier(annotator: Annotator, key: UUID, digest: str) -> Judgment | None:
     return earlier
 
 
-def _find(annotator: Annotator, token: UUID) -> Lease:
-    leases = Lease.objects.select_related("task__stage__study").filter(annotator=annotator, token=token)
-    lease = leases.first()
-    if lease is None:
-        raise UnknownLease("This screen is not yours, or is not there any more.")
-    return lease
-
-
-def _may_take(slot: Slot, lease: Lease) -> bool:
+def _may_take(holder: int | None, lease: Lease) -> bool:
     """Whether an answer on this lease counts: its slot is still this annotator's, or nobody took it meanwhile."""
-    if slot.annotator_id is not None:
-        return slot.annotator_id == lease.annotator_id
+    if holder is not None:
+        return holder == lease.annotator_id
     newer = Lease.objects.filter(task_id=lease.task_id, annotator_id=lease.annotator_id).exclude(pk=lease.pk)
     return not newer.exclude(state=LeaseState.LAPSED).exists()
-
-
-def _next_revision(lease: Lease) -> int:
-    return (lease.judgments.aggregate(last=Max("revision"))["last"] or 0) + 1
-
-
-def _move(lease: Lease, state: LeaseState) -> None:
-    lease.state = state
-    Lease.objects.filter(pk=lease.pk).update(state=state)
 
 
 @transaction.atomic
@@ -171,8 +211,8 @@ def undo(*, annotator: Annotator, key: UUID) -> Lease:
     last = _standing(annotator).first() if earlier is None else earlier
     if last is None:
         raise NothingToUndo("There is no answer to take back.")
-    lease = _find(annotator, last.lease.token)
-    stage = lease.task.stage
+    lease, _ = _find(annotator, last.lease.token)
+    stage = Stage.objects.select_related("study").get(tasks=lease.task_id)
     if earlier is None:
         _check_undo(last, stage)
         _withdraw(last, lease, stage, key)
@@ -208,14 +248,15 @@ def _withdraw(last: Judgment, lease: Lease, stage: Stage, key: UUID) -> None:
     if not last.surplus:
         until = timezone.now() + timedelta(seconds=stage.lease_seconds)
         Slot.objects.filter(pk=lease.slot_id).update(judgment=None, held_until=until)
-        _move(lease, LeaseState.HELD)
+        lease.state = LeaseState.HELD
+        Lease.objects.filter(pk=lease.pk).update(state=lease.state)
 
 
 @transaction.atomic
 def flag(*, annotator: Annotator, token: UUID, reason: str) -> Flag:
     """Tell the manager that something is wrong with the task. The same words twice are one flag."""
     claiming.lock(annotator)
-    lease = _find(annotator, token)
+    lease, _ = _find(annotator, token)
     words = reason.strip()[:REASON_LENGTH]
     if not words:
         raise BadAnswer("Say in a few words what is wrong.")

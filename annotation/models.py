@@ -1,5 +1,7 @@
 """WHO judges: studies, stages, tasks, slots, leases and judgments.
 
+Foreign keys that another index already covers have none of their own: every index is written at every click.
+
 A task has k slots (its overlap). A slot is free, leased or judged; which of the three is read from its own columns and
 held by a check constraint, so a task can never have more live leases plus counted judgments than slots (law 2).
 """
@@ -151,7 +153,7 @@ class Annotator(models.Model):
 class Task(models.Model):
     """An item as one stage asks it."""
 
-    stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="tasks")
+    stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="tasks", db_index=False)
     item = models.ForeignKey(Item, on_delete=models.PROTECT, related_name="tasks")
     question = models.CharField(max_length=20, blank=True)  # where an item makes several tasks
     rank = models.PositiveIntegerField()  # its place in the pool's random order
@@ -174,11 +176,11 @@ class LeaseState(models.TextChoices):
 class Slot(models.Model):
     """One of a task's k places: free, leased (`held_until`) or judged (`judgment`)."""
 
-    task = models.ForeignKey(Task, on_delete=models.CASCADE, related_name="slots")
+    task = models.ForeignKey(Task, on_delete=models.CASCADE, related_name="slots", db_index=False)
     number = models.PositiveSmallIntegerField()
-    stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="slots")
+    stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="slots", db_index=False)
     rank = models.PositiveIntegerField()  # the task's, here so that a claim reads one index
-    annotator = models.ForeignKey(Annotator, null=True, on_delete=models.PROTECT, related_name="slots")
+    annotator = models.ForeignKey(Annotator, null=True, on_delete=models.PROTECT, related_name="slots", db_index=False)
     held_until = models.DateTimeField(null=True)
     judgment = models.OneToOneField("Judgment", null=True, on_delete=models.PROTECT, related_name="counted_on")
 
@@ -199,6 +201,7 @@ class Slot(models.Model):
         indexes = [
             models.Index(fields=["stage", "rank", "number"], condition=Q(annotator__isnull=True), name="slot_free"),
             models.Index(fields=["stage", "held_until"], condition=Q(held_until__isnull=False), name="slot_leased"),
+            models.Index(fields=["annotator"], condition=Q(held_until__isnull=False), name="slot_held"),
             models.Index(fields=["stage", "annotator"], condition=Q(judgment__isnull=False), name="slot_judged"),
         ]
 
@@ -208,8 +211,8 @@ class Lease(models.Model):
 
     token = models.UUIDField(unique=True, db_default=RandomUUID(), editable=False)
     slot = models.ForeignKey(Slot, on_delete=models.CASCADE, related_name="leases")
-    task = models.ForeignKey(Task, on_delete=models.CASCADE, related_name="leases")
-    annotator = models.ForeignKey(Annotator, on_delete=models.PROTECT, related_name="leases")
+    task = models.ForeignKey(Task, on_delete=models.CASCADE, related_name="leases", db_index=False)
+    annotator = models.ForeignKey(Annotator, on_delete=models.PROTECT, related_name="leases", db_index=False)
     state = models.CharField(max_length=8, choices=LeaseState, default=LeaseState.HELD)
     shown = ArrayField(models.CharField(max_length=40))  # a permutation of the task's options
     granted_at = models.DateTimeField(db_default=Now())
@@ -232,11 +235,11 @@ class Judgment(models.Model):
     `answer` is the option's identity (`candidate-2`), a fixed answer of the protocol (`none`) or `cannot_judge`.
     """
 
-    lease = models.ForeignKey(Lease, on_delete=models.PROTECT, related_name="judgments")
+    lease = models.ForeignKey(Lease, on_delete=models.PROTECT, related_name="judgments", db_index=False)
     revision = models.PositiveSmallIntegerField(default=1)
     key = models.UUIDField(unique=True)  # made by the client: the same key again is the same submission (law 3)
     digest = models.CharField(max_length=64)  # SHA-256 of the submission's body
-    instructions = models.ForeignKey(Instructions, on_delete=models.PROTECT, related_name="+")
+    instructions = models.ForeignKey(Instructions, on_delete=models.PROTECT, related_name="+", db_index=False)
     answer = models.CharField(max_length=40, blank=True)
     reason = models.CharField(max_length=500, blank=True)  # of cannot_judge
     withdrawn = models.BooleanField(default=False)  # an undo
