@@ -1,0 +1,48 @@
+"""What an annotator has before them now: the instructions, screens, a wait, or the end."""
+
+from dataclasses import dataclass, field
+
+from django.db.models import Avg
+
+from annotation import claiming
+from annotation.models import Annotator, Judgment, Lease, Stage, StudyState
+
+
+@dataclass(frozen=True)
+class Turn:
+    """`state`: rules, screen, waiting, done, paused or closed; `leases` (of a screen) are what is held, oldest first."""
+
+    state: str
+    leases: list[Lease] = field(default_factory=list)
+    waiting: claiming.Waiting | None = None
+
+
+def turn(annotator: Annotator, stage: Stage, newest: int) -> Turn:
+    """`newest` is the id of the instructions that must have been read. Claims what there is room for."""
+    if stage.study.state != StudyState.OPEN:
+        return Turn(stage.study.state)
+    if annotator.read_id != newest:
+        return Turn("rules")
+    leases = claiming.hold(annotator=annotator, stage=stage)
+    if leases:
+        return Turn("screen", leases)
+    if stage.quota and done(annotator, stage) >= stage.quota:
+        return Turn("done")
+    waiting = claiming.waiting(annotator=annotator, stage=stage)
+    return Turn("waiting", waiting=waiting) if waiting.others else Turn("done")
+
+
+def done(annotator: Annotator, stage: Stage) -> int:
+    return claiming.judged_by(annotator, stage).count()
+
+
+def total(stage: Stage) -> int:
+    """How many screens an annotator can come to: their quota, or every task of the study."""
+    tasks = stage.tasks.count()
+    return min(stage.quota, tasks) if stage.quota else tasks
+
+
+def pace(annotator: Annotator) -> int:
+    """Mean active milliseconds of this annotator's answers, 0 before the first."""
+    mine = Judgment.objects.filter(lease__annotator=annotator, withdrawn=False, revision=1)
+    return round(mine.aggregate(mean=Avg("active_ms"))["mean"] or 0)

@@ -1,0 +1,253 @@
+"""The annotator's pages. Who they are is the token in the path; no cookie or session is read or set here.
+
+Every POST works as a plain form (it redirects back to the page) and, asked for JSON, answers with what to show next.
+"""
+
+import functools
+import uuid
+from collections.abc import Callable
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect
+from django.template import loader
+from django.urls import reverse
+from django.views.decorators.cache import cache_control
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from annotation import claiming, judging, studies, turns
+from annotation.access import Desk, desk, invited
+from annotation.instructions import blocks
+from annotation.models import Instructions, Study, StudyState
+from annotation.protocols.base import CANNOT_JUDGE
+from annotation.protocols.registry import PROTOCOLS
+from annotation.screens import screens
+from annotation.turns import Turn
+
+PROLIFIC = {"PROLIFIC_PID": "prolific_pid", "STUDY_ID": "prolific_study", "SESSION_ID": "prolific_session"}
+PROLIFIC_RETURN = "https://app.prolific.com/submissions/complete?cc="
+View = Callable[..., HttpResponse]
+private = cache_control(no_store=True, private=True)
+
+
+def at_desk(view: View) -> View:
+    """The view gets the `Desk` behind the token; what the core refuses becomes a status and a sentence."""
+
+    @csrf_exempt  # no cookie gives authority here, so there is nothing to forge
+    @private
+    @functools.wraps(view)
+    def found(request: HttpRequest, token: str) -> HttpResponse:
+        here = desk(token)
+        try:
+            return view(request, here)
+        except judging.Refused as refusal:
+            return _refused(request, here, refusal)
+
+    return found
+
+
+def _refused(request: HttpRequest, here: Desk, refusal: judging.Refused) -> HttpResponse:
+    if _wants_json(request):
+        return JsonResponse({"refused": str(refusal), "kind": type(refusal).__name__}, status=refusal.status)
+    return _page("refused", here, status=refusal.status, sentence=str(refusal))
+
+
+def _wants_json(request: HttpRequest) -> bool:
+    return request.headers.get("Accept") == "application/json"
+
+
+def _page(name: str, here: Desk | None = None, status: int = 200, **context) -> HttpResponse:
+    """Rendered without the request: no session, user or messages are looked up."""
+    html = loader.get_template(f"judge/{name}.html").render({"desk": here, **context})
+    return HttpResponse(html, status=status)
+
+
+# Joining
+
+
+@csrf_exempt
+@private
+@require_http_methods(["GET", "POST"])
+def join(request: HttpRequest, invite: str) -> HttpResponse:
+    study = invited(invite)
+    known = _known(study, request.GET.get("PROLIFIC_PID", ""))
+    if known:
+        return redirect("judge", known.token)
+    if study.state != StudyState.OPEN:
+        return _page("stopped", study=study)
+    if request.method == "POST":
+        who = {name: request.POST.get(field, "").strip()[:64] for field, name in PROLIFIC.items()}
+        name = request.POST.get("name", "").strip()[:120]
+        return redirect("judge", studies.join(study=study, by="invite", name=name, **who).token)
+    stage = study.stages.get(position=1)
+    given = {field: request.GET[field][:64] for field in PROLIFIC if field in request.GET}
+    context = {"stage": stage, "protocol": PROTOCOLS[stage.protocol], "total": turns.total(stage), "given": given}
+    return _page("join", study=study, **context)
+
+
+def _known(study: Study, prolific_pid: str):
+    return study.annotators.filter(prolific_pid=prolific_pid[:64]).first() if prolific_pid else None
+
+
+# The page
+
+
+@require_GET
+@at_desk
+def judge(request: HttpRequest, here: Desk) -> HttpResponse:
+    """The page for where the annotator stands; asked for JSON, what to show next, without what the page `have`s."""
+    now = turns.turn(here.annotator, here.stage, here.newest)
+    if _wants_json(request):
+        return JsonResponse(_next(request.GET, here, now))
+    if now.state == "rules" or "rules" in request.GET:
+        return _rules(request, here, reading=now.state != "rules")
+    if now.state == "screen":
+        return _screen_page(request, here, now)
+    return _page("done" if now.state == "done" else "stopped", here, study=here.stage.study, **_where(here, now))
+
+
+def _screen_page(request: HttpRequest, here: Desk, now: Turn) -> HttpResponse:
+    current, *rest = screens(now.leases, here.stage)
+    context = {"current": current, "rest": rest, "pace": turns.pace(here.annotator), "link": _link(request, here)}
+    context |= {"key": uuid.uuid4(), "rules": blocks(_newest(here).text)}
+    return _page("page", here, study=here.stage.study, **context, **_where(here, now))
+
+
+def _where(here: Desk, now: Turn) -> dict:
+    who = here.annotator
+    back = PROLIFIC_RETURN + here.stage.study.completion_code if who.prolific_pid else ""
+    done = turns.done(who, here.stage)
+    return {
+        "turn": now,
+        "done": done,
+        "total": turns.total(here.stage),
+        "back_to_prolific": back,
+        "undo_key": uuid.uuid4(),
+    }
+
+
+def _rules(request: HttpRequest, here: Desk, reading: bool) -> HttpResponse:
+    """The gate; or, while `reading`, the same words with a way back."""
+    newest = _newest(here)
+    context = {"rules": blocks(newest.text), "version": newest.version, "link": _link(request, here)}
+    changed = here.annotator.read_id is not None
+    return _page("rules", here, study=here.stage.study, reading=reading, changed=changed, **context)
+
+
+def _newest(here: Desk) -> Instructions:
+    return Instructions.objects.get(pk=here.newest)
+
+
+def _link(request: HttpRequest, here: Desk) -> str:
+    return request.build_absolute_uri(reverse("judge", args=[here.annotator.token]))
+
+
+# What the page sends
+
+
+@require_POST
+@at_desk
+def accept(request: HttpRequest, here: Desk) -> HttpResponse:
+    """Opens the gate, unless newer instructions came while these were read."""
+    version = _whole(request.POST.get("version"))
+    if _newest(here).version == version:
+        studies.accept_instructions(annotator=here.annotator, version=version)
+    return redirect("judge", here.annotator.token)
+
+
+@require_POST
+@at_desk
+def submit(request: HttpRequest, here: Desk) -> HttpResponse:
+    if here.annotator.read_id is None:
+        raise judging.NotOpen("Read the instructions first.")
+    sent = request.POST
+    cannot = CANNOT_JUDGE in sent
+    receipt = judging.submit(
+        annotator=here.annotator,
+        token=_uuid(sent.get("lease")),
+        key=_uuid(sent.get("key")),
+        shown_answer=CANNOT_JUDGE if cannot else sent.get("answer", ""),
+        reason=sent.get("reason", "") if cannot else "",
+        active_ms=_whole(sent.get("active")),
+        elapsed_ms=_whole(sent.get("elapsed")),
+    )
+    if receipt.judgment.surplus and not _wants_json(request):
+        return _page("surplus", here)
+    said = "surplus" if receipt.judgment.surplus else "replayed" if receipt.replayed else "saved"
+    return _answer(request, here, receipt=said)
+
+
+@require_POST
+@at_desk
+def skip(request: HttpRequest, here: Desk) -> HttpResponse:
+    claiming.skip(annotator=here.annotator, token=_uuid(request.POST.get("lease")))
+    return _answer(request, here)
+
+
+@require_POST
+@at_desk
+def undo(request: HttpRequest, here: Desk) -> HttpResponse:
+    lease = judging.undo(annotator=here.annotator, key=_uuid(request.POST.get("undo_key")))
+    if not _wants_json(request):
+        return redirect("judge", here.annotator.token)
+    again = screens([lease], here.stage)[0]
+    done = turns.done(here.annotator, here.stage)
+    return JsonResponse({"again": {"lease": again.lease, "html": again.html()}, "done": done})
+
+
+@require_POST
+@at_desk
+def flag(request: HttpRequest, here: Desk) -> HttpResponse:
+    token = _uuid(request.POST.get("lease"))
+    judging.flag(annotator=here.annotator, token=token, reason=request.POST.get("flag_reason", ""))
+    return JsonResponse({"flagged": True}) if _wants_json(request) else redirect("judge", here.annotator.token)
+
+
+@require_POST
+@at_desk
+def renew(request: HttpRequest, here: Desk) -> HttpResponse:
+    return JsonResponse({"held": claiming.renew(annotator=here.annotator)})
+
+
+@require_GET
+@at_desk
+def history(request: HttpRequest, here: Desk) -> HttpResponse:
+    """The last screens that were answered, oldest first, each with its answer as it was shown."""
+    leases = judging.history(annotator=here.annotator)[::-1]
+    shown = screens(leases, here.stage)
+    past = [{"lease": s.lease, "html": s.html(), "answer": s.picked} for s in shown]
+    return JsonResponse({"past": past})
+
+
+# Answers
+
+
+def _answer(request: HttpRequest, here: Desk, **said) -> HttpResponse:
+    if not _wants_json(request):
+        return redirect("judge", here.annotator.token)
+    now = turns.turn(here.annotator, here.stage, here.newest)
+    return JsonResponse({**said, **_next(request.POST, here, now)})
+
+
+def _next(sent, here: Desk, now: Turn) -> dict:
+    """`held` names every screen that is held, oldest first; `screens` has those that the page does not `have` yet."""
+    have = set(sent.getlist("have"))
+    new = [lease for lease in now.leases if str(lease.token) not in have]
+    return {
+        "state": now.state,
+        "held": [lease.token for lease in now.leases],
+        "screens": [{"lease": screen.lease, "html": screen.html()} for screen in screens(new, here.stage)],
+        "done": turns.done(here.annotator, here.stage),
+    }
+
+
+def _uuid(text: str | None) -> uuid.UUID:
+    try:
+        return uuid.UUID(text or "")
+    except ValueError:
+        raise judging.BadAnswer("The request is incomplete. Reload the page and try again.") from None
+
+
+def _whole(text: str | None) -> int:
+    """Milliseconds or a version as a browser sends it; 0 for anything else."""
+    return int(text) if text and text.isascii() and text.isdecimal() and len(text) < 12 else 0

@@ -1,0 +1,122 @@
+// Answers on their way to the server. An answer is written here before the next screen is painted and leaves only when
+// the server has said that it is kept; it survives a lost connection, a reload and a closed tab (localStorage).
+
+const DELAYS = [1, 2, 4, 8, 15, 30]; // seconds between tries
+
+export const post = (url, fields, options = {}) => {
+  const body = new URLSearchParams();
+  for (const [name, value] of Object.entries(fields)) for (const one of [value].flat()) body.append(name, one);
+  return read(fetch(url, { method: "POST", body, headers: { Accept: "application/json" }, ...limits(), ...options }));
+};
+
+export const get = (url) => read(fetch(url, { headers: { Accept: "application/json" }, ...limits() }));
+
+const limits = () => ({ signal: AbortSignal.timeout(20000) });
+
+// What Winnow itself answered, a refusal included; anything else (no network, a proxy's page, a crash) throws.
+async function read(promise) {
+  const response = await promise;
+  const json = await response.json();
+  if (!response.ok && !json.refused) throw new Error(`status ${response.status}`);
+  return json;
+}
+
+// One answer, as the server reads it. `have` names the screens that need not be sent again.
+export function deliver(home, { key, lease, answer, reason, active, elapsed }, have = []) {
+  const told = answer === "cannot_judge" ? { cannot_judge: 1, reason } : { answer };
+  return post(`${home}submit/`, { key, lease, ...told, active, elapsed, have }, { keepalive: true });
+}
+
+export function newKey() {
+  if (crypto.randomUUID) return crypto.randomUUID(); // only where the page came over https or from this machine
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  bytes[6] = (bytes[6] & 15) | 64;
+  bytes[8] = (bytes[8] & 63) | 128;
+  const hex = [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
+}
+
+export class Outbox {
+  // `deliver(entry)` posts one and resolves with the server's JSON; `settled(json, entry)` hears it; `changed(state,
+  // count)` hears "saved", "saving" or "unsaved".
+  constructor(token, { deliver, settled, changed }) {
+    Object.assign(this, { prefix: `winnow:${token}:`, deliver, settled, changed, memory: new Map(), tried: new Set(), tries: 0 });
+    addEventListener("online", () => this.flush());
+    addEventListener("pageshow", () => this.flush());
+    addEventListener("visibilitychange", () => this.flush());
+    addEventListener("pagehide", () => this.entries().forEach((entry) => this.deliver(entry).catch(() => {})));
+  }
+
+  add(entry) {
+    try {
+      localStorage.setItem(this.prefix + entry.key, JSON.stringify(entry));
+    } catch {
+      this.memory.set(entry.key, entry); // no storage (a private window, or full): it lives in this page alone
+    }
+  }
+
+  remove(key) {
+    this.memory.delete(key);
+    this.#stored((storage) => storage.removeItem(this.prefix + key));
+  }
+
+  // Oldest first. Another tab of the same annotator shares them; sending one twice is harmless, the key is the same.
+  entries() {
+    const stored = this.#stored((storage) =>
+      Object.keys(storage)
+        .filter((name) => name.startsWith(this.prefix))
+        .map((name) => JSON.parse(storage.getItem(name))),
+    );
+    return [...(stored ?? []), ...this.memory.values()].filter(Boolean).sort((one, other) => one.at - other.at);
+  }
+
+  #stored(use) {
+    try {
+      return use(localStorage);
+    } catch {
+      return null;
+    }
+  }
+
+  has(lease) {
+    return this.entries().some((entry) => entry.lease === lease);
+  }
+
+  // Sends all, one after the other, in the order in which they were given. Resolves with whether none is left.
+  flush() {
+    clearTimeout(this.timer);
+    this.running ??= this.#drain().finally(() => (this.running = null));
+    return this.running;
+  }
+
+  async #drain() {
+    for (let entry; (entry = this.entries()[0]); ) {
+      this.changed(this.tries ? "unsaved" : "saving", this.entries().length);
+      let json;
+      try {
+        this.tried.add(entry.key);
+        json = await this.deliver(entry);
+      } catch {
+        return this.#later();
+      }
+      this.tries = 0;
+      this.remove(entry.key);
+      this.settled(json, entry);
+    }
+    this.changed("saved", 0);
+    return true;
+  }
+
+  #later() {
+    this.changed("unsaved", this.entries().length);
+    this.timer = setTimeout(() => this.flush(), DELAYS[Math.min(this.tries++, DELAYS.length - 1)] * 1000);
+    return false;
+  }
+}
+
+const WORDS = { saved: "saved", saving: "saving" };
+
+export function showChip(chip, state, count) {
+  chip.dataset.state = state;
+  chip.textContent = WORDS[state] ?? `not saved, retrying${count > 1 ? ` (${count})` : ""}`;
+}

@@ -1,0 +1,42 @@
+// The pages around judging: copy buttons; a waiting page that looks again; answers that are still on their way.
+
+import { deliver, get, Outbox, showChip } from "./judge-outbox.js";
+
+for (const button of document.querySelectorAll("[data-copy]")) {
+  button.addEventListener("click", async () => {
+    const source = document.getElementById(button.dataset.copy);
+    getSelection().selectAllChildren(source);
+    const copied = await navigator.clipboard?.writeText(source.textContent).then(() => true, () => false);
+    button.textContent = copied || document.execCommand("copy") ? "Copied" : "Press Ctrl+C";
+  });
+}
+
+for (const time of document.querySelectorAll("time")) {
+  time.textContent = new Date(time.dateTime).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+}
+
+const page = document.getElementById("stopped");
+if (page?.dataset.token) {
+  const { token, home, state } = page.dataset;
+  const chip = document.getElementById("chip");
+  const outbox = new Outbox(token, {
+    deliver: (entry) => deliver(home, entry),
+    settled: () => {},
+    changed: (now, count) => {
+      chip.hidden = false;
+      showChip(chip, now, count);
+    },
+  });
+  const look = async () => {
+    try {
+      if ((await get(home)).state !== state) location.reload();
+    } catch {
+      // no connection just now; it looks again
+    }
+  };
+  if (outbox.entries().length) outbox.flush().then((sent) => sent && location.reload());
+  if (state !== "done") {
+    setInterval(() => document.hidden || look(), 10000);
+    document.addEventListener("visibilitychange", () => document.hidden || look());
+  }
+}

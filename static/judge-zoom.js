@@ -1,0 +1,51 @@
+// All pictures enlarged together about the same point: the mouse, a finger or the arrow keys move it.
+
+const STEP = { ArrowLeft: [-8, 0], ArrowRight: [8, 0], ArrowUp: [0, -8], ArrowDown: [0, 8] };
+const clamp = (value, least, most) => Math.max(least, Math.min(most, value));
+
+export class Zoom {
+  constructor(desk, button) {
+    Object.assign(this, { desk, button, on: false, scale: 2.5, x: 50, y: 50 });
+    desk.addEventListener("pointermove", (event) => this.on && this.#follow(event));
+    desk.addEventListener("wheel", (event) => this.on && this.#wheel(event), { passive: false });
+  }
+
+  toggle(on = !this.on) {
+    this.on = on;
+    this.desk.classList.toggle("zoomed", on);
+    this.button.setAttribute("aria-pressed", on);
+    this.#apply();
+  }
+
+  // Whether the key was an arrow that moved the point.
+  pan(key) {
+    const [dx, dy] = STEP[key] ?? [];
+    if (dx === undefined) return false;
+    this.x = clamp(this.x + dx, 0, 100);
+    this.y = clamp(this.y + dy, 0, 100);
+    this.#apply();
+    return true;
+  }
+
+  #follow(event) {
+    const card = event.target.closest?.(".card-option");
+    if (!card) return;
+    const box = card.getBoundingClientRect();
+    this.x = clamp(((event.clientX - box.left) / box.width) * 100, 0, 100);
+    this.y = clamp(((event.clientY - box.top) / box.height) * 100, 0, 100);
+    this.#apply();
+  }
+
+  #wheel(event) {
+    if (!event.target.closest?.(".card-option")) return;
+    event.preventDefault();
+    this.scale = clamp(this.scale * (event.deltaY < 0 ? 1.15 : 1 / 1.15), 1.2, 8);
+    this.#apply();
+  }
+
+  #apply() {
+    this.desk.style.setProperty("--zoom", this.scale);
+    this.desk.style.setProperty("--zx", `${this.x}%`);
+    this.desk.style.setProperty("--zy", `${this.y}%`);
+  }
+}
