@@ -10,20 +10,28 @@ from annotation.models import Annotator, Judgment, Lease, Stage, StudyState
 
 @dataclass(frozen=True)
 class Turn:
-    """`state`: rules, screen, waiting, done, paused or closed; `leases` (of a screen) are what is held, oldest first."""
+    """`state`: rules, screen, waiting, done, paused or closed; `leases` (of a screen): what is held, oldest first."""
 
     state: str
     leases: list[Lease] = field(default_factory=list)
     waiting: claiming.Waiting | None = None
 
 
+def stands(annotator: Annotator, stage: Stage, newest: int) -> str:
+    """What keeps this annotator from judging just now: paused, closed, rules (unread or newer ones), or nothing."""
+    if stage.study.state != StudyState.OPEN:
+        return stage.study.state
+    return "" if annotator.read_id == newest else "rules"
+
+
 def turn(annotator: Annotator, stage: Stage, newest: int) -> Turn:
     """`newest` is the id of the instructions that must have been read. Claims what there is room for."""
-    if stage.study.state != StudyState.OPEN:
-        return Turn(stage.study.state)
-    if annotator.read_id != newest:
-        return Turn("rules")
-    leases = claiming.hold(annotator=annotator, stage=stage)
+    stopped = stands(annotator, stage, newest)
+    return Turn(stopped) if stopped else following(annotator, stage, claiming.hold(annotator=annotator, stage=stage))
+
+
+def following(annotator: Annotator, stage: Stage, leases: list[Lease]) -> Turn:
+    """The turn of an annotator who may judge and holds these leases."""
     if leases:
         return Turn("screen", leases)
     if stage.quota and done(annotator, stage) >= stage.quota:

@@ -7,7 +7,7 @@ import functools
 import uuid
 from collections.abc import Callable
 
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import redirect
 from django.template import loader
 from django.urls import reverse
@@ -158,30 +158,42 @@ def accept(request: HttpRequest, here: Desk) -> HttpResponse:
 @require_POST
 @at_desk
 def submit(request: HttpRequest, here: Desk) -> HttpResponse:
-    if here.annotator.read_id is None:
-        raise judging.NotOpen("Read the instructions first.")
-    sent = request.POST
+    """An answer, and in the same transaction the claim of what comes after it."""
+    stopped = turns.stands(here.annotator, here.stage, here.newest)
+    submission = _submission(request.POST)
+    if stopped:
+        receipt, now = judging.submit(annotator=here.annotator, **submission), Turn(stopped)
+    else:
+        receipt, leases = judging.turn(annotator=here.annotator, stage=here.stage, **submission)
+        now = turns.following(here.annotator, here.stage, leases)
+    if _wants_json(request):
+        return JsonResponse({"receipt": _receipt(receipt), **_next(request.POST, here, now)})
+    return _page("surplus", here) if receipt.judgment.surplus else redirect("judge", here.annotator.token)
+
+
+def _submission(sent: QueryDict) -> dict:
     cannot = CANNOT_JUDGE in sent
-    receipt = judging.submit(
-        annotator=here.annotator,
-        token=_uuid(sent.get("lease")),
-        key=_uuid(sent.get("key")),
-        shown_answer=CANNOT_JUDGE if cannot else sent.get("answer", ""),
-        reason=sent.get("reason", "") if cannot else "",
-        active_ms=_whole(sent.get("active")),
-        elapsed_ms=_whole(sent.get("elapsed")),
-    )
-    if receipt.judgment.surplus and not _wants_json(request):
-        return _page("surplus", here)
-    said = "surplus" if receipt.judgment.surplus else "replayed" if receipt.replayed else "saved"
-    return _answer(request, here, receipt=said)
+    return {
+        "token": _uuid(sent.get("lease")),
+        "key": _uuid(sent.get("key")),
+        "shown_answer": CANNOT_JUDGE if cannot else sent.get("answer", ""),
+        "reason": sent.get("reason", "") if cannot else "",
+        "active_ms": _whole(sent.get("active")),
+        "elapsed_ms": _whole(sent.get("elapsed")),
+    }
+
+
+def _receipt(receipt: judging.Receipt) -> str:
+    return "surplus" if receipt.judgment.surplus else "replayed" if receipt.replayed else "saved"
 
 
 @require_POST
 @at_desk
 def skip(request: HttpRequest, here: Desk) -> HttpResponse:
     claiming.skip(annotator=here.annotator, token=_uuid(request.POST.get("lease")))
-    return _answer(request, here)
+    if not _wants_json(request):
+        return redirect("judge", here.annotator.token)
+    return JsonResponse(_next(request.POST, here, turns.turn(here.annotator, here.stage, here.newest)))
 
 
 @require_POST
@@ -222,14 +234,7 @@ def history(request: HttpRequest, here: Desk) -> HttpResponse:
 # Answers
 
 
-def _answer(request: HttpRequest, here: Desk, **said) -> HttpResponse:
-    if not _wants_json(request):
-        return redirect("judge", here.annotator.token)
-    now = turns.turn(here.annotator, here.stage, here.newest)
-    return JsonResponse({**said, **_next(request.POST, here, now)})
-
-
-def _next(sent, here: Desk, now: Turn) -> dict:
+def _next(sent: QueryDict, here: Desk, now: Turn) -> dict:
     """`held` names every screen that is held, oldest first; `screens` has those that the page does not `have` yet."""
     have = set(sent.getlist("have"))
     new = [lease for lease in now.leases if str(lease.token) not in have]
