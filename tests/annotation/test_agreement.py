@@ -1,0 +1,130 @@
+"""The agreement measures against published values, scikit-learn, the krippendorff library and sums done by hand."""
+
+import csv
+import itertools
+import random
+
+import krippendorff
+import numpy as np
+import pytest
+from sklearn.metrics import cohen_kappa_score
+
+from annotation import agreement
+from annotation.agreement import Table
+
+AAB = [(1, "x", "a"), (1, "y", "a"), (2, "x", "a"), (2, "y", "b"), (3, "x", "b"), (3, "y", "b"), (4, "x", "a")]
+
+
+def rated(real, name: str) -> list[dict]:
+    path = real / "data" / "agreement" / name
+    if not path.exists():
+        pytest.skip(f"{name} is not beside the project (../shared/data/agreement)")
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def some_rows(seed: int, items: int = 60, people: int = 5, labels: str = "abcd", share: float = 0.6) -> list:
+    dice = random.Random(seed)
+    places = itertools.product(range(items), range(people))
+    return [(i, p, dice.choice(labels[: 2 + i % 3])) for i, p in places if dice.random() < share]
+
+
+@pytest.mark.real
+def test_cohen_of_the_vision_table_is_the_published_one(real):
+    rows = rated(real, "vision.csv")
+    table = Table((i, eye, row[eye]) for i, row in enumerate(rows) for eye in ("r.eye", "l.eye"))
+    (pair,) = agreement.cohen_kappas(table)
+    assert pair.value == pytest.approx(0.595389, abs=5e-7)
+    assert pair.n == len(rows)
+
+
+@pytest.mark.real
+def test_alpha_of_the_table_with_gaps_is_the_published_one(real):
+    rows = rated(real, "raw_4raters.csv")
+    raters = [f"Rater{number}" for number in range(1, 5)]
+    table = Table((row["Units"], rater, row[rater]) for row in rows for rater in raters if row[rater])
+    assert agreement.alpha(table).value == pytest.approx(0.743421, abs=5e-7)
+
+
+def test_percent_counts_pairs_of_judgments():
+    assert agreement.percent(Table(AAB)) == agreement.Value(2 / 3, 3)
+    three = [(1, "x", "a"), (1, "y", "a"), (1, "z", "b")]
+    assert agreement.percent(Table(three)) == agreement.Value(1 / 3, 3)
+
+
+def test_kappa_by_hand():
+    (pair,) = agreement.cohen_kappas(Table(AAB))  # x: a a b, y: a b b; observed 2/3, chance (2·1 + 1·2)/9
+    assert (pair.first, pair.second, pair.n) == ("x", "y", 3)
+    assert pair.value == pytest.approx((2 / 3 - 4 / 9) / (1 - 4 / 9))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_kappas_are_scikit_learns(seed):
+    rows = some_rows(seed)
+    given = {(item, person): label for item, person, label in rows}
+    for pair in agreement.cohen_kappas(Table(rows)):
+        both = [i for i in range(60) if (i, pair.first) in given and (i, pair.second) in given]
+        ours, theirs = ([given[i, person] for i in both] for person in (pair.first, pair.second))
+        assert pair.n == len(both)
+        assert pair.value == pytest.approx(cohen_kappa_score(ours, theirs), abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_alpha_is_the_librarys_on_the_same_ratings(seed):
+    rows = some_rows(seed)
+    matrix = np.full((5, 60), np.nan)
+    for item, person, label in rows:
+        matrix[person, item] = "abcd".index(label)
+    expected = krippendorff.alpha(reliability_data=matrix, level_of_measurement="nominal")
+    assert agreement.alpha(Table(rows)).value == pytest.approx(expected, abs=1e-12)
+
+
+def test_a_kappa_that_is_not_defined_is_explained_and_left_out_of_the_mean():
+    rows = [*AAB, (9, "x", "a"), (9, "z", "a")]
+    pairs = agreement.cohen_kappas(Table(rows))
+    assert [(pair.first, pair.second, pair.reason) for pair in pairs] == [
+        ("x", "y", ""),
+        ("x", "z", agreement.ONE_LABEL),
+    ]
+    assert agreement.mean_kappa(pairs) == agreement.KappaMean(pytest.approx(0.4), 1, 1)
+
+
+def test_nothing_to_compare_is_said_in_words():
+    for rows in ([], [(1, "x", "a"), (2, "y", "a")]):
+        table = Table(rows)
+        assert agreement.percent(table) == agreement.Value(None, 0, agreement.NO_PAIRS)
+        assert agreement.alpha(table) == agreement.Value(None, 0, agreement.NO_PAIRS)
+        assert agreement.mean_kappa(agreement.cohen_kappas(table)).reason == agreement.NO_COMMON
+        assert agreement.alpha_interval(table).low is None
+
+
+def test_one_label_alone_has_no_alpha():
+    table = Table([(1, "x", "a"), (1, "y", "a"), (2, "x", "a"), (2, "y", "a"), (3, "x", "b")])
+    assert agreement.alpha(table) == agreement.Value(None, 2, agreement.ONE_LABEL)
+    assert agreement.alpha_interval(table).reason == agreement.ONE_LABEL
+
+
+def test_the_interval_is_the_same_every_time_and_holds_alpha():
+    table = Table(some_rows(1))
+    interval = agreement.alpha_interval(table)
+    assert interval == agreement.alpha_interval(Table(reversed(some_rows(1))))
+    assert interval.low < agreement.alpha(table).value < interval.high
+
+
+def test_the_interval_does_not_depend_on_how_much_is_held_at_a_time(monkeypatch):
+    whole = agreement.alpha_interval(Table(some_rows(2)))
+    monkeypatch.setattr(agreement, "BLOCK", 100)
+    assert agreement.alpha_interval(Table(some_rows(2))) == whole
+
+
+def test_resampled_alphas_are_the_librarys():
+    counts = agreement._pairable(Table(some_rows(3)))
+    draws = np.random.default_rng(7).integers(0, len(counts), (20, len(counts)))
+    ours = agreement._resampled_alphas(counts, 20, np.random.default_rng(7))
+    theirs = [krippendorff.alpha(value_counts=counts[draw], level_of_measurement="nominal") for draw in draws]
+    assert ours == pytest.approx(theirs, abs=1e-12)
+
+
+def test_judging_an_item_twice_is_refused():
+    with pytest.raises(ValueError, match="twice"):
+        Table([(1, "x", "a"), (1, "x", "b")])
