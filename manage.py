@@ -1,11 +1,45 @@
 #!/usr/bin/env python3
-"""Winnow's command line: `python manage.py help` lists the commands."""
+"""Winnow's command line: `python manage.py help` lists the commands.
 
+Where no DATABASE_URL is set and `make run` is not running, a command that needs the database starts the embedded
+servers for as long as it takes.
+"""
+
+import contextlib
 import os
 import sys
 
+from django.core.exceptions import ImproperlyConfigured
 from django.core.management import execute_from_command_line
 
-if __name__ == "__main__":
+SERVES_ITSELF = {"up"}
+NEEDS_NO_SERVER = {"help", "version", "check", "collectstatic", "diffsettings", "makemigrations", "findstatic"}
+
+
+def servers(arguments: list[str]):
+    """What must run around this command."""
+    command = next((word for word in arguments if not word.startswith("-")), "help")
+    asks_for_help = {"-h", "--help", "--version"} & set(arguments)
+    if asks_for_help or command in SERVES_ITSELF | NEEDS_NO_SERVER:
+        return contextlib.nullcontext()
+    from django.conf import settings
+
+    from config.lock import servers_for
+    from config.services import Servers
+
+    return servers_for(command, Servers(settings.VAR, postgres=settings.OWN_POSTGRES, valkey=settings.OWN_VALKEY))
+
+
+def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-    execute_from_command_line(sys.argv)
+    from config.services import CannotStart
+
+    try:
+        with servers(sys.argv[1:]):
+            execute_from_command_line(sys.argv)
+    except (ImproperlyConfigured, CannotStart) as reason:
+        sys.exit(str(reason))
+
+
+if __name__ == "__main__":
+    main()

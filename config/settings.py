@@ -30,19 +30,23 @@ def required(name: str, what: str) -> str:
     return value
 
 
+DATABASE_EXAMPLE = "it looks like postgresql://user:password@host:5432/name"
+
 PRODUCTION = flag("WINNOW_PRODUCTION")
 DEBUG = flag("WINNOW_DEBUG") and not PRODUCTION
 
 if PRODUCTION:
     SECRET_KEY = required("SECRET_KEY", "50 or more random characters, kept from everybody")
     ALLOWED_HOSTS = required("ALLOWED_HOSTS", "the host names that Winnow answers to, separated by commas").split(",")
-    DATABASE_URL = required("DATABASE_URL", "postgresql://user:password@host:5432/name")
+    DATABASE_URL = required("DATABASE_URL", DATABASE_EXAMPLE)
     REDIS_URL = required("REDIS_URL", "redis://host:6379/0")
 else:
     SECRET_KEY = os.environ.get("SECRET_KEY") or services.secret_key(VAR)
     ALLOWED_HOSTS = os.environ.get("ALLOWED_HOSTS", "*").split(",")
     DATABASE_URL = os.environ.get("DATABASE_URL") or services.database_url(VAR)
     REDIS_URL = os.environ.get("REDIS_URL") or services.redis_url(VAR)
+OWN_POSTGRES = not os.environ.get("DATABASE_URL")  # started by `make run` and by commands, under VAR
+OWN_VALKEY = not os.environ.get("REDIS_URL")
 
 INSTALLED_APPS = [
     "django.contrib.auth",
@@ -90,7 +94,12 @@ TEMPLATES = [
     }
 ]
 
-DATABASES = {"default": dj_database_url.parse(DATABASE_URL, conn_max_age=600, conn_health_checks=True)}
+try:
+    DATABASES = {"default": dj_database_url.parse(DATABASE_URL, conn_max_age=600, conn_health_checks=True)}
+except ValueError:
+    raise ImproperlyConfigured(f"DATABASE_URL is not an address of a database; {DATABASE_EXAMPLE}.") from None
+if DATABASES["default"].get("ENGINE") != "django.db.backends.postgresql":
+    raise ImproperlyConfigured(f"DATABASE_URL must name a PostgreSQL database; {DATABASE_EXAMPLE}.")
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}}
 
@@ -114,10 +123,11 @@ TIME_ZONE = "UTC"
 USE_TZ = True
 
 STATIC_URL = "/static/"
-STATIC_ROOT = VAR / "static"
+STATIC_ROOT = Path(os.environ.get("WINNOW_STATIC", VAR / "static"))
 STATICFILES_DIRS = [BASE_DIR / "static"]
 MEDIA_ROOT = VAR / "media"
 MEDIA_URL = "/i/"
+ACCEL_REDIRECT = os.environ.get("WINNOW_ACCEL_REDIRECT", "")  # nginx's internal location of MEDIA_ROOT, if it sends images
 FILE_UPLOAD_TEMP_DIR = services.folder(VAR / "uploads")
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
@@ -142,7 +152,8 @@ SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 SESSION_COOKIE_AGE = 14 * 24 * 3600
 if PRODUCTION:
-    SECURE_SSL_REDIRECT = not flag("WINNOW_PLAIN_HTTP")
+    SECURE_SSL_REDIRECT = True
+    SECURE_REDIRECT_EXEMPT = [r"^healthz$"]  # asked from inside, past the proxy that speaks HTTPS
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
     SECURE_HSTS_SECONDS = 365 * 24 * 3600
     SECURE_HSTS_INCLUDE_SUBDOMAINS = True

@@ -2,7 +2,11 @@
 
 from django.urls import include, path
 
+from config import views
+
 urlpatterns = [
+    path("", views.home, name="home"),
+    path("healthz", views.health, name="health"),
     path("", include("benchmarks.urls")),
     path("", include("annotation.urls")),
 ]

@@ -1,4 +1,7 @@
-"""A pytest plugin, loaded before Django: the suite runs on embedded servers of its own, in a temporary place."""
+"""A pytest plugin, loaded before Django: the suite runs on embedded servers of its own, in a temporary place.
+
+With pytest-xdist the first process starts them, its workers use them, and pytest-django gives each its own database.
+"""
 
 import os
 import tempfile
@@ -9,9 +12,9 @@ from config.services import Servers, database_url, redis_url
 _servers = None
 
 if "PYTEST_XDIST_WORKER" not in os.environ:
-    _folder = tempfile.TemporaryDirectory(prefix="winnow-tests-")
+    _folder = tempfile.TemporaryDirectory(prefix="winnow-tests-", ignore_cleanup_errors=True)
     _var = Path(_folder.name).resolve()
-    _servers = Servers(_var)
+    _servers = Servers(_var, durable=False)
     _servers.start()
     os.environ.update(WINNOW_VAR=str(_var), DATABASE_URL=database_url(_var), REDIS_URL=redis_url(_var))
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"  # Playwright keeps an event loop in the test's thread

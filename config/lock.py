@@ -1,0 +1,101 @@
+"""One holder at a time for `var`: whoever runs its servers. The lock goes with its process, however that ends."""
+
+import contextlib
+import fcntl
+import json
+import os
+import sys
+import time
+from pathlib import Path
+
+from config import services
+
+STOPPING = "stopping"
+
+
+class Taken(Exception):
+    """Somebody else holds it. `.holder`: {"what": "up" or a command's name, "url": …, "pid": …}, {} if unreadable."""
+
+    def __init__(self, holder: dict):
+        super().__init__(holder)
+        self.holder = holder
+
+
+class Lock:
+    def __init__(self, var: Path):
+        var.mkdir(parents=True, exist_ok=True)
+        self.path = var / "lock"
+        self.file = None
+
+    def take(self, **holder: object) -> None:
+        """Hold the lock until released. Raises Taken."""
+        file = self.path.open("a+")
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            file.close()
+            raise Taken(self.holder()) from None
+        self.file = file
+        self.tell(**holder)
+
+    def tell(self, **holder: object) -> None:
+        """Say who holds it, for others to read."""
+        self.file.truncate(0)
+        self.file.write(json.dumps({**holder, "pid": os.getpid()}))
+        self.file.flush()
+
+    def holder(self) -> dict:
+        try:
+            return json.loads(self.path.read_text())
+        except (OSError, ValueError):
+            return {}
+
+    def release(self) -> None:
+        if self.file:
+            self.file.truncate(0)
+            self.file.close()
+            self.file = None
+
+
+def take_from_the_stopping(lock: Lock, *, seconds: float, **holder: object) -> None:
+    """Take the lock; where its holder is just stopping, wait for that. Raises Taken."""
+    deadline = time.monotonic() + seconds
+    while True:
+        try:
+            return lock.take(**holder)
+        except Taken as taken:
+            if taken.holder.get("what", STOPPING) != STOPPING or time.monotonic() > deadline:
+                raise
+        time.sleep(0.1)
+
+
+@contextlib.contextmanager
+def servers_for(command: str, servers: services.Servers):
+    """For one command: use the servers that run, or start them for as long as it takes."""
+    lock = Lock(servers.var)
+    if _uses_running(lock, command):
+        yield
+        return
+    try:
+        servers.start()
+        yield
+    finally:
+        servers.stop()
+        lock.release()
+
+
+def _uses_running(lock: Lock, command: str) -> bool:
+    """True when `make run` serves `var`; False when this process now holds it. Waits for another command to end."""
+    told = False
+    while True:
+        try:
+            lock.take(what=command)
+            return False
+        except Taken as taken:
+            what = taken.holder.get("what", STOPPING)
+        if what == "up" and services.answer(lock.path.parent):
+            return True
+        if what not in ("up", STOPPING) and not told:
+            print(f"Waiting for `manage.py {what}` to finish …", file=sys.stderr)
+            told = True
+        time.sleep(0.1)

@@ -1,0 +1,99 @@
+"""`manage.py up`: all of Winnow on this machine, until Ctrl-C. `make run` calls it."""
+
+import os
+import signal
+import sys
+
+from django.conf import settings
+from django.core.management.base import BaseCommand
+from django.db import connections
+
+from config import preparation, processes, supervisor
+from config.lock import STOPPING, Lock, Taken, take_from_the_stopping
+from config.services import CannotStart, Servers
+
+STOP_SECONDS = 40
+
+
+class Command(BaseCommand):
+    help = "Start servers, web and worker; Ctrl-C stops them. PORT (8000) and HOST (127.0.0.1) say where to listen."
+    requires_system_checks = []
+
+    def handle(self, **options):
+        host, port = os.environ.get("HOST", "127.0.0.1"), self.port()
+        shown = f"[{host}]" if ":" in host else {"0.0.0.0": "localhost", "127.0.0.1": "localhost"}.get(host, host)
+        self.url = f"http://{shown}:{port}"
+        lock = Lock(settings.VAR)
+        try:
+            take_from_the_stopping(lock, seconds=STOP_SECONDS, what="up", url=self.url)
+        except Taken as taken:
+            raise SystemExit(self.running(taken.holder)) from None
+        try:
+            self.serve(lock, host, port)
+        except CannotStart as reason:
+            raise SystemExit(str(reason)) from None
+        finally:
+            lock.release()
+
+    def port(self) -> int:
+        given = os.environ.get("PORT") or "8000"
+        if not given.isdecimal() or not 0 < int(given) < 65536:
+            raise SystemExit(f"PORT must be a number from 1 to 65535, not {given!r}.")
+        return int(given)
+
+    def running(self, holder: dict) -> str:
+        if holder.get("what") == "up":
+            return f"Winnow already runs at {holder.get('url')} (process {holder.get('pid')}) on {settings.VAR}."
+        return f"`manage.py {holder.get('what')}` is using {settings.VAR}; start Winnow when it has finished."
+
+    def serve(self, lock: Lock, host: str, port: int) -> None:
+        processes.sweep(settings.VAR)
+        listener = supervisor.listen(host, port)
+        servers = Servers(settings.VAR, postgres=settings.OWN_POSTGRES, valkey=settings.OWN_VALKEY)
+        running = supervisor.Supervisor(settings.VAR, servers, listener)
+        gone = supervisor.parent_gone()
+        for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(signum, lambda *_: self.ask_to_stop(running))
+        try:
+            self.prepare_and_start(servers, running)
+            running.run(until=gone)
+        except StopAsked:
+            pass
+        finally:
+            lock.tell(what=STOPPING, url=self.url)
+            running.stop()
+        self.stdout.write("Winnow has stopped.")
+
+    def ask_to_stop(self, running: supervisor.Supervisor) -> None:
+        """Once: a second Ctrl-C does not cut the stopping short."""
+        if not running.stopping:
+            running.stopping = True
+            raise StopAsked
+
+    def prepare_and_start(self, servers: Servers, running: supervisor.Supervisor) -> None:
+        self.say(f"Winnow starts at {self.url} …")
+        servers.start()
+        preparation.migrate()
+        preparation.collect_static()
+        running.start()
+        study = preparation.demo()
+        admin = preparation.first_admin(by="command")  # late: a stop before its password is shown would lose it
+        connections.close_all()
+        self.say(f"Winnow runs at {self.url}")
+        self.say(f"  Admin      {self.url}/login/   {self.how_to_log_in(admin)}")
+        self.say(f"  Annotator  {self.url}/join/{study.invite}/   (study “{study.name}”)")
+        self.say(f"  Data       {settings.VAR}   (logs in {settings.VAR / 'log'})")
+        self.say("Ctrl-C stops it.")
+
+    def how_to_log_in(self, admin: tuple[str, str] | None) -> str:
+        if admin is None:
+            return "(password lost? .venv/bin/python manage.py changepassword admin)"
+        return f"name {admin[0]}, one-time password {admin[1]}   (shown this once; you choose your own on logging in)"
+
+    def say(self, line: str) -> None:
+        self.stdout.write(line)
+        sys.stdout.flush()
+
+
+class StopAsked(BaseException):
+    """Ctrl-C or a polite kill, wherever the start or the watch is just then."""

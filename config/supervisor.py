@@ -1,0 +1,116 @@
+"""Web server and worker as children of one process, which starts again what dies and stops all in order."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections import deque
+from pathlib import Path
+
+from config import processes
+from config.services import CannotStart, Servers
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+GRACE = 5  # seconds that requests and tasks under way have to end
+MOST_DEATHS = 5  # of one process, in
+WITHIN = 60  # seconds
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket that gunicorn inherits: the port is ours from now on, over its restarts too. Raises CannotStart."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+        listener.listen(2048)
+    except OSError as error:
+        listener.close()
+        reason = f"cannot be used ({error.strerror})"
+        raise CannotStart(f"Port {port} on {host} {reason}; choose another one, for example PORT={port + 1}.") from None
+    return listener
+
+
+def web_command(listener: socket.socket) -> list:
+    """gunicorn: a process for each core (at most 4 are of use on one laptop), 8 threads each."""
+    workers = max(2, min(processes.cores(), 4))
+    shape = ["--worker-class", "gthread", "--workers", workers, "--threads", 8, "--keep-alive", 15]
+    limits = ["--timeout", 120, "--graceful-timeout", GRACE, "--max-requests", 20_000, "--max-requests-jitter", 2_000]
+    where = ["--bind", f"fd://{listener.fileno()}", "--no-control-socket", "--log-level", "warning"]
+    return [sys.executable, "-m", "gunicorn", "config.wsgi", *shape, *limits, *where]
+
+
+def worker_command() -> list:
+    shape = ["--concurrency", max(1, min(processes.cores(), 4) // 2), "--without-gossip", "--without-mingle"]
+    return [sys.executable, "-m", "celery", "-A", "config", "worker", "--loglevel", "WARNING", *shape]
+
+
+class Supervisor:
+    """Owns the servers, the web server and the worker from `start` to `stop`."""
+
+    def __init__(self, var: Path, servers: Servers, listener: socket.socket):
+        self.var = var
+        self.servers = servers
+        self.listener = listener
+        self.children: dict[str, subprocess.Popen] = {}
+        self.deaths: dict[str, deque] = {}
+        self.stopping = False
+
+    def start(self) -> None:
+        self._start_web()
+        self._start_worker()
+
+    def _start_web(self) -> None:
+        """Dies by SIGTERM; its workers see within a second that it is gone."""
+        self._start("web", web_command(self.listener), signal.SIGTERM, pass_fds=[self.listener.fileno()])
+
+    def _start_worker(self) -> None:
+        """Dies by SIGQUIT, which does not wait for tasks; Celery ties its own children to it."""
+        self._start("worker", worker_command(), signal.SIGQUIT)
+
+    def _start(self, name: str, command: list, dies_by: signal.Signals, **options) -> None:
+        self.children[name] = processes.spawn(
+            name, command, var=self.var, dies_by=dies_by, cwd=BASE_DIR, env={"WINNOW_VAR": str(self.var)}, **options
+        )
+
+    def run(self, until) -> None:
+        """Watch the children until `stopping` is set or `until()` is true. Raises CannotStart when one keeps dying."""
+        while not self.stopping and not until():
+            self.revive()
+            time.sleep(0.2)
+
+    def revive(self) -> None:
+        for name in self.servers.revive():
+            self._count_death(name)
+        starters = {"web": self._start_web, "worker": self._start_worker}
+        for name, child in list(self.children.items()):
+            if child.poll() is not None:
+                self._count_death(name)
+                starters[name]()
+
+    def _count_death(self, name: str) -> None:
+        times = self.deaths.setdefault(name, deque(maxlen=MOST_DEATHS))
+        times.append(time.monotonic())
+        if len(times) == MOST_DEATHS and times[-1] - times[0] < WITHIN:
+            raise CannotStart(f"The {name} process keeps ending; {self.var / 'log' / f'{name}.log'} says why.")
+        advice = f"var/log/{name}.log says more"
+        print(f"The {name} process ended and was started again; {advice}.", file=sys.stderr, flush=True)
+
+    def stop(self) -> None:
+        """The web first, so that nobody is answered by half a Winnow; then the worker; then the servers."""
+        self.listener.close()
+        if web := self.children.pop("web", None):
+            processes.stop(web, (signal.SIGTERM, GRACE + 2))
+        if worker := self.children.pop("worker", None):
+            processes.stop(worker, (signal.SIGTERM, GRACE), (signal.SIGQUIT, GRACE))
+        self.servers.stop()
+
+
+def parent_gone():
+    """A question for the loop: under `make`, has make been killed? Then nobody is left to stop us."""
+    if "MAKELEVEL" not in os.environ:
+        return lambda: False
+    parent = os.getppid()
+    return lambda: os.getppid() != parent
