@@ -1,0 +1,64 @@
+"""BiVLC's table of candidates: a row for each item of SugarCrepe, with the names of its candidate negative images.
+
+Columns: filename, caption, negative_caption, type, subtype, index, hn_img_0, hn_img_1 … up to hn_img_8. Further columns
+are kept in `meta`.
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from benchmarks.formats.base import Format, ProblemLog
+from benchmarks.formats.table import Row, read_table
+from benchmarks.records import CaptionRecord, ImageRecord, ItemRecord, Origin
+
+COLUMNS = ("filename", "caption", "negative_caption", "type", "subtype", "index", "hn_img_0", "hn_img_1")
+CANDIDATE = re.compile(r"hn_img_([0-8])")
+
+
+def read(path: Path, log: ProblemLog) -> Iterator[ItemRecord]:
+    noted = False
+    for row in read_table(path, log, COLUMNS):
+        if not noted:
+            note_extra_columns(row, path.name, log)
+            noted = True
+        yield record(row, path.name)
+
+
+def record(row: Row, file: str) -> ItemRecord:
+    """Captions and images with their roles; a candidate's position is the number in its column's name."""
+    values = row.values
+    candidates = sorted(name for name in values if CANDIDATE.fullmatch(name))
+    return ItemRecord(
+        key=values["index"],
+        type=values["type"],
+        subtype=values["subtype"],
+        captions=(
+            CaptionRecord("positive", values["caption"]),
+            CaptionRecord("negative", values["negative_caption"]),
+        ),
+        images=(
+            ImageRecord("positive", values["filename"]),
+            *(ImageRecord("candidate", values[name]) for name in candidates),
+        ),
+        meta={name: values[name] for name in extra(row)},
+        origin=Origin(file, row.number),
+    )
+
+
+def extra(row: Row) -> list[str]:
+    return [name for name in row.values if name not in COLUMNS and not CANDIDATE.fullmatch(name)]
+
+
+def note_extra_columns(row: Row, file: str, log: ProblemLog) -> None:
+    for name in extra(row):
+        log.note("EXTRA_COLUMN", file, 1, name, "Kept with the item as further information; never shown to annotators.")
+
+
+FORMAT = Format(
+    name="bivlc-candidates",
+    title="BiVLC candidates (CSV)",
+    accepts="A .csv with the columns filename, caption, negative_caption, type, subtype, index, hn_img_0, hn_img_1 …",
+    endings=(".csv",),
+    reader=read,
+)

@@ -1,0 +1,159 @@
+"""What must hold for every record whatever its format, and what its owner should know of it. Pure."""
+
+import re
+from collections.abc import Callable, Iterable
+from hashlib import sha256
+
+from benchmarks.formats import limits
+from benchmarks.formats.base import ProblemLog
+from benchmarks.records import ROLES, ItemRecord, Origin
+from workers import names
+
+REMOTE = re.compile(r"[a-z][a-z0-9+.-]*://|(?:data|file|https?|ftp|javascript|blob|mailto):|//|\\\\", re.IGNORECASE)
+REVEALING = re.compile(
+    r"(?:^|[^a-z])(?:pos|positive|neg|negative|hn|true|false|correct|wrong|gold|real|fake|original|orig|generated|gen)"
+    r"(?:[^a-z]|$)",
+    re.IGNORECASE,
+)
+INVISIBLE = re.compile("[\u200b\u200c\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]")  # not U+200D: it joins emoji
+NO_LINKS = "Images are not fetched. Put the file into the images folder or archive and give its name there."
+Say = Callable[[str, str, str], None]  # code, column, advice
+
+
+def check(records: Iterable[ItemRecord], log: ProblemLog) -> list[ItemRecord]:
+    """All records in their order, with what is wrong in the log. Import nothing once `log.count` is above 0.
+
+    Several files of one batch are checked together: chain their records.
+    """
+    checked: list[ItemRecord] = []
+    keys: dict[str, Origin] = {}
+    contents: dict[bytes, Origin] = {}
+    revealing: dict[str, list[tuple[Origin, str]]] = {}
+    for record in records:
+        origin = record.origin or Origin("", len(checked) + 1)
+        check_record(record, at(log.error, origin), at(log.note, origin))
+        check_key_once(record.key, origin, keys, log)
+        note_same_content(record, origin, contents, log)
+        for image in record.images:
+            if REVEALING.search(image.name):
+                revealing.setdefault(image.role, []).append((origin, image.name))
+        checked.append(record)
+    note_revealing(revealing, log)
+    return checked
+
+
+def at(say: Callable, origin: Origin) -> Say:
+    return lambda code, column, advice: say(code, origin.file, origin.row, column, advice)
+
+
+def check_record(record: ItemRecord, error: Say, note: Say) -> None:
+    """One record on its own."""
+    check_length("id", record.key, limits.MAX_KEY, error)
+    if not record.key.strip():
+        error("VALUE_MISSING", "id", "Give the item an id.")
+    check_length("type", record.type, limits.MAX_TYPE, error)
+    check_length("subtype", record.subtype, limits.MAX_TYPE, error)
+    check_captions(record, error, note)
+    check_images(record, error, note)
+
+
+def check_length(column: str, value: str, most: int, error: Say) -> None:
+    if len(value) > most:
+        error("FIELD_TOO_LONG", column, f"Give at most {most:,} characters.")
+
+
+def check_role(role: str, column: str, error: Say) -> None:
+    if role not in ROLES:
+        error("WRONG_VALUE", column, f"Use one of the roles {', '.join(ROLES)}.")
+
+
+def check_captions(record: ItemRecord, error: Say, note: Say) -> None:
+    if not record.captions:
+        error("VALUE_MISSING", "captions", "Give the item at least one caption.")
+    if len(record.captions) > limits.MAX_CAPTIONS:
+        error("TOO_MANY_PARTS", "captions", f"Give an item at most {limits.MAX_CAPTIONS} captions.")
+    for caption in record.captions:
+        column = f"{caption.role[:20]} caption"
+        check_role(caption.role, column, error)
+        check_caption(caption.text, column, error, note)
+    check_captions_differ(record, error)
+
+
+def check_caption(text: str, column: str, error: Say, note: Say) -> None:
+    if not text.strip():
+        error("VALUE_MISSING", column, "Write the caption, or remove the row.")
+    if len(text) > limits.MAX_CAPTION or len(text.encode("utf-8", "replace")) > limits.MAX_CAPTION_BYTES:
+        most = f"{limits.MAX_CAPTION:,} characters and {limits.MAX_CAPTION_BYTES:,} bytes"
+        error("FIELD_TOO_LONG", column, f"Give at most {most}.")
+    note_invisible(text, column, note)
+
+
+def note_invisible(text: str, column: str, note: Say) -> None:
+    if found := INVISIBLE.search(text):
+        advice = f"Holds the invisible character U+{ord(found.group()):04X}; kept as it is, and isolated on the screen."
+        note("INVISIBLE_CHARACTER", column, advice)
+
+
+def check_captions_differ(record: ItemRecord, error: Say) -> None:
+    """A negative caption that is the very text of a positive one makes an item that nobody can answer."""
+    right = {caption.text for caption in record.captions if caption.role in ("positive", "second_positive")}
+    if any(caption.role == "negative" and caption.text in right for caption in record.captions):
+        error("SAME_CAPTIONS", "negative caption", "Write a negative caption that differs, or remove the row.")
+
+
+def check_images(record: ItemRecord, error: Say, note: Say) -> None:
+    if len(record.images) > limits.MAX_IMAGES:
+        error("TOO_MANY_PARTS", "images", f"Give an item at most {limits.MAX_IMAGES} images.")
+    seen = set()
+    for image in record.images:
+        column = f"{image.role[:20]} image"
+        check_role(image.role, column, error)
+        check_name(image.name, column, error)
+        check_length(column, image.licence, limits.MAX_LICENCE, error)
+        check_length(column, image.attribution, limits.MAX_ATTRIBUTION, error)
+        note_invisible(image.name, column, note)
+        if image.name in seen:
+            note("SAME_IMAGE", column, "The item uses this image in another place too.")
+        seen.add(image.name)
+
+
+def check_name(name: str, column: str, error: Say) -> None:
+    """The cell must be a plain relative name."""
+    if not name.strip():
+        error("VALUE_MISSING", column, "Give the image's file name, or remove the row.")
+    elif len(name) > limits.MAX_NAME or len(name.encode("utf-8", "replace")) > limits.MAX_NAME_BYTES:
+        error("FIELD_TOO_LONG", column, f"Give a name of at most {limits.MAX_NAME} characters.")
+    elif REMOTE.match(name.strip()):
+        error("REMOTE_NOT_ALLOWED", column, NO_LINKS)
+    elif advice := names.unsafe(name):
+        error("UNSAFE_PATH", column, advice)
+
+
+def check_key_once(key: str, origin: Origin, keys: dict[str, Origin], log: ProblemLog) -> None:
+    first = keys.setdefault(key, origin)
+    if first is not origin:
+        advice = f"Row {first.row} of {first.file} has the id “{key[:80]}” too; give each item its own."
+        log.error("DUPLICATE_ID", origin.file, origin.row, "id", advice)
+
+
+def note_same_content(record: ItemRecord, origin: Origin, contents: dict[bytes, Origin], log: ProblemLog) -> None:
+    parts = [(caption.role, caption.text) for caption in record.captions]
+    parts += [(image.role, image.name) for image in record.images]
+    digest = sha256(repr(parts).encode("utf-8", "replace")).digest()
+    first = contents.setdefault(digest, origin)
+    if first is not origin:
+        advice = f"Same captions and images as row {first.row} of {first.file}; kept as an item of its own."
+        log.note("SAME_ITEM", origin.file, origin.row, "", advice)
+
+
+def note_revealing(revealing: dict[str, list[tuple[Origin, str]]], log: ProblemLog) -> None:
+    """One note a role: names of files never leave the server, but their owner should know."""
+    for role, found in revealing.items():
+        origin, name = found[0]
+        advice = f"{len(found):,} names like “{name[:80]}” may reveal the answer. Annotators never see file names."
+        log.note("REVEALING_NAME", origin.file, origin.row, f"{role} image", advice)
+
+
+def image_names(records: Iterable[ItemRecord]) -> list[str]:
+    """Every image name that the records use, once, in their order."""
+    return list(dict.fromkeys(image.name for record in records for image in record.images))

@@ -1,0 +1,131 @@
+"""Winnow's own manifest: JSON Lines, an item a line, able to hold everything that an item can hold.
+
+{"id": "7", "type": "swap", "subtype": "att",
+ "captions": [{"role": "positive", "text": "A red cup."}, {"role": "negative", "text": "A blue cup."}],
+ "images": [{"role": "positive", "file": "cups/7.jpg", "licence": "CC BY 4.0", "attribution": "A. Person"}],
+ "meta": {"source": "mine"}, "truth": {"bivlc-choose": ["candidate-0"]}}
+"""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+from benchmarks.formats import jsontext, limits, text
+from benchmarks.formats.base import Format, ProblemLog
+from benchmarks.formats.table import missing_column, nearest, too_many_rows
+from benchmarks.records import CaptionRecord, ImageRecord, ItemRecord, Origin
+
+FIELDS = {"id": str, "type": str, "subtype": str, "captions": list, "images": list, "meta": dict, "truth": dict}
+CAPTION = {"role": str, "text": str}
+IMAGE = {"role": str, "file": str, "licence": str, "attribution": str}
+OPTIONAL = {"type", "subtype", "images", "meta", "truth", "licence", "attribution"}
+WORDS = {str: "text, in quotes", list: "a list: […]", dict: "an object: {…}"}
+
+
+def read(path: Path, log: ProblemLog) -> Iterator[ItemRecord]:
+    count = 0
+    with path.open("rb") as stream:
+        for number, line in enumerate(text.lines(stream, path.name, log), 1):
+            if not line.strip():
+                continue
+            count += 1
+            if count > limits.MAX_ROWS:
+                too_many_rows(path.name, number, log)
+            made = record(line, Origin(path.name, number), log)
+            if made is not None:
+                yield made
+    if not count:
+        log.error("NO_ROWS", path.name, None, "", "The file has only blank lines; export it again.")
+
+
+def record(line: str, origin: Origin, log: ProblemLog) -> ItemRecord | None:
+    """The item of one line, or None with its problems in the log."""
+    before = log.count
+    value = jsontext.parse(line, origin.file, origin.row, log)
+    if log.count > before:
+        return None
+    if not isinstance(value, dict):
+        log.error("JSON_INVALID", origin.file, origin.row, "", "Each line must be one object: {…}.")
+        return None
+    jsontext.sound_throughout(value, origin.file, origin.row, "", log)
+    check_object(value, FIELDS, "", origin, log)
+    check_lists(value, origin, log)
+    return None if log.count > before else made(value, origin)
+
+
+def check_lists(value: dict, origin: Origin, log: ProblemLog) -> None:
+    for name, fields in (("captions", CAPTION), ("images", IMAGE)):
+        entries = value.get(name, [])
+        for place, entry in enumerate(entries if isinstance(entries, list) else []):
+            if isinstance(entry, dict):
+                check_object(entry, fields, f"{name}[{place}].", origin, log)
+            else:
+                log.error("WRONG_VALUE", origin.file, origin.row, f"{name}[{place}]", "Write an object here: {…}.")
+    for protocol, options in truth_of(value).items():
+        if not (isinstance(options, list) and all(isinstance(option, str) for option in options)):
+            column = f"truth.{protocol[:60]}"
+            log.error("WRONG_VALUE", origin.file, origin.row, column, 'Write a list of texts: ["candidate-0"].')
+
+
+def truth_of(value: dict) -> dict:
+    truth = value.get("truth", {})
+    return truth if isinstance(truth, dict) else {}
+
+
+def check_object(value: dict, fields: dict[str, type], prefix: str, origin: Origin, log: ProblemLog) -> None:
+    """Required fields present, all of the right kind, none unknown."""
+    unknown = [name for name in value if name not in fields]
+    for name, kind in fields.items():
+        if name in value:
+            if not isinstance(value[name], kind):
+                log.error("WRONG_VALUE", origin.file, origin.row, prefix + name, f"Write this as {WORDS[kind]}.")
+        elif name not in OPTIONAL:
+            missing_column(name, unknown, origin.file, origin.row, log)
+    for name in unknown:
+        near = nearest(name, [field for field in fields if field not in value])
+        advice = f"Did you mean “{near}”?" if near else "Put what has no field of its own into “meta”."
+        log.error("UNKNOWN_FIELD", origin.file, origin.row, prefix + name[:80], advice)
+
+
+def made(value: dict, origin: Origin | None) -> ItemRecord:
+    return ItemRecord(
+        key=value["id"],
+        type=value.get("type", ""),
+        subtype=value.get("subtype", ""),
+        captions=tuple(CaptionRecord(caption["role"], caption["text"]) for caption in value["captions"]),
+        images=tuple(
+            ImageRecord(image["role"], image["file"], image.get("licence", ""), image.get("attribution", ""))
+            for image in value.get("images", [])
+        ),
+        meta=value.get("meta", {}),
+        truth=value.get("truth", {}),
+        origin=origin,
+    )
+
+
+def to_line(record: ItemRecord) -> str:
+    """The record as one line, with its line end; reading it gives the record back (but for its origin)."""
+    value = {
+        "id": record.key,
+        "type": record.type,
+        "subtype": record.subtype,
+        "captions": [{"role": caption.role, "text": caption.text} for caption in record.captions],
+        "images": [image_object(image) for image in record.images],
+        "meta": dict(record.meta),
+        "truth": dict(record.truth),
+    }
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")) + "\n"
+
+
+def image_object(image: ImageRecord) -> dict[str, str]:
+    given = {"role": image.role, "file": image.name, "licence": image.licence, "attribution": image.attribution}
+    return {name: value for name, value in given.items() if value or name in ("role", "file")}
+
+
+FORMAT = Format(
+    name="jsonl",
+    title="Winnow manifest (JSON Lines)",
+    accepts="A .jsonl file with one item a line; docs/formats.md shows every field.",
+    endings=(".jsonl", ".ndjson"),
+    reader=read,
+)

@@ -1,0 +1,22 @@
+"""What text may be at most. docs/formats.md publishes these figures; a test holds the two together."""
+
+MIB = 2**20
+
+MAX_FILE_BYTES = 128 * MIB  # a table or a JSON Lines file, counted while it is read
+MAX_JSON_BYTES = 32 * MIB  # a JSON file, which must be read whole
+MAX_LINE = MIB  # characters of a line
+MAX_FIELD = 131_072  # characters of a field
+MAX_ROWS = 100_000  # items of an import
+MAX_JSON_DEPTH = 64
+MAX_DIGITS = 40  # of a whole number in JSON
+
+MAX_KEY = 200  # characters, as all that follow
+MAX_TYPE = 60
+MAX_CAPTION = 4_000
+MAX_CAPTION_BYTES = 16_000
+MAX_NAME = 400
+MAX_NAME_BYTES = 1_600
+MAX_LICENCE = 200
+MAX_ATTRIBUTION = 500
+MAX_CAPTIONS = 20  # of an item
+MAX_IMAGES = 20

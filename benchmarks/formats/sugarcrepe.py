@@ -1,0 +1,112 @@
+"""SugarCrepe: seven JSON files, one a subset, each `{"0": {"filename", "caption", "negative_caption"}, …}`.
+
+Type and subtype come from the file's name: swap_obj.json holds type swap, subtype obj. An item's key is the subset and
+the row's own key: `swap_obj-12`.
+"""
+
+import io
+from collections.abc import Iterator
+from pathlib import Path
+
+from benchmarks.formats import jsontext, limits, text
+from benchmarks.formats.base import Format, ProblemLog, Unreadable
+from benchmarks.formats.table import missing_column, too_many_rows
+from benchmarks.records import CaptionRecord, ImageRecord, ItemRecord, Origin
+from workers.archives import ArchiveRefused, open_images
+
+SUBSETS = ("add_att", "add_obj", "replace_att", "replace_obj", "replace_rel", "swap_att", "swap_obj")
+FIELDS = ("filename", "caption", "negative_caption")
+
+
+def read(path: Path, log: ProblemLog) -> Iterator[ItemRecord]:
+    found = False
+    for name, data in files(path, log):
+        found = True
+        yield from subset(Path(name).stem, data, Path(name).name, log)
+    if not found and not log.count:
+        names = ", ".join(f"{subset}.json" for subset in SUBSETS)
+        log.error("NO_ROWS", path.name, None, "", f"None of SugarCrepe's files is here: {names}.")
+
+
+def files(path: Path, log: ProblemLog) -> Iterator[tuple[str, bytes]]:
+    """(name, content) of the subsets' files in a folder or zip, or of the one file that `path` is."""
+    if path.suffix.lower() == ".json" and path.is_file():
+        with path.open("rb") as stream:
+            yield path.name, stream.read(limits.MAX_JSON_BYTES + 1)
+        return
+    try:
+        with open_images(path) as source:
+            wanted = [f"{name}.json" for name in SUBSETS]
+            note_others(source, wanted, path.name, log)
+            yield from source.stream(wanted)
+    except ArchiveRefused as refused:
+        log.archive(refused)
+        raise Unreadable from refused
+
+
+def note_others(source, wanted: list[str], file: str, log: ProblemLog) -> None:
+    for name in source.missing(wanted):
+        log.note("SUBSET_MISSING", file, None, "", f"{name} is not here; the other subsets are imported.")
+    for name in source.unused(wanted):
+        log.note("FILE_IGNORED", name, None, "", "Not one of SugarCrepe's seven files; left out.")
+
+
+def subset(name: str, data: bytes, file: str, log: ProblemLog) -> Iterator[ItemRecord]:
+    if name not in SUBSETS:
+        log.error("WRONG_TYPE", file, None, "", f"Name the file after its subset: {', '.join(SUBSETS)}.")
+        return
+    before = log.count
+    try:
+        rows = jsontext.parse(text.whole(io.BytesIO(data), file, log), file, None, log)
+    except Unreadable:
+        return  # the other files may have problems to list too
+    if isinstance(rows, dict):
+        yield from items(name, rows, file, log)
+    elif log.count == before:
+        log.error("JSON_INVALID", file, 1, "", 'The file must hold one object of rows: {"0": {…}, "1": {…}}.')
+
+
+def items(name: str, rows: dict, file: str, log: ProblemLog) -> Iterator[ItemRecord]:
+    kind, part = name.split("_")
+    if not rows:
+        log.error("NO_ROWS", file, None, "", "The file has no rows; take it from its source again.")
+    for number, (key, row) in enumerate(rows.items(), 1):
+        if number > limits.MAX_ROWS:
+            too_many_rows(file, number, log)
+        if whole_row(row, key, number, file, log):
+            yield ItemRecord(
+                key=f"{name}-{key}",
+                type=kind,
+                subtype=part,
+                captions=(
+                    CaptionRecord("positive", row["caption"]),
+                    CaptionRecord("negative", row["negative_caption"]),
+                ),
+                images=(ImageRecord("positive", row["filename"]),),
+                meta={field: value for field, value in row.items() if field not in FIELDS},
+                origin=Origin(file, number),
+            )
+
+
+def whole_row(row: object, key: str, number: int, file: str, log: ProblemLog) -> bool:
+    """Whether the row is an object that has the three texts. Logs what is not so."""
+    if not isinstance(row, dict):
+        log.error("JSON_INVALID", file, number, key[:80], "The row must be an object with filename and captions.")
+        return False
+    before = log.count
+    for field in FIELDS:
+        if field not in row:
+            missing_column(field, [other for other in row if other not in FIELDS], file, number, log)
+        elif not isinstance(row[field], str):
+            log.error("WRONG_VALUE", file, number, field, "Write this value as text, in quotes.")
+    jsontext.sound_throughout({key: row}, file, number, "", log)
+    return log.count == before
+
+
+FORMAT = Format(
+    name="sugarcrepe",
+    title="SugarCrepe (JSON)",
+    accepts="A folder or a .zip with SugarCrepe's files (add_att.json … swap_obj.json), or one of them.",
+    endings=(".zip", ".json"),
+    reader=read,
+)

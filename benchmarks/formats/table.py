@@ -1,0 +1,156 @@
+"""CSV read strictly: comma, double quotes, one header row; every value stays the text that it is."""
+
+import csv
+import difflib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.formats import limits, text
+from benchmarks.formats.base import ProblemLog, Unreadable
+
+DELIMITERS = {";": "semicolons", "\t": "tabs"}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """`number` is the physical line on which the row starts, from 1; `values` has every column."""
+
+    number: int
+    values: dict[str, str]
+
+
+class Feed:
+    """Hands physical lines to the csv module and knows on which of them a row began."""
+
+    def __init__(self, source: Iterator[str], file: str, log: ProblemLog):
+        self.source, self.file, self.log = source, file, log
+        self.line = 0  # the last one that was handed over
+        self.start = 1
+        self.length = 0  # characters since `start`
+
+    def __iter__(self):
+        return self
+
+    def __next__(self) -> str:
+        line = next(self.source)
+        self.line += 1
+        self.length += len(line)
+        if self.length > limits.MAX_LINE:
+            self.never_closed()
+        return line
+
+    def row_done(self) -> int:
+        """The line on which the row just read began."""
+        number, self.start, self.length = self.start, self.line + 1, 0
+        return number
+
+    def never_closed(self) -> None:
+        advice = f'A quote (") opened in this row is not closed where it should be, up to line {self.line}. Close it.'
+        self.log.error("UNCLOSED_QUOTE", self.file, self.start, "", advice)
+        raise Unreadable
+
+    def failed(self, error: csv.Error) -> None:
+        """What the csv module could not read; it cannot find its way back, so reading ends here."""
+        if self.line > self.start or "unexpected end" in str(error):
+            self.never_closed()
+        if "field limit" in str(error):
+            self.log.error(
+                "FIELD_TOO_LONG", self.file, self.start, "", f"Give at most {limits.MAX_FIELD:,} characters."
+            )
+        else:
+            advice = 'Put the whole cell in quotes and write a quote inside it twice ("").'
+            self.log.error("BAD_QUOTE", self.file, self.start, "", advice)
+        raise Unreadable
+
+
+def cells(feed: Feed) -> Iterator[tuple[int, list[str]]]:
+    """(line on which it starts, cells) of every row that is not blank."""
+    reader = csv.reader(feed, strict=True)
+    while True:
+        try:
+            row = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            feed.failed(error)
+        number = feed.row_done()
+        if row:
+            yield number, row
+
+
+def read_table(path: Path, log: ProblemLog, required: Sequence[str]) -> Iterator[Row]:
+    """Rows of a CSV file that has at least the `required` columns. Ragged rows are logged and left out.
+
+    EMPTY_FILE, COLUMN_MISSING, WRONG_DELIMITER and broken quotes end the reading; NO_ROWS where only a header stands.
+    """
+    with path.open("rb") as stream:
+        rows = cells(Feed(text.lines(stream, path.name, log), path.name, log))
+        number, header = next(rows, (None, None))
+        if header is None:
+            log.error("EMPTY_FILE", path.name, None, "", "The file has only blank lines; export it again.")
+            return
+        check_header(header, number, path.name, required, log)
+        yield from checked_rows(rows, header, path.name, log)
+
+
+def checked_rows(rows, header: list[str], file: str, log: ProblemLog) -> Iterator[Row]:
+    count = 0
+    for number, row in rows:
+        count += 1
+        if count > limits.MAX_ROWS:
+            too_many_rows(file, number, log)
+        if len(row) != len(header):
+            advice = f"The header has {len(header)} cells, this row {len(row)}; put cells with commas in quotes."
+            log.error("RAGGED_ROW", file, number, "", advice)
+            continue
+        values = dict(zip(header, row, strict=True))
+        if all([text.sound(value, file, number, name, log) for name, value in values.items()]):
+            yield Row(number, values)
+    if not count:
+        log.error("NO_ROWS", file, None, "", "The file has a header and no rows; export it again.")
+
+
+def too_many_rows(file: str, row: int | None, log: ProblemLog) -> None:
+    log.error("TOO_MANY_ROWS", file, row, "", f"Give at most {limits.MAX_ROWS:,} items an import; split it.")
+    raise Unreadable
+
+
+def check_header(header: list[str], row: int, file: str, required: Sequence[str], log: ProblemLog) -> None:
+    """Every required column once, and no column without a name or twice. Unreadable otherwise."""
+    before = log.count
+    refuse_other_delimiter(header, row, file, required, log)
+    for place, name in enumerate(header, 1):
+        if not name.strip():
+            log.error("COLUMN_MISSING", file, row, f"column {place}", "Give the column a name, or remove it.")
+        elif text.sound(name, file, row, f"column {place}", log) and name in header[: place - 1]:
+            log.error("COLUMN_MISSING", file, row, name, "Two columns have this name; rename or remove one.")
+    for name in required:
+        if name not in header:
+            missing_column(name, [other for other in header if other not in required], file, row, log)
+    if log.count > before:
+        raise Unreadable
+
+
+def missing_column(name: str, others: list[str], file: str, row: int | None, log: ProblemLog) -> None:
+    near = nearest(name, others)
+    advice = f"Rename the column “{near[:80]}” to “{name}”." if near else f"Add the column “{name}”."
+    log.error("COLUMN_MISSING", file, row, name, advice)
+
+
+def nearest(name: str, others: list[str]) -> str:
+    """The one of `others` that is most like `name`, capitals and spaces aside; empty where none is."""
+    plain = {other.strip().lower().replace(" ", "_"): other for other in others}
+    found = difflib.get_close_matches(name, list(plain), n=1, cutoff=0.6)
+    return plain[found[0]] if found else ""
+
+
+def refuse_other_delimiter(header: list[str], row: int, file: str, required: Sequence[str], log: ProblemLog) -> None:
+    for delimiter, word in DELIMITERS.items():
+        split = [name.strip(' "') for cell in header for name in cell.split(delimiter)]
+        if len(split) > len(header) and sum(name in split for name in required) > sum(
+            name in header for name in required
+        ):
+            advice = f"The columns are separated by {word}; save the file with commas."
+            log.error("WRONG_DELIMITER", file, row, "", advice)
+            raise Unreadable

@@ -1,0 +1,121 @@
+"""Text files read strictly: the encoding, the size of lines and files, and the characters that nobody may send."""
+
+import codecs
+import re
+from collections.abc import Iterator
+from typing import BinaryIO
+
+from benchmarks.formats import limits
+from benchmarks.formats.base import ProblemLog, Unreadable
+
+CHUNK = 2**16
+BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
+LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)")
+BREAK = re.compile(r"\r\n|\r|\n")
+SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def chunks(stream: BinaryIO, file: str, log: ProblemLog, cap: int = limits.MAX_FILE_BYTES) -> Iterator[str]:
+    """The text in pieces, decoded as UTF-8, or as UTF-16 where a byte-order mark says so; the mark is dropped.
+
+    Never falls back to another encoding: ENCODING names row and byte and guesses what it is. FILE_TOO_LARGE past `cap`
+    bytes. Both end the reading.
+    """
+    data = stream.read(CHUNK)
+    if not data:
+        log.error("EMPTY_FILE", file, None, "", "The file has no content; export it again.")
+        raise Unreadable
+    mark, encoding = next(((mark, name) for mark, name in BOMS if data.startswith(mark)), (b"", "utf-8"))
+    data = data[len(mark) :]
+    refuse_utf16_without_mark(data, mark, file, log)
+    decoder = codecs.getincrementaldecoder(encoding)()
+    offset, row, last = len(mark), 1, ""  # of what was read and decoded so far
+    while True:
+        waiting = len(decoder.getstate()[0])
+        try:
+            text = decoder.decode(data, final=not data)
+        except UnicodeDecodeError as error:
+            good = error.object[: error.start].decode(encoding)
+            row += breaks(good, last)
+            say_encoding(error, offset - waiting + error.start, row, encoding, file, log)
+            raise Unreadable from error
+        yield text
+        if not data:
+            return
+        row, last = row + breaks(text, last), text[-1:]
+        offset += len(data)
+        if offset > cap:
+            log.error("FILE_TOO_LARGE", file, row, "", f"Give at most {cap:,} bytes a file; split it.")
+            raise Unreadable
+        data = stream.read(CHUNK)
+
+
+def breaks(text: str, last: str) -> int:
+    """Line ends in a piece of text; a `\\n` after the `\\r` that ended the piece before was counted with that."""
+    return len(BREAK.findall(text)) - (last == "\r" and text.startswith("\n"))
+
+
+def refuse_utf16_without_mark(data: bytes, mark: bytes, file: str, log: ProblemLog) -> None:
+    """UTF-16 of mostly Latin text has a NUL in every second byte."""
+    sample = data[:4096]
+    if mark or len(sample) < 4:
+        return
+    even, odd = sample[0::2].count(0), sample[1::2].count(0)
+    if max(even, odd) > 0.4 * len(sample) / 2 and min(even, odd) < 0.1 * max(even, odd):
+        guess = "UTF-16 BE" if even > odd else "UTF-16 LE"
+        advice = f"Byte 0: this looks like {guess} without its mark. Save the file as UTF-8."
+        log.error("ENCODING", file, 1, "", advice)
+        raise Unreadable
+
+
+def say_encoding(error: UnicodeDecodeError, byte: int, row: int, encoding: str, file: str, log: ProblemLog) -> None:
+    around = error.object[max(0, error.start - 40) : error.start + 40]
+    advice = f"Byte {byte} is not {encoding.upper()}; it looks like {guessed(around)}. Save the file as UTF-8."
+    log.error("ENCODING", file, row, "", advice)
+
+
+def guessed(data: bytes) -> str:
+    """The likeliest 8-bit encoding: Korean where most of what is not ASCII makes whole Hangul syllables."""
+    high = sum(byte > 127 for byte in data)
+    hangul = sum("가" <= character <= "힣" for character in data.decode("cp949", "replace"))
+    return "cp949 (Korean)" if hangul >= 2 and hangul * 2 >= high * 0.6 else "Windows-1252 or Latin-1"
+
+
+def lines(stream: BinaryIO, file: str, log: ProblemLog) -> Iterator[str]:
+    """Physical lines with their ends (`\\n`, `\\r\\n` or `\\r`). LINE_TOO_LONG as soon as one passes its cap."""
+    rest, row = "", 0
+    for chunk in chunks(stream, file, log):
+        rest += chunk
+        end = 0
+        for match in LINE.finditer(rest, 0, len(rest) - rest.endswith("\r")):  # a last \r may be half of \r\n
+            row, end = row + 1, match.end()
+            refuse_long_line(end - match.start(), row, file, log)
+            yield match.group()
+        rest = rest[end:]
+        refuse_long_line(len(rest), row + 1, file, log)
+    if rest:
+        yield rest
+
+
+def refuse_long_line(length: int, row: int, file: str, log: ProblemLog) -> None:
+    if length > limits.MAX_LINE:
+        advice = f"A line may have {limits.MAX_LINE:,} characters; check that the file has line breaks."
+        log.error("LINE_TOO_LONG", file, row, "", advice)
+        raise Unreadable
+
+
+def whole(stream: BinaryIO, file: str, log: ProblemLog) -> str:
+    """All of a file that must be read at once."""
+    return "".join(chunks(stream, file, log, limits.MAX_JSON_BYTES))
+
+
+def sound(value: str, file: str, row: int | None, column: str, log: ProblemLog) -> bool:
+    """Whether the text holds only characters that can be stored and shown; what is wrong goes to the log."""
+    before = log.count
+    if "\0" in value:
+        log.error("NUL_CHARACTER", file, row, column, "Remove the NUL character (U+0000).")
+    if SURROGATE.search(value):
+        log.error("BAD_UNICODE", file, row, column, "Half of a surrogate pair stands alone; write the whole character.")
+    if len(value) > limits.MAX_FIELD:
+        log.error("FIELD_TOO_LONG", file, row, column, f"Give at most {limits.MAX_FIELD:,} characters.")
+    return log.count == before

@@ -1,0 +1,168 @@
+"""One image: checked by a full decode, and drawn again for serving. Thread-safe; the same bytes give the same bytes.
+
+What is served is a JPEG of ours, so nothing of the original but its pixels reaches an annotator: no EXIF, no comments,
+no trailing data, no name. Rules for the pixels: the first frame of an animation; EXIF orientation applied; a colour
+profile turned into sRGB where it can be read; CMYK and palettes to RGB; 16 bits to the upper 8; transparency on white;
+the long side at most 1600 (thumbnail: 320).
+"""
+
+import hashlib
+import io
+from dataclasses import dataclass
+
+from PIL import Image, ImageCms
+
+from workers import limits
+
+FORMATS = {"JPEG": "JPEG", "MPO": "JPEG", "PNG": "PNG", "WEBP": "WEBP", "GIF": "GIF"}  # MPO: a JPEG with a second view
+STARTS = (b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n", b"GIF87a", b"GIF89a", b"RIFF")
+TOO_LARGE = f"Give at most {limits.MAX_PIXELS:,} pixels and {limits.MAX_SIDE:,} a side."
+CORRUPT = "Save the image again from its source; this file is cut off or damaged."
+NOT_ALLOWED = "Give a JPEG, PNG, WebP or GIF."
+TURNS = {
+    2: (Image.Transpose.FLIP_LEFT_RIGHT,),
+    3: (Image.Transpose.ROTATE_180,),
+    4: (Image.Transpose.FLIP_TOP_BOTTOM,),
+    5: (Image.Transpose.TRANSPOSE,),
+    6: (Image.Transpose.ROTATE_270,),
+    7: (Image.Transpose.TRANSVERSE,),
+    8: (Image.Transpose.ROTATE_90,),
+}
+SIDEWAYS = {5, 6, 7, 8}
+
+
+class ImageRefused(Exception):
+    def __init__(self, code: str, advice: str):
+        self.code, self.advice = code, advice
+        super().__init__(f"{code} · {advice}")
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """`sha256` and `size` (bytes) are the original's; `width` and `height` its pixels with the orientation applied."""
+
+    sha256: str
+    format: str  # JPEG, PNG, WEBP, GIF
+    width: int
+    height: int
+    size: int
+    served: bytes
+    thumbnail: bytes
+    notes: tuple[str, ...]
+
+
+def check_and_render(data: bytes) -> Rendered:
+    """ImageRefused: EMPTY_FILE, FORMAT_NOT_ALLOWED, IMAGE_TOO_LARGE (by the header, before decoding), IMAGE_CORRUPT."""
+    if not data:
+        raise ImageRefused("EMPTY_FILE", "Save the image again from its source; this file is empty.")
+    image = opened(data)
+    notes = []
+    if getattr(image, "is_animated", False):
+        notes.append("animated: only the first frame is used")
+    turn = orientation(image)
+    width, height = image.size[::-1] if turn in SIDEWAYS else image.size
+    pixels = turned(as_srgb(shrunk(decoded(image)), image.info.get("icc_profile"), notes), turn)
+    return Rendered(
+        sha256=hashlib.sha256(data).hexdigest(),
+        format=FORMATS[image.format],
+        width=width,
+        height=height,
+        size=len(data),
+        served=jpeg(pixels),
+        thumbnail=jpeg(fitted(pixels, limits.THUMBNAIL_SIDE)),
+        notes=tuple(notes),
+    )
+
+
+def opened(data: bytes) -> Image.Image:
+    """The header alone is read. Whatever Pillow raises on hostile bytes becomes one of our codes."""
+    try:
+        image = Image.open(io.BytesIO(data), formats=["JPEG", "PNG", "WEBP", "GIF"])
+    except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
+        raise ImageRefused("IMAGE_TOO_LARGE", TOO_LARGE) from error
+    except Exception as error:
+        known = data.startswith(STARTS)
+        raise ImageRefused(*(("IMAGE_CORRUPT", CORRUPT) if known else ("FORMAT_NOT_ALLOWED", NOT_ALLOWED))) from error
+    width, height = image.size
+    if width * height > limits.MAX_PIXELS or max(width, height) > limits.MAX_SIDE:
+        raise ImageRefused("IMAGE_TOO_LARGE", TOO_LARGE)
+    return image
+
+
+def decoded(image: Image.Image) -> Image.Image:
+    """Every pixel of the first frame, not only the header (`verify` would miss a cut JPEG)."""
+    try:
+        image.load()
+    except Exception as error:
+        raise ImageRefused("IMAGE_CORRUPT", CORRUPT) from error
+    return image
+
+
+def orientation(image: Image.Image) -> int:
+    """EXIF's 1 to 8; 1 where there is none or it cannot be read."""
+    try:
+        return int(image.getexif().get(0x0112, 1))
+    except Exception:  # EXIF is written by anybody: it may hold anything
+        return 1
+
+
+def shrunk(image: Image.Image) -> Image.Image:
+    """Shrinks first, so that all later steps work on little; palettes and 16 bits must be resolved before that."""
+    if image.mode in ("P", "1"):
+        image = image.convert("RGBA" if "transparency" in image.info else "RGB")
+    elif image.mode in ("I", "F") or image.mode.startswith("I;"):
+        image = image.convert("I").point(lambda value: value * (1 / 256) + 0).convert("L")
+    elif "transparency" in image.info and image.mode in ("L", "RGB"):
+        image = image.convert("RGBA")
+    return fitted(image, limits.SERVED_SIDE)
+
+
+def fitted(image: Image.Image, side: int) -> Image.Image:
+    """The image with its long side at most `side`; itself where it already fits."""
+    longest = max(image.size)
+    if longest <= side:
+        return image
+    size = tuple(max(1, round(length * side / longest)) for length in image.size)
+    return image.resize(size, Image.Resampling.LANCZOS, reducing_gap=3.0)
+
+
+def as_srgb(image: Image.Image, profile: bytes | None, notes: list[str]) -> Image.Image:
+    """RGB, alpha laid on white."""
+    image = on_white(image)
+    if profile:
+        image = with_profile(image, profile, notes)
+    return image if image.mode == "RGB" else image.convert("RGB")
+
+
+def on_white(image: Image.Image) -> Image.Image:
+    if image.mode not in ("RGBA", "LA", "PA", "RGBa", "La"):
+        return image
+    image = image.convert("RGBA")
+    white = Image.new("RGBA", image.size, "white")
+    return Image.alpha_composite(white, image).convert("RGB")
+
+
+def with_profile(image: Image.Image, profile: bytes, notes: list[str]) -> Image.Image:
+    try:
+        given = ImageCms.ImageCmsProfile(io.BytesIO(profile))
+        if "sRGB" in ImageCms.getProfileDescription(given):
+            return image
+        return ImageCms.profileToProfile(image, given, ImageCms.createProfile("sRGB"), outputMode="RGB")
+    except Exception:  # a profile is written by anybody, and often belongs to another colour space than the pixels
+        notes.append("colour profile not used: it cannot be read or does not fit the pixels")
+        return image
+
+
+def turned(image: Image.Image, turn: int) -> Image.Image:
+    for step in TURNS.get(turn, ()):
+        image = image.transpose(step)
+    return image
+
+
+def jpeg(image: Image.Image) -> bytes:
+    """Pixels only: what `image.info` still carries is emptied before the encoder can see it."""
+    bare = image.copy()
+    bare.info = {}
+    buffer = io.BytesIO()
+    bare.save(buffer, "JPEG", quality=limits.QUALITY, subsampling="4:2:0")
+    return buffer.getvalue()

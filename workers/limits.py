@@ -1,0 +1,17 @@
+"""What images and archives may be at most. docs/formats.md publishes these figures; a test holds the two together."""
+
+MIB = 2**20
+
+MAX_FILES = 200_000  # entries of an archive, or files of a folder
+MAX_ENTRY_BYTES = 64 * MIB  # one file, counted while it is read
+MAX_RATIO = 100  # unpacked bytes for each byte of the archive …
+FREE_BYTES = 64 * MIB  # … beyond these
+MAX_UNPACKED_BYTES = 64 * 1024 * MIB  # all files of an archive together
+MAX_DIRECTORY_BYTES = 64 * MIB  # a zip's list of entries
+MAX_TAR_HEADER_BYTES = MIB  # a tar entry's extended header
+
+MAX_PIXELS = 40_000_000
+MAX_SIDE = 20_000
+SERVED_SIDE = 1600
+THUMBNAIL_SIDE = 320
+QUALITY = 90

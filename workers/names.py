@@ -1,0 +1,39 @@
+"""Names of files as they stand in archives and in columns: which are safe, and when two are the same."""
+
+import re
+import unicodedata
+
+SYSTEM = {".ds_store", "thumbs.db", "desktop.ini", "__macosx", ".spotlight-v100", ".trashes", ".fseventsd"}
+
+
+def unsafe(name: str) -> str:
+    """Why this name may not be used, as advice to its owner; empty for a safe relative name."""
+    if "\\" in name:
+        return "Write / between folders, never \\, and give a name relative to the images folder."
+    if name.startswith("/") or re.match(r"[A-Za-z]:", name):
+        return "Give a name relative to the images folder: no leading / and no drive letter."
+    if ".." in name.split("/"):
+        return "Remove the .. from the name: it may not leave the images folder."
+    if any(unicodedata.category(character) == "Cc" for character in name):
+        return "Remove the control characters from the name."
+    if any(unicodedata.category(character) == "Cs" for character in name):
+        return "Save the name in UTF-8."
+    return "" if normal(name) else "Give the file a name."
+
+
+def normal(name: str) -> str:
+    """The name in Unicode form NFC, without `.` and empty parts: `./é.jpg` is `é.jpg` however its é is written."""
+    parts = unicodedata.normalize("NFC", name).split("/")
+    return "/".join(part for part in parts if part not in ("", "."))
+
+
+def clash_key(name: str) -> str:
+    """Equal for names that some file system would take for one: capitals, trailing dots and spaces do not count."""
+    parts = normal(name).casefold().split("/")
+    return unicodedata.normalize("NFC", "/".join(part.rstrip(". ") for part in parts))
+
+
+def is_system_file(name: str) -> bool:
+    """What operating systems leave behind: `.DS_Store`, `__MACOSX/…`, `._photo.jpg`, `Thumbs.db`."""
+    parts = name.lower().split("/")
+    return any(part in SYSTEM for part in parts) or parts[-1].startswith("._")
