@@ -25,7 +25,7 @@ def flag(name: str) -> bool:
 
 def required(name: str, what: str) -> str:
     value = os.environ.get(name, "")
-    if not value:
+    if not value or "replace-this" in value:  # .env.example's word
         raise ImproperlyConfigured(f"Set {name}: {what}. docs/deployment.md shows an example.")
     return value
 
@@ -127,7 +127,7 @@ STATIC_ROOT = Path(os.environ.get("WINNOW_STATIC", VAR / "static"))
 STATICFILES_DIRS = [BASE_DIR / "static"]
 MEDIA_ROOT = VAR / "media"
 MEDIA_URL = "/i/"
-ACCEL_REDIRECT = os.environ.get("WINNOW_ACCEL_REDIRECT", "")  # nginx's internal location of MEDIA_ROOT, if it sends images
+ACCEL_REDIRECT = os.environ.get("WINNOW_ACCEL_REDIRECT", "")  # nginx's internal location of MEDIA_ROOT, if it sends
 FILE_UPLOAD_TEMP_DIR = services.folder(VAR / "uploads")
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},

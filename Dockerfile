@@ -1,0 +1,24 @@
+# Winnow's image: the web server and the worker are the same image with different commands (docker-compose.yml).
+FROM python:3.12-slim AS build
+COPY requirements.txt /build/
+RUN python -m venv /venv && /venv/bin/pip install --no-cache-dir --disable-pip-version-check -r /build/requirements.txt
+
+FROM python:3.12-slim
+RUN useradd --system --uid 10001 --home-dir /app winnow && install -d -o winnow /data /static
+COPY --from=build /venv /venv
+ENV PATH=/venv/bin:$PATH PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 WINNOW_VAR=/data WINNOW_STATIC=/static
+WORKDIR /app
+COPY manage.py ./
+COPY config config
+COPY annotation annotation
+COPY benchmarks benchmarks
+COPY workers workers
+COPY templates templates
+COPY static static
+USER winnow
+# The secret key that this step makes is not used again: production takes it from the environment.
+RUN python manage.py collectstatic --no-input && rm -rf /data/secret_key
+VOLUME /data
+EXPOSE 8000
+CMD ["gunicorn", "config.wsgi", "--bind", "0.0.0.0:8000", "--worker-class", "gthread", "--workers", "4", "--threads", "8", \
+     "--keep-alive", "15", "--timeout", "120", "--max-requests", "20000", "--max-requests-jitter", "2000", "--no-control-socket"]

@@ -1,0 +1,45 @@
+# Winnow's commands. `make run` starts it, `make test` runs every test; docs/testing.md says more.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --prefer-binary
+WORKERS ?= 2
+ARGS ?=
+
+.PHONY: run test load lint clean
+
+run: $(VENV)/requirements.stamp
+	@$(BIN)/python manage.py up
+
+test: $(VENV)/requirements-dev.stamp
+	@./tests/find_chromium
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(ARGS)
+
+load: $(VENV)/requirements-dev.stamp
+	@$(BIN)/python -m pytest tests/load $(ARGS)
+
+lint: $(VENV)/requirements-dev.stamp
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+
+# Removes what the commands made, except var/: the data. Remove that by hand.
+clean:
+	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis tests/shots
+	find . -name __pycache__ -type d -not -path './var/*' -prune -exec rm -rf {} +
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
+	  { echo "Winnow needs Python 3.11 or newer as $(PYTHON); found: $$($(PYTHON) --version 2>&1). Try: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
+	@$(PYTHON) -m venv $(VENV) || \
+	  { rm -rf $(VENV); echo "Python cannot make a virtual environment; on Debian and Ubuntu: apt-get install python3-venv"; exit 1; }
+
+# Installed again only when the file changed. An interrupted installation leaves no stamp and is simply repeated.
+$(VENV)/requirements.stamp: requirements.txt | $(BIN)/python
+	@echo "Installing what Winnow needs into $(VENV) …"
+	@$(PIP) -r requirements.txt
+	@touch $@
+
+$(VENV)/requirements-dev.stamp: requirements-dev.txt requirements.txt | $(BIN)/python
+	@echo "Installing what the tests need into $(VENV) …"
+	@$(PIP) -r requirements-dev.txt
+	@touch $@ $(VENV)/requirements.stamp
