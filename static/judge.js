@@ -335,6 +335,7 @@ const closeSheets = () => document.querySelectorAll("details[open]").forEach((sh
 function openSheet(name) {
   closeSheets();
   $(name).open = true;
+  $(name).querySelector("textarea").focus(); // at once, so that no letter is lost
 }
 
 for (const sheet of document.querySelectorAll("details")) {

@@ -1,0 +1,280 @@
+"""Judging in a real Chromium by keyboard alone, as DESIGN's laws 1 to 3 promise it to the annotator."""
+
+import pytest
+from playwright.sync_api import expect
+
+from annotation import claiming, studies
+from annotation.models import Flag, Judgment, Slot, Stage
+from tests import make, pictures
+from tests.browser.conftest import Sitting, refuse
+
+PAST = "2020-01-01T00:00Z"
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+def stored(sitting: Sitting, count: int) -> list[tuple[str, str]]:
+    """Waits until the page says that all is saved; then the database has that many."""
+    sitting.says("saved")
+    sitting.page.wait_for_function("!Object.keys(localStorage).length")
+    answers = sitting.answers()
+    assert len(answers) == count
+    return answers
+
+
+def test_six_screens_by_keyboard_alone(sit):
+    desk = sit(items=6, ready=False)
+    desk.page.get_by_role("button", name="start").focus()
+    desk.press("Enter")
+    first = desk.at_desk().lease
+    desk.press("2").picked("2").press("Enter").counts(1)  # 1: a picture
+    desk.press("n").picked("none").press("Enter").counts(2).says("saved")  # 2: none
+    desk.press("0").picked("none").press("1").picked("1").press("Enter").counts(3).says("saved")  # 3: another mind
+    desk.press("f")
+    desk.page.keyboard.type("n u 1 z: odd sentence")
+    desk.press("Tab", "Enter").told("Flagged")
+    desk.press("Shift+S").told("Skipped")  # 4: skipped
+    desk.page.get_by_text("Cannot judge").first.focus()
+    desk.press("Enter")
+    desk.page.keyboard.type("It is blank.")
+    desk.press("Tab", "Enter").counts(4)  # 5
+    desk.press("3", "Enter")  # 6
+    expect(desk.page.get_by_role("heading", name="All done, thank you")).to_be_visible()
+    answers = desk.answers()
+    assert answers[0] == (first, "2") and [answer for _, answer in answers] == ["2", "none", "1", "cannot_judge", "3"]
+    assert Flag.objects.get().reason == "n u 1 z: odd sentence"
+    assert desk.page.errors == []
+
+
+def test_undo_brings_the_screen_back_and_keeps_the_one_in_front_as_next(sit):
+    desk = sit()
+    first = desk.lease
+    desk.press("2", "Enter").counts(1).says("saved")
+    second = desk.lease
+    desk.press("u").told("Taken back").picked("2").counts(0)
+    assert desk.lease == first
+    desk.press("3", "Enter").counts(1).nothing_picked()
+    assert desk.lease == second
+    assert [answer for _, answer in stored(desk, 3)] == ["2", "", "3"]
+
+
+def test_ctrl_z_is_undo_and_backspace_is_nothing(sit):
+    desk = sit()
+    desk.press("1", "Enter").counts(1).says("saved").press("Backspace").counts(1)
+    desk.press("Control+z").told("Taken back").counts(0)
+
+
+def test_looking_back_and_changing_an_answer_is_a_revision(sit):
+    desk = sit()
+    first = desk.lease
+    desk.press("1", "Enter").counts(1).press("2", "Enter").counts(2)
+    present = desk.lease
+    desk.press("ArrowLeft").picked("2").press("ArrowLeft").picked("1")
+    expect(desk.page.locator("#banner")).to_contain_text("You are looking back at screen 1: Right arrow returns.")
+    desk.press("4", "Enter").counts(2)
+    assert desk.lease == present
+    assert stored(desk, 3)[2] == (first, "4")
+    assert str(Judgment.objects.get(revision=2).lease.token) == first
+
+
+def test_looking_back_without_another_answer_changes_nothing(sit):
+    desk = sit()
+    desk.press("1", "Enter").counts(1)
+    present = desk.lease
+    desk.press("ArrowLeft").picked("1").press("Enter")
+    assert desk.lease == present
+    desk.press("ArrowLeft", "3", "ArrowRight").nothing_picked()
+    desk.press("ArrowLeft").picked("1")
+    stored(desk, 1)
+
+
+def test_history_goes_back_before_a_reload(sit):
+    desk = sit()
+    desk.press("1", "Enter").counts(1).press("n", "Enter").counts(2).says("saved")
+    desk.page.reload()
+    desk.at_desk().press("ArrowLeft").picked("none")
+    desk.press("ArrowLeft").picked("1").press("ArrowLeft").told("nothing before this")
+
+
+def test_enter_twice_or_held_down_submits_once(sit):
+    desk = sit()
+    desk.press("1", "Enter", "Enter").counts(1).told("Pick an answer first")
+    desk.press("2")
+    for repeat in (False, True, True):
+        desk.page.evaluate(
+            "repeat => document.dispatchEvent(new KeyboardEvent('keydown', {key: 'Enter', repeat, bubbles: true}))",
+            repeat,
+        )
+    desk.counts(2)
+    stored(desk, 2)
+
+
+def test_two_clicks_on_submit_are_one_judgment(sit):
+    desk = sit()
+    desk.page.locator("#place .card-option").first.click()
+    desk.page.locator("#submit").dblclick()
+    desk.counts(1)
+    stored(desk, 1)
+
+
+def test_an_answer_given_offline_waits_and_is_saved_exactly_once(sit):
+    desk = sit()
+    desk.page.context.set_offline(True)
+    desk.press("1", "Enter").says("not saved, retrying").press("2", "Enter").says("not saved, retrying (2)")
+    assert desk.answers() == []
+    desk.page.context.set_offline(False)
+    assert [answer for _, answer in stored(desk, 2)] == ["1", "2"]
+    desk.at_desk().nothing_picked()
+
+
+def test_an_answer_that_is_still_here_after_a_reload_is_sent_and_not_asked_again(sit):
+    desk = sit()
+    first = desk.lease
+    desk.page.route("**/submit/", refuse)
+    desk.press("3", "Enter").says("not saved, retrying")
+    desk.page.reload()
+    desk.at_desk()
+    assert desk.lease != first
+    desk.says("not saved, retrying").page.unroute("**/submit/")
+    assert stored(desk, 1) == [(first, "3")]
+
+
+def test_an_answer_whose_receipt_was_lost_is_saved_exactly_once(sit):
+    desk = sit()
+    desk.page.route("**/submit/", lambda route: (route.fetch(), refuse(route)))
+    desk.press("2", "Enter").says("not saved, retrying").page.unroute("**/submit/")
+    assert [answer for _, answer in stored(desk, 1)] == ["2"]
+
+
+def test_a_server_that_crashes_and_comes_back_loses_nothing(sit):
+    desk = sit()
+    desk.page.route("**/submit/", lambda route: route.fulfill(status=502, body="<h1>Bad gateway</h1>"))
+    desk.press("2", "Enter").says("not saved, retrying").page.unroute("**/submit/")
+    assert [answer for _, answer in stored(desk, 1)] == ["2"]
+
+
+def test_undo_of_an_answer_that_has_not_left_stays_on_this_device(sit):
+    desk = sit()
+    desk.page.context.set_offline(True)
+    desk.press("1", "Enter").says("not saved, retrying").press("2", "Enter").says("not saved, retrying (2)")
+    desk.press("u").told("Taken back").picked("2")
+    desk.press("4", "Enter")
+    desk.page.context.set_offline(False)
+    assert [answer for _, answer in stored(desk, 2)] == ["1", "4"]
+
+
+def test_two_tabs_make_one_counted_judgment(sit):
+    one = sit(items=2)
+    two = sit(annotator=one.annotator, page=one.page.context.new_page())
+    assert one.lease == two.lease
+    two.press("1", "Enter").counts(1).says("saved")
+    one.press("2", "Enter").says("saved")
+    counted = Judgment.objects.filter(counted_on__isnull=False)
+    assert [(str(j.lease.token), j.revision) for j in counted] == [(one.answers()[0][0], 2)]
+
+
+def test_a_late_answer_is_kept_and_the_annotator_is_told_kindly(sit):
+    desk = sit(items=3)
+    Slot.objects.filter(annotator=desk.annotator).update(held_until=PAST)
+    other = make.annotator(desk.annotator.study)
+    for _ in range(3):
+        make.judgment(other, Stage.objects.get())
+    desk.press("1", "Enter").told("kept, but does not count")
+
+
+def test_keys_do_not_fire_while_typing(sit):
+    desk = sit()
+    desk.press("1", "f")
+    desk.page.keyboard.type("2 n z u h ?")
+    desk.press("Enter")
+    assert desk.page.locator("#flag-reason").input_value() == "2 n z u h ?\n"
+    desk.picked("1").counts(0)
+    desk.press("Escape", "2").picked("2")
+
+
+def test_foreign_modifiers_are_left_alone(sit):
+    desk = sit()
+    desk.press("Control+1", "Alt+2", "Meta+3", "Control+Shift+z", "Alt+n").nothing_picked()
+    desk.page.evaluate(
+        "document.dispatchEvent(new KeyboardEvent('keydown', {key: '&', code: 'Digit1', bubbles: true}))"
+    )
+    desk.picked("1")  # a French keyboard
+
+
+def test_zoom_enlarges_all_pictures_about_the_same_point(sit):
+    desk = sit()
+    desk.press("z", "ArrowRight", "ArrowDown")
+    styles = desk.page.evaluate(
+        "[...document.querySelectorAll('#place img')].map(i => { const s = getComputedStyle(i);"
+        " return [s.transform, i.closest('.desk').style.getPropertyValue('--zx')] })"
+    )
+    assert styles == [["matrix(2.5, 0, 0, 2.5, 0, 0)", "58%"]] * 4
+    desk.page.mouse.move(*centre(desk, 1))
+    assert desk.page.evaluate("desk.style.getPropertyValue('--zx')").startswith("50")
+    desk.press("Escape")
+    assert "zoomed" not in desk.page.locator("#desk").get_attribute("class")
+    desk.press(" ", "2").picked("2")
+
+
+def centre(desk: Sitting, index: int) -> tuple[float, float]:
+    box = desk.page.locator(".card-option").nth(index).bounding_box()
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+def test_rules_open_and_close_by_key(sit):
+    desk = sit()
+    for key in ("h", "?"):
+        desk.press(key)
+        expect(desk.page.locator("#rules-dialog")).to_be_visible()
+        desk.press("2", "Escape").nothing_picked()
+        expect(desk.page.locator("#rules-dialog")).to_be_hidden()
+
+
+def test_auto_advance_submits_after_a_moment_and_can_be_taken_back(sit):
+    desk = sit(auto_advance=True)
+    desk.press("1", "3").counts(1).says("saved").press("u").told("Taken back").picked("3")
+    assert [answer for _, answer in stored(desk, 2)] == ["3", ""]
+
+
+def test_a_picture_that_does_not_load_says_so_and_can_be_loaded_again(sit):
+    desk = sit()
+    desk.page.route("**/i/*", refuse)
+    desk.page.route("**/i/*again*", lambda route: route.continue_())
+    desk.page.reload()
+    expect(desk.page.get_by_text("Picture 2 did not load.")).to_be_visible()
+    desk.page.locator(".broken button").nth(1).click()
+    expect(desk.page.get_by_text("Picture 2 did not load.")).to_be_hidden()
+
+
+def test_a_page_left_open_renews_its_leases(sit):
+    desk = sit(lease_seconds=30)
+    with desk.page.expect_response("**/renew/", timeout=15_000) as answer:
+        desk.nothing_picked()
+    assert answer.value.json() == {"held": 2}
+
+
+def test_the_waiting_page_goes_on_by_itself(sit):
+    holder = pictures.desk(items=1)
+    claiming.hold(annotator=holder, stage=Stage.objects.get())
+    waiting = make.annotator(holder.study, ready=False)
+    desk = sit(annotator=waiting)
+    desk.page.get_by_role("button", name="start").click()
+    expect(desk.page.get_by_text("1 in others' hands.")).to_be_visible()
+    Slot.objects.update(held_until=PAST)
+    desk.page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    desk.at_desk()
+
+
+def test_a_pause_is_met_after_the_screen_in_front(sit):
+    desk = sit(items=3)
+    studies.move_study(study=desk.annotator.study, to="paused", by="test")
+    desk.press("1", "Enter").says("saved").press("2", "Enter")
+    expect(desk.page.get_by_role("heading", name="The study is paused")).to_be_visible()
+    assert len(desk.answers()) == 2
+
+
+def test_active_time_is_never_more_than_elapsed(sit):
+    desk = sit()
+    desk.page.wait_for_timeout(300)
+    desk.press("1", "Enter").counts(1).says("saved")
+    judgment = Judgment.objects.get()
+    assert 250 < judgment.active_ms <= judgment.elapsed_ms < 5000

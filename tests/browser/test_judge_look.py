@@ -1,0 +1,206 @@
+"""The judging screen as it is seen: sizes, layouts, accessibility, and how soon the next screen is there."""
+
+import gzip
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from annotation import claiming, studies
+from annotation.models import Annotator, Stage
+from benchmarks.models import Caption
+from tests import make, pictures
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+STATIC = Path(__file__).resolve().parents[2] / "static"
+LONG = ("A very long sentence about a red cup that stands on a blue plate beside a green bottle and " * 4)[:300]
+
+INSIDE = """names => names.filter(name => [...document.querySelectorAll(name)].some(one => {
+  const box = one.getBoundingClientRect();
+  return box.width && (box.left < -1 || box.top < -1 || box.right > innerWidth + 1 || box.bottom > innerHeight + 1);
+}))"""
+CONTROLS = [".card-option", ".choice", "#submit", "#zoom", "#skip", "summary", "#undo", "#rules", ".caption", "#chip"]
+
+# From the moment that Enter goes down to the second frame after the next screen came in.
+STOPWATCH = """() => { window.times = []; let down;
+addEventListener("keydown", event => event.key === "Enter" && (down = performance.now()), true);
+new MutationObserver(() => requestAnimationFrame(() => requestAnimationFrame(
+  () => times.push(performance.now() - down)))).observe(document.getElementById("place"), {childList: true}); }"""
+SLOW_NETWORK = """() => { const send = fetch;
+window.fetch = (...given) => new Promise(go => setTimeout(go, 500)).then(() => send(...given)); }"""
+
+
+def outside(page: Page) -> list[str]:
+    return page.evaluate(INSIDE, CONTROLS)
+
+
+def side(page: Page) -> float:
+    box = page.locator(".card-option").first.bounding_box()
+    return min(box["width"], box["height"])
+
+
+@pytest.mark.parametrize(
+    ("candidates", "at_least"), [(2, 520), (3, 420), (4, 355), (5, 300), (6, 300), (7, 240), (9, 235)]
+)
+def test_everything_is_in_sight_and_pictures_are_large(sit, candidates, at_least):
+    page = sit(items=1, candidates=candidates).page
+    assert outside(page) == []
+    assert side(page) >= at_least
+    assert page.evaluate("document.documentElement.scrollHeight <= innerHeight")
+
+
+@pytest.mark.parametrize("candidates", [2, 4, 9])
+def test_a_caption_of_300_characters_leaves_everything_in_sight(sit, candidates):
+    annotator = pictures.desk(items=1, candidates=candidates)
+    Caption.objects.update(text=LONG)
+    page = sit(annotator=annotator).page
+    assert outside(page) == []
+    assert side(page) >= 200
+
+
+def test_wide_and_tall_pictures_are_shown_whole(sit):
+    study = make.study(items=1)
+    pictures.paint(study, [pictures.draw(n, 640, 427) for n in range(5)])
+    page = sit(annotator=make.annotator(study)).page
+    box = page.locator(".card-option").first.bounding_box()
+    assert box["width"] / box["height"] == pytest.approx(640 / 427, rel=0.02)
+    assert outside(page) == []
+
+
+@pytest.mark.parametrize("candidates", [2, 4])
+def test_on_a_phone_it_all_fits(sit, candidates):
+    page = sit(items=1, candidates=candidates, width=390, height=844).page
+    assert outside(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+@pytest.mark.parametrize(("width", "height"), [(390, 844), (683, 384), (320, 640)])
+def test_in_a_small_window_everything_can_be_reached_without_scrolling_sideways(sit, width, height):
+    page = sit(items=1, candidates=9, width=width, height=height).page
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    for name in (".card-option >> nth=8", "#submit", "#skip"):
+        page.locator(name).scroll_into_view_if_needed()
+        page.locator(name).click(trial=True)
+
+
+def test_on_a_phone_a_tap_picks_and_zoom_follows_the_finger(open_page, site):
+    page = open_page(width=390, height=844, has_touch=True, is_mobile=True)
+    page.goto(f"{site}/judge/{pictures.desk(items=2).token}/")
+    page.locator(".card-option").nth(2).tap()
+    expect(page.locator("input[value='3']")).to_be_checked()
+    page.locator("#submit").tap()
+    expect(page.locator("#done")).to_have_text("1")
+
+
+def test_targets_are_at_least_24_pixels(sit):
+    page = sit(items=1, width=390, height=844).page
+    sizes = page.evaluate(
+        "[...document.querySelectorAll('button, summary, a.button, .choice, .card-option')]"
+        ".map(one => one.getBoundingClientRect()).filter(box => box.width).map(box => Math.min(box.width, box.height))"
+    )
+    assert min(sizes) >= 24
+
+
+def test_a_sentence_from_right_to_left_reads_so(sit):
+    annotator = pictures.desk(items=1)
+    Caption.objects.update(text="كوب أزرق وصحن أحمر على الطاولة.")
+    page = sit(annotator=annotator).page
+    assert page.evaluate("getComputedStyle(document.querySelector('.caption')).direction") == "rtl"
+
+
+def test_the_next_screen_is_there_before_the_finger_leaves_the_key(sit, record_property):
+    desk = sit(items=8)
+    desk.page.evaluate(SLOW_NETWORK)
+    desk.page.evaluate(STOPWATCH)
+    for count in range(1, 6):
+        desk.says("saved").press("1", "Enter").counts(count)
+    desk.page.wait_for_function("times.length === 5")
+    times = desk.page.evaluate("times")
+    record_property("milliseconds from Enter to the next screen", times)
+    print("milliseconds from Enter to the next screen:", [round(time) for time in times])
+    assert sorted(times)[2] < 200, times
+
+
+def test_script_and_style_are_at_most_60_kb_on_the_wire():
+    files = [*STATIC.glob("judge*.js"), STATIC / "judge.css", STATIC / "base.css"]
+    assert sum(len(gzip.compress(file.read_bytes())) for file in files) < 60_000
+    assert sum(file.stat().st_size for file in files) < 60_000  # and even without compression
+
+
+STATES = {
+    "screen": lambda page: None,
+    "picked": lambda page: page.keyboard.press("2"),
+    "zoomed": lambda page: page.keyboard.press("z"),
+    "rules": lambda page: page.keyboard.press("h"),
+    "flag": lambda page: page.keyboard.press("f"),
+    "cannot judge": lambda page: page.get_by_text("Cannot judge").first.click(),
+    "offline": lambda page: (page.context.set_offline(True), page.keyboard.press("1"), page.keyboard.press("Enter")),
+    "looking back": lambda page: (
+        page.keyboard.press("1"),
+        page.keyboard.press("Enter"),
+        page.keyboard.press("ArrowLeft"),
+    ),
+}
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize(("width", "height"), [(1366, 768), (390, 844)])
+def test_every_state_of_the_screen_is_accessible(sit, axe_violations, width, height, dark):
+    desk = sit(items=40, width=width, height=height, dark=dark)
+    found = {}
+    for name, enter in STATES.items():
+        enter(desk.page)
+        desk.page.wait_for_timeout(60)
+        found[name] = axe_violations(desk.page)
+        desk.page.keyboard.press("Escape")
+        desk.page.context.set_offline(False)
+    assert not any(found.values()), found
+
+
+def at(site: str, annotator: Annotator) -> str:
+    return f"{site}/judge/{annotator.token}/"
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_every_page_around_it_is_accessible(open_page, site, axe_violations, dark):
+    stage = make.stage(items=2, overlap=1, pay_per_hour="12.00")
+    newcomer, holder, worker = (make.annotator(stage.study, ready=ready) for ready in (False, True, True))
+    claiming.hold(annotator=holder, stage=stage, wanted=1)
+    page = open_page(dark=dark, width=390, height=844)
+    seen = {f"{site}/join/{stage.study.invite}/": "You are invited", at(site, newcomer): "Before you start"}
+    make.judgment(worker, stage)
+    seen[at(site, worker)] = "Waiting for a screen"
+    for address, words in seen.items():
+        page.goto(address)
+        expect(page.get_by_text(words)).to_be_visible()
+        assert axe_violations(page) == [], words
+    make.judgment(holder, stage)
+    look(page, at(site, worker), "All done, thank you", axe_violations)
+    studies.move_study(study=stage.study, to="paused", by="test")
+    look(page, at(site, worker), "The study is paused", axe_violations)
+
+
+def look(page: Page, address: str, words: str, axe_violations) -> None:
+    page.goto(address)
+    expect(page.get_by_text(words)).to_be_visible()
+    assert axe_violations(page) == [], words
+
+
+def test_the_code_can_be_copied(open_page, site):
+    stage = make.stage(items=1)
+    annotator = make.annotator(stage.study)
+    make.judgment(annotator, stage)
+    page = open_page(permissions=["clipboard-read", "clipboard-write"])
+    page.goto(at(site, annotator))
+    page.get_by_role("button", name="Copy").click()
+    expect(page.get_by_role("button", name="Copied")).to_be_visible()
+    assert page.evaluate("navigator.clipboard.readText()") == Stage.objects.get().study.completion_code
+
+
+def test_without_script_a_screen_is_judged_all_the_same(open_page, site):
+    page = open_page(java_script_enabled=False)
+    annotator = pictures.desk(items=2)
+    page.goto(at(site, annotator))
+    page.locator(".card-option").nth(1).click()
+    page.get_by_role("button", name="Submit", exact=True).click()
+    expect(page.locator("#done")).to_have_text("1")
