@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-from django.db.models import OuterRef, Subquery
 from django.http import Http404
 
-from annotation.models import Annotator, Instructions, Stage, Study
+from annotation.models import Annotator, Stage, Study
+from annotation.rows import columns, fetch, instances
 
 
 @dataclass(frozen=True)
@@ -17,16 +17,23 @@ class Desk:
     newest: int
 
 
+DESK = f"""
+SELECT {columns(Annotator, "annotator")}, {columns(Stage, "stage")}, {columns(Study, "study")},
+       (SELECT id FROM annotation_instructions WHERE stage_id = stage.id ORDER BY version DESC LIMIT 1)
+FROM annotation_annotator annotator
+JOIN annotation_study study ON study.id = annotator.study_id
+JOIN annotation_stage stage ON stage.study_id = study.id
+WHERE annotator.token = %(token)s ORDER BY stage.position LIMIT 1
+"""
+
+
 def desk(token: str) -> Desk:
-    """Two queries: the stage (with its study), the annotator."""
-    newest = Instructions.objects.filter(stage=OuterRef("pk")).order_by("-version").values("pk")[:1]
-    stages = Stage.objects.filter(study__annotators__token=token).select_related("study")
-    stage = stages.annotate(newest=Subquery(newest)).order_by("position").first()
-    if stage is None:
+    found = fetch(DESK, token=token)
+    if not found:
         raise Http404("No such link.")
-    annotator = Annotator.objects.get(token=token)
-    annotator.study = stage.study
-    return Desk(annotator, stage, stage.newest)
+    annotator, stage, study = instances(found[0], Annotator, Stage, Study)
+    annotator.study = stage.study = study
+    return Desk(annotator, stage, found[0][-1])
 
 
 def invited(invite: str) -> Study:

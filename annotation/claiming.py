@@ -9,15 +9,14 @@ What runs at every click is written as SQL by hand: the ORM's own work would tak
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db import connection, transaction
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db import transaction
+from django.db.models import Exists, OuterRef
 
 from annotation.models import Annotator, Lease, LeaseState, Slot, Stage, StudyState, Task
+from annotation.rows import columns, fetch, instances
 from benchmarks import events
 
-LEASE = ["id", "token", "slot_id", "task_id", "annotator_id", "state", "shown", "granted_at"]
-TASK = ["id", "stage_id", "item_id", "question"]
-COLUMNS = ", ".join([*(f"lease.{name}" for name in LEASE), *(f"task.{name}" for name in TASK)])
+COLUMNS = f"{columns(Lease, 'lease')}, {columns(Task, 'task')}"
 
 # One statement: a slot whose lease ran out, else the first free one of the pool's order; never of a task that the
 # annotator has had (a lease that lapsed does not count as had). The order of options is drawn here, by the database.
@@ -67,13 +66,17 @@ JOIN annotation_task task ON task.id = lease.task_id
 ORDER BY lease.granted_at, lease.id
 """
 
+JUDGED = """
+SELECT count(*) FROM annotation_slot
+WHERE stage_id = %(stage)s AND annotator_id = %(annotator)s AND judgment_id IS NOT NULL
+"""
+
 LOCK = "SELECT id FROM annotation_annotator WHERE id = %(annotator)s FOR NO KEY UPDATE"
 
 
 def lock(annotator: Annotator) -> None:
     """One write at a time for an annotator: two tabs, a double click and a retry queue up behind each other."""
-    with connection.cursor() as cursor:
-        cursor.execute(LOCK, {"annotator": annotator.pk})
+    fetch(LOCK, annotator=annotator.pk)
 
 
 @transaction.atomic
@@ -98,13 +101,9 @@ def hold_locked(annotator: Annotator, stage: Stage, wanted: int) -> list[Lease]:
 
 def _leases(statement: str, **values: int) -> list[Lease]:
     """The leases that a statement returns, each with its task."""
-    with connection.cursor() as cursor:
-        cursor.execute(statement, values)
-        rows = cursor.fetchall()
     leases = []
-    for row in rows:
-        lease = Lease.from_db("default", LEASE, row[: len(LEASE)])
-        lease.task = Task.from_db("default", TASK, row[len(LEASE) :])
+    for row in fetch(statement, **values):
+        lease, lease.task = instances(row, Lease, Task)
         leases.append(lease)
     return leases
 
@@ -112,12 +111,12 @@ def _leases(statement: str, **values: int) -> list[Lease]:
 def _room(annotator: Annotator, stage: Stage, wanted: int, holding: int) -> int:
     if stage.quota is None or wanted < 1:
         return wanted
-    return min(wanted, stage.quota - judged_by(annotator, stage).count() - holding)
+    return min(wanted, stage.quota - judged(annotator, stage) - holding)
 
 
-def judged_by(annotator: Annotator, stage: Stage) -> QuerySet[Slot]:
-    """The slots that carry this annotator's counted judgments."""
-    return Slot.objects.filter(stage=stage, annotator=annotator, judgment__isnull=False)
+def judged(annotator: Annotator, stage: Stage) -> int:
+    """How many slots carry this annotator's counted judgments."""
+    return fetch(JUDGED, annotator=annotator.pk, stage=stage.pk)[0][0]
 
 
 @transaction.atomic

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from uuid import UUID
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
@@ -18,6 +18,7 @@ from annotation import claiming
 from annotation.models import Annotator, Flag, Judgment, Lease, LeaseState, Slot, Stage, StudyState
 from annotation.protocols.base import CANNOT_JUDGE
 from annotation.protocols.registry import PROTOCOLS
+from annotation.rows import columns, fetch, instances
 from benchmarks import events
 
 HISTORY = 20  # screens that an annotator can walk back
@@ -45,7 +46,7 @@ SELECT id, created_at FROM judgment
 FOUND = ["holder", "protocol", "study_state", "revisions", "earlier"]
 
 FIND = f"""
-SELECT {", ".join(f"lease.{name}" for name in claiming.LEASE)},
+SELECT {columns(Lease, "lease")},
        slot.annotator_id, stage.protocol, study.state,
        (SELECT coalesce(max(revision), 0) FROM annotation_judgment WHERE lease_id = lease.id),
        EXISTS (SELECT FROM annotation_judgment WHERE key = %(key)s)
@@ -147,21 +148,17 @@ def _submit(annotator: Annotator, token: UUID, key: UUID, shown_answer: str, rea
 
 def _find(annotator: Annotator, token: UUID, key: UUID | None = None) -> tuple[Lease, dict]:
     """The annotator's lease, its slot locked, with what a submission must know about both."""
-    with connection.cursor() as cursor:
-        cursor.execute(FIND, {"token": token, "annotator": annotator.pk, "key": key})
-        values = cursor.fetchone()
-    if values is None:
+    found = fetch(FIND, token=token, annotator=annotator.pk, key=key)
+    if not found:
         raise UnknownLease("This screen is not yours, or is not there any more.")
-    count = len(claiming.LEASE)
-    return Lease.from_db("default", claiming.LEASE, values[:count]), dict(zip(FOUND, values[count:], strict=True))
+    [lease] = instances(found[0], Lease)
+    return lease, dict(zip(FOUND, found[0][-len(FOUND) :], strict=True))
 
 
 def _write(judgment: Judgment) -> None:
     values = {name: getattr(judgment, name) for name in WRITTEN}
     values |= {"slot": judgment.lease.slot_id, "annotator": judgment.lease.annotator_id}
-    with connection.cursor() as cursor:
-        cursor.execute(WRITE, values)
-        judgment.pk, judgment.created_at = cursor.fetchone()
+    [(judgment.pk, judgment.created_at)] = fetch(WRITE, **values)
     if not judgment.surplus:
         judgment.lease.state = LeaseState.JUDGED
 

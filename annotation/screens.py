@@ -1,19 +1,30 @@
 """What a screen shows: the material of a lease in the order drawn for it, and nothing that names it (law 4)."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from django.db.models import Prefetch, prefetch_related_objects
 from django.template import loader
 from django.urls import reverse
 
 from annotation.models import Lease, Stage
 from annotation.protocols.base import Choice
 from annotation.protocols.registry import PROTOCOLS
-from benchmarks.models import Caption, Item, ItemImage
+from annotation.rows import fetch
 
 LONG, VERY_LONG = 110, 220  # characters from which a caption is set smaller
+
+CAPTIONS = """
+SELECT DISTINCT ON (item_id) item_id, text FROM benchmarks_caption
+WHERE item_id = ANY(%(items)s) AND role = %(role)s ORDER BY item_id, position
+"""
+
+IMAGES = """
+SELECT used.item_id, used.role, used.position, image.opaque, image.width, image.height
+FROM benchmarks_itemimage used JOIN benchmarks_image image ON image.id = used.image_id
+WHERE used.item_id = ANY(%(items)s)
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +64,15 @@ def screens(leases: Sequence[Lease], stage: Stage) -> list[Screen]:
     if not leases:
         return []
     protocol = PROTOCOLS[stage.protocol]
-    items = _material({lease.task.item_id for lease in leases}, protocol.caption_role)
+    items = [lease.task.item_id for lease in leases]
+    captions = dict(fetch(CAPTIONS, items=items, role=protocol.caption_role))
+    images = _images(items)
     return [
         Screen(
             lease=lease.token,
             question=protocol.question,
-            caption=items[lease.task.item_id].asked[0].text,
-            options=_options(lease, items[lease.task.item_id]),
+            caption=captions[lease.task.item_id],
+            options=_options(lease.shown, images[lease.task.item_id]),
             choices=protocol.fixed,
             template=protocol.template,
             picked=getattr(lease, "previous_answer", ""),
@@ -68,17 +81,14 @@ def screens(leases: Sequence[Lease], stage: Stage) -> list[Screen]:
     ]
 
 
-def _material(items: set[int], caption_role: str) -> dict[int, Item]:
-    captions = Prefetch("captions", Caption.objects.filter(role=caption_role).order_by("position"), to_attr="asked")
-    images = Prefetch("item_images", ItemImage.objects.select_related("image"), to_attr="uses")
-    found = [Item(pk=pk) for pk in items]  # the rows themselves hold nothing that is shown
-    prefetch_related_objects(found, captions, images)
-    return {item.pk: item for item in found}
+def _images(items: Sequence[int]) -> dict[int, dict[str, tuple]]:
+    """Of each item: identity → opaque name, width, height."""
+    found: dict[int, dict[str, tuple]] = defaultdict(dict)
+    for item, role, position, *image in fetch(IMAGES, items=items):
+        found[item][f"{role}-{position}"] = tuple(image)
+    return found
 
 
-def _options(lease: Lease, item: Item) -> tuple[Option, ...]:
-    images = {use.key: use.image for use in item.uses}
-    return tuple(
-        Option(place, reverse("image", args=[image.opaque]), image.width, image.height)
-        for place, image in enumerate((images[identity] for identity in lease.shown), start=1)
-    )
+def _options(shown: Sequence[str], images: dict[str, tuple]) -> tuple[Option, ...]:
+    placed = enumerate((images[identity] for identity in shown), start=1)
+    return tuple(Option(place, reverse("image", args=[opaque]), *size) for place, (opaque, *size) in placed)

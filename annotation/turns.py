@@ -34,14 +34,10 @@ def following(annotator: Annotator, stage: Stage, leases: list[Lease]) -> Turn:
     """The turn of an annotator who may judge and holds these leases."""
     if leases:
         return Turn("screen", leases)
-    if stage.quota and done(annotator, stage) >= stage.quota:
+    if stage.quota and claiming.judged(annotator, stage) >= stage.quota:
         return Turn("done")
     waiting = claiming.waiting(annotator=annotator, stage=stage)
     return Turn("waiting", waiting=waiting) if waiting.others else Turn("done")
-
-
-def done(annotator: Annotator, stage: Stage) -> int:
-    return claiming.judged_by(annotator, stage).count()
 
 
 def total(stage: Stage) -> int:

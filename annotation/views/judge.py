@@ -116,7 +116,7 @@ def _screen_page(request: HttpRequest, here: Desk, now: Turn) -> HttpResponse:
 def _where(here: Desk, now: Turn) -> dict:
     who = here.annotator
     back = PROLIFIC_RETURN + here.stage.study.completion_code if who.prolific_pid else ""
-    done = turns.done(who, here.stage)
+    done = claiming.judged(who, here.stage)
     return {
         "turn": now,
         "done": done,
@@ -203,7 +203,7 @@ def undo(request: HttpRequest, here: Desk) -> HttpResponse:
     if not _wants_json(request):
         return redirect("judge", here.annotator.token)
     again = screens([lease], here.stage)[0]
-    done = turns.done(here.annotator, here.stage)
+    done = claiming.judged(here.annotator, here.stage)
     return JsonResponse({"again": {"lease": again.lease, "html": again.html()}, "done": done})
 
 
@@ -242,7 +242,7 @@ def _next(sent: QueryDict, here: Desk, now: Turn) -> dict:
         "state": now.state,
         "held": [lease.token for lease in now.leases],
         "screens": [{"lease": screen.lease, "html": screen.html()} for screen in screens(new, here.stage)],
-        "done": turns.done(here.annotator, here.stage),
+        "done": claiming.judged(here.annotator, here.stage),
     }
 
 
