@@ -5,7 +5,8 @@ not everybody judges everything. A value that is not defined comes back as None 
 docs/measures.md has the formulas and their sources.
 """
 
-from collections.abc import Iterable, Sequence
+import copy
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import krippendorff
@@ -16,10 +17,10 @@ Row = tuple[int | str, int | str, str]  # item, annotator, label
 NO_PAIRS = "no item has two judgments"
 NO_COMMON = "no two annotators judged the same item"
 ONE_LABEL = "every label is the same, so agreement by chance is certain"
+NO_OTHERS = "nobody else judged the same items, or the others were level"
 FEW_ITEMS = "fewer than two items have two judgments"
-RESAMPLES = 500
+RESAMPLES = 1000
 SEED = 20240601
-BLOCK = 2_000_000  # draws held at a time by the bootstrap
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,24 +64,48 @@ class KappaMean:
 
 
 class Table:
-    """The long table as integers: `counts[item, label]`, and a row for each pair of judgments on one item."""
+    """The long table as integers: places in the sorted lists `items`, `annotators` and `labels`, a row per judgment.
+
+    `counts[item, label]` says how often an item was given a label.
+    """
 
     def __init__(self, rows: Iterable[Row]):
         rows = list(rows)
-        self.items, items = _codes([row[0] for row in rows])
-        self.annotators, annotators = _codes([row[1] for row in rows])
-        self.labels, labels = _codes([row[2] for row in rows])
-        if len(np.unique(items * max(1, len(self.annotators)) + annotators)) != len(rows):
+        self.items, self.item = _codes([row[0] for row in rows])
+        self.annotators, self.annotator = _codes([row[1] for row in rows])
+        self.labels, self.label = _codes([row[2] for row in rows])
+        if len(np.unique(self.item * max(1, len(self.annotators)) + self.annotator)) != len(rows):
             raise ValueError("an annotator judged an item twice")
+        self._count()
+
+    def _count(self) -> None:
         shape = (len(self.items), len(self.labels))
-        self.counts = np.bincount(items * shape[1] + labels, minlength=shape[0] * shape[1]).reshape(shape)
-        self._rows = items, annotators, labels
+        places = self.item * shape[1] + self.label
+        self.counts = np.bincount(places, minlength=shape[0] * shape[1]).reshape(shape)
+
+    def seen_as(self, view: Callable[[str], str]) -> "Table":
+        """The same judgments under a projection of their labels."""
+        other = copy.copy(self)
+        other.labels, to = _codes([view(label) for label in self.labels])
+        other.label = to[self.label] if len(to) else self.label
+        other._count()
+        return other
+
+    def of(self, items: set) -> "Table":
+        """The judgments of these items alone."""
+        chosen = np.array([item in items for item in self.items], dtype=bool)
+        other = copy.copy(self)
+        other.items = [item for item in self.items if item in items]
+        rows = chosen[self.item]
+        other.item = (np.cumsum(chosen) - 1)[self.item[rows]]
+        other.annotator, other.label = self.annotator[rows], self.label[rows]
+        other._count()
+        return other
 
     def pairs(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """(first annotator, second, first's label, second's label) of each pair, first before second in sort order."""
-        items, annotators, labels = self._rows
-        order = np.lexsort((annotators, items))
-        items, annotators, labels = items[order], annotators[order], labels[order]
+        order = np.lexsort((self.annotator, self.item))
+        items, annotators, labels = self.item[order], self.annotator[order], self.label[order]
         firsts, seconds = [], []
         for step in range(1, int(self.counts.sum(axis=1).max(initial=0))):
             at = np.flatnonzero(items[step:] == items[:-step])
@@ -159,40 +184,57 @@ def alpha(table: Table) -> Value:
 def alpha_interval(table: Table, resamples: int = RESAMPLES, seed: int = SEED) -> Interval:
     """The 95 % percentile interval of alpha over resampled items, from a stated seed.
 
-    Resample r takes row r of `default_rng(seed).integers(0, n, (resamples, n))` as places among the n pairable items in
-    sort order. A resample in which every label is the same has no alpha and is left out.
+    Drawing n of the n pairable items with replacement is drawing how often each pattern of labels comes up: patterns
+    (rows of label counts, labels sorted) in lexicographic order, each with its share p, and
+    `default_rng(seed).multinomial(n, p, resamples)`. A resample in which every label is the same has no alpha and is
+    left out.
     """
     counts = _pairable(table)
     if len(counts) < 2:
         return Interval(None, None, FEW_ITEMS)
-    values = _resampled_alphas(counts, resamples, np.random.default_rng(seed))
+    patterns, times = np.unique(counts, axis=0, return_counts=True)
+    drawn = np.random.default_rng(seed).multinomial(len(counts), times / len(counts), resamples)
+    values = _alphas(patterns, drawn)
     if len(values) == 0:
         return Interval(None, None, ONE_LABEL)
     low, high = np.percentile(values, [2.5, 97.5])
     return Interval(float(low), float(high))
 
 
-def _resampled_alphas(counts: np.ndarray, resamples: int, generator: np.random.Generator) -> np.ndarray:
-    """alpha = 1 - (N - 1) · Σ_u (m_u² - Σ_l c_ul²) / (m_u - 1) / (N² - Σ_l n_l²), all of them sums over items."""
-    n = len(counts)
-    size = counts.sum(axis=1)
-    disagreement = (size**2 - (counts**2).sum(axis=1)) / (size - 1)
-    sums = np.column_stack([disagreement, counts]).astype(float)
-    totals = np.vstack([_sampled(block, n) @ sums for block in _blocks(generator, resamples, n)])
-    total = totals[:, 1:].sum(axis=1)
-    expected = total**2 - (totals[:, 1:] ** 2).sum(axis=1)
+def _alphas(patterns: np.ndarray, times: np.ndarray) -> np.ndarray:
+    """Alpha of each row of `times`, which says how often each pattern of label counts is there.
+
+    alpha = 1 - (N - 1) · Σ_u (m_u² - Σ_l c_ul²) / (m_u - 1) / (N² - Σ_l n_l²), all of them sums over items.
+    """
+    size = patterns.sum(axis=1)
+    disagreement = times @ ((size**2 - (patterns**2).sum(axis=1)) / (size - 1))
+    labels = times @ patterns
+    total = labels.sum(axis=1)
+    expected = total**2 - (labels**2).sum(axis=1)
     defined = expected > 0
-    return 1 - (total[defined] - 1) * totals[defined, 0] / expected[defined]
+    return 1 - (total[defined] - 1) * disagreement[defined] / expected[defined]
 
 
-def _blocks(generator: np.random.Generator, resamples: int, n: int) -> Iterable[np.ndarray]:
-    """The draws, some resamples at a time: the same numbers as in one call, in bounded memory."""
-    step = max(1, BLOCK // n)
-    for start in range(0, resamples, step):
-        yield generator.integers(0, n, (min(step, resamples - start), n))
+def with_majority(table: Table) -> dict[int | str, Value]:
+    """For each annotator, how often they gave what most of the others on the item gave.
+
+    Compared are the judgments whose item has others with one most frequent label; n is how many these are.
+    """
+    rows = np.arange(len(table.item))
+    others = table.counts[table.item]
+    others[rows, table.label] -= 1
+    most = others.max(axis=1, initial=0)
+    compared = (most > 0) & ((others == most[:, None]).sum(axis=1) == 1)
+    same = compared & (others[rows, table.label] == most)
+    people = len(table.annotators)
+    n = np.bincount(table.annotator[compared], minlength=people).tolist()
+    agreed = np.bincount(table.annotator[same], minlength=people).tolist()
+    return {
+        name: Value(agreed[place] / n[place], n[place]) if n[place] else Value(None, 0, NO_OTHERS)
+        for place, name in enumerate(table.annotators)
+    }
 
 
-def _sampled(draws: np.ndarray, n: int) -> np.ndarray:
-    """How often each item was drawn in each resample."""
-    offsets = np.arange(len(draws))[:, None] * n
-    return np.bincount((draws + offsets).ravel(), minlength=len(draws) * n).reshape(len(draws), n).astype(float)
+def disagreements(table: Table) -> int:
+    """Items with two different labels or more."""
+    return int(((table.counts > 0).sum(axis=1) > 1).sum())

@@ -111,18 +111,33 @@ def test_the_interval_is_the_same_every_time_and_holds_alpha():
     assert interval.low < agreement.alpha(table).value < interval.high
 
 
-def test_the_interval_does_not_depend_on_how_much_is_held_at_a_time(monkeypatch):
-    whole = agreement.alpha_interval(Table(some_rows(2)))
-    monkeypatch.setattr(agreement, "BLOCK", 100)
-    assert agreement.alpha_interval(Table(some_rows(2))) == whole
-
-
-def test_resampled_alphas_are_the_librarys():
+def test_alpha_over_patterns_is_the_librarys():
     counts = agreement._pairable(Table(some_rows(3)))
-    draws = np.random.default_rng(7).integers(0, len(counts), (20, len(counts)))
-    ours = agreement._resampled_alphas(counts, 20, np.random.default_rng(7))
-    theirs = [krippendorff.alpha(value_counts=counts[draw], level_of_measurement="nominal") for draw in draws]
-    assert ours == pytest.approx(theirs, abs=1e-12)
+    patterns, times = np.unique(counts, axis=0, return_counts=True)
+    drawn = np.random.default_rng(7).multinomial(len(counts), times / len(counts), 20)
+    units = [np.repeat(patterns, row, axis=0) for row in drawn]
+    theirs = [krippendorff.alpha(value_counts=unit, level_of_measurement="nominal") for unit in units]
+    assert agreement._alphas(patterns, drawn) == pytest.approx(theirs, abs=1e-12)
+
+
+def test_a_view_and_a_part_are_tables_of_their_own():
+    rows = some_rows(4)
+    whole, upper = Table(rows), str.upper
+    assert agreement.alpha(whole.seen_as(upper)) == agreement.alpha(whole)
+    merged = Table((item, person, "any" if label < "c" else label) for item, person, label in rows)
+    assert (whole.seen_as(lambda label: "any" if label < "c" else label).counts == merged.counts).all()
+    part = Table(row for row in rows if row[0] < 20)
+    assert agreement.cohen_kappas(whole.of(set(range(20)))) == agreement.cohen_kappas(part)
+    assert agreement.alpha(whole.of(set(range(20)))).value == pytest.approx(agreement.alpha(part).value)
+
+
+def test_with_the_majority_of_the_others():
+    votes = {1: "aab", 2: "aaa", 3: "abc"}  # on item 3 the others are always level
+    table = Table((item, "xyz"[place], label) for item, labels in votes.items() for place, label in enumerate(labels))
+    found = agreement.with_majority(table)
+    assert found["z"] == agreement.Value(1 / 2, 2)  # item 1 no, item 2 yes
+    assert found["x"] == found["y"] == agreement.Value(1, 1)  # on item 1 the others say a and b: level
+    assert agreement.disagreements(table) == 2
 
 
 def test_judging_an_item_twice_is_refused():

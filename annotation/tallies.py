@@ -1,0 +1,237 @@
+"""Counting and comparing judgments: outcomes, annotators, types, pace. Pure; figures.py feeds it from the database.
+
+docs/measures.md defines every figure that is made here.
+"""
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from statistics import median
+from typing import NamedTuple
+
+from annotation import agreement
+from annotation.decisions import DROPPED, KEPT, OPEN, Decision, decide
+from annotation.protocols.base import CANNOT_JUDGE, Protocol
+
+ENOUGH = 20  # judgments below which an annotator shows no signs
+FAST = 0.5  # of the median of all
+SIDE_ERRORS = 4  # standard errors above chance
+BINS = 60  # at most, in the series of judgments over time
+WIDTHS = (1, 5, 15, 60, 360, 1440, 10080)  # minutes
+HOUR = 3_600_000_000  # microseconds
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+NO_ANSWERS = "nothing is judged yet"
+
+Projection = Callable[[str], str]
+
+
+class Given(NamedTuple):
+    """One judgment row. `task` sorts as the items do; `place` is where the answer stood on the screen, from 1, or None.
+
+    `counted` is the judgment that stands on its slot. `at` is in microseconds since 1970.
+    """
+
+    task: tuple[int, str]
+    type: str
+    subtype: str
+    slot: int
+    annotator: int
+    answer: str
+    place: int | None
+    places: int
+    active_ms: int
+    counted: bool
+    surplus: bool
+    withdrawn: bool
+    at: int
+
+
+class Rule(NamedTuple):
+    """What the decision needs to know of a stage."""
+
+    protocol: Protocol
+    overlap: int
+    tie_rule: str
+
+    def decide(self, answers: Sequence[str]) -> Decision:
+        fixed = {choice.identity for choice in self.protocol.fixed} | {CANNOT_JUDGE}
+        return decide(
+            answers,
+            overlap=self.overlap,
+            tie_rule=self.tie_rule,
+            kept=set(answers) - fixed,
+            drops=self.protocol.drops,
+        )
+
+    def views(self) -> dict[str, Projection]:
+        """What agreement is computed on, by name: the answer as it is, and the protocol's projections."""
+        return {"answer": lambda answer: answer, **self.protocol.projections}
+
+
+def moment(at: int | None) -> str | None:
+    return None if at is None else (EPOCH + timedelta(microseconds=at)).isoformat()
+
+
+def ratio(part: float, whole: float) -> float | None:
+    return part / whole if whole else None
+
+
+def by_task(counted: Iterable[Given]) -> dict[tuple[int, str], list[Given]]:
+    """The counted judgments of each task, in the order of the rows, which is that of giving."""
+    tasks = defaultdict(list)
+    for row in counted:
+        tasks[row.task].append(row)
+    return tasks
+
+
+def decisions(tasks: Mapping[tuple, list[Given]], rule: Rule) -> dict[tuple, Decision]:
+    decide = cache(rule.decide)  # few different rows of answers come up
+    return {task: decide(tuple(row.answer for row in rows)) for task, rows in tasks.items()}
+
+
+def outcomes(decided: Iterable[Decision], total: int) -> dict:
+    """kept + dropped + open = items; the reasons add up to dropped."""
+    decided = list(decided)
+    states = Counter(decision.state for decision in decided)
+    settled = states[KEPT] + states[DROPPED]
+    return {
+        "items": total,
+        "kept": states[KEPT],
+        "dropped": states[DROPPED],
+        "open": total - settled,
+        "reasons": _sorted(Counter(d.reason for d in decided if d.state == DROPPED)),
+        "decided_by": _sorted(Counter(d.by for d in decided if d.state != OPEN)),
+        "kept_share": ratio(states[KEPT], settled),
+    }
+
+
+def _sorted(counts: Counter) -> dict[str, int]:
+    return dict(sorted(counts.items()))
+
+
+def table(counted: Iterable[Given]) -> agreement.Table:
+    return agreement.Table((row.task, row.annotator, row.answer) for row in counted)
+
+
+def agreement_on(name: str, long: agreement.Table) -> dict:
+    pairs = agreement.cohen_kappas(long)
+    return {
+        "on": name,
+        "percent": asdict(agreement.percent(long)),
+        "kappa_mean": asdict(agreement.mean_kappa(pairs)),
+        "kappa_pairs": [asdict(pair) for pair in pairs],
+        "alpha": alpha(long),
+    }
+
+
+def alpha(long: agreement.Table) -> dict:
+    return {**asdict(agreement.alpha(long)), "interval": asdict(agreement.alpha_interval(long))}
+
+
+def by_type(
+    totals: Mapping[tuple[str, str], int], tasks: Mapping, decided: Mapping, long: agreement.Table
+) -> list[dict]:
+    """A row for each type and subtype; agreement on the labels of `long`."""
+    groups = defaultdict(list)
+    for task, rows in tasks.items():
+        groups[rows[0].type, rows[0].subtype].append(task)
+    return [
+        {
+            "type": kind,
+            "subtype": subtype,
+            **outcomes((decided[task] for task in groups[kind, subtype]), total),
+            "judgments": sum(len(tasks[task]) for task in groups[kind, subtype]),
+            **agreement_within(long, groups[kind, subtype]),
+        }
+        for (kind, subtype), total in sorted(totals.items())
+    ]
+
+
+def agreement_within(long: agreement.Table, tasks: Iterable) -> dict:
+    part = long.of(set(tasks))
+    return {"percent": asdict(agreement.percent(part)), "alpha": alpha(part)}
+
+
+def pace(counted: Sequence[Given]) -> dict:
+    """Counted judgments between the first and the last of them, an hour."""
+    if not counted:
+        return {"first": None, "last": None, "hours": 0.0, "per_hour": None, "reason": NO_ANSWERS}
+    first, last = min(row.at for row in counted), max(row.at for row in counted)
+    hours = (last - first) / HOUR
+    reason = "" if hours else "all judgments came at one moment"
+    return {
+        "first": moment(first),
+        "last": moment(last),
+        "hours": hours,
+        "per_hour": ratio(len(counted), hours),
+        "reason": reason,
+    }
+
+
+def series(counted: Sequence[Given]) -> dict:
+    """Counted judgments in bins of equal width from first to last; the narrowest width that needs at most `BINS`."""
+    if not counted:
+        return {"minutes": 60, "bins": []}
+    times = [row.at // 60_000_000 for row in counted]
+    width = next((w for w in WIDTHS if max(times) // w - min(times) // w < BINS), WIDTHS[-1])
+    counts = Counter(time // width for time in times)
+    span = range(min(counts), max(counts) + 1)
+    bins = [{"from": moment(place * width * 60_000_000), "judgments": counts[place]} for place in span]
+    return {"minutes": width, "bins": bins}
+
+
+def cost(rows: Sequence[Given], counted: int, wanted: int, pay_per_hour: float) -> dict:
+    """Active time of every judgment, also of those taken back, changed or surplus: people worked for it."""
+    active = sum(row.active_ms for row in rows) / 3_600_000
+    expected = active / counted * wanted if counted else None
+    return {
+        "active_minutes": active * 60,
+        "cost": active * pay_per_hour,
+        "expected_minutes": None if expected is None else expected * 60,
+        "expected_cost": None if expected is None else expected * pay_per_hour,
+        "reason": "" if counted else NO_ANSWERS,
+    }
+
+
+def annotator(number: int, rows: Sequence[Given], everyone: float | None, pay_per_hour: float) -> dict:
+    """One annotator's figures from their judgment rows; `everyone` is the median active time of all, in ms."""
+    counted = [row for row in rows if row.counted]
+    active = sum(row.active_ms for row in rows) / 3_600_000
+    typical = median(row.active_ms for row in counted) if counted else None
+    picks = [row for row in counted if row.place]
+    fixed = Counter(row.answer for row in counted if not row.place)
+    return {
+        "annotator": f"A-{number:02d}",
+        "judged": len(counted),
+        "median_seconds": None if typical is None else typical / 1000,
+        "none_share": ratio(fixed["none"], len(counted)),
+        "cannot_judge": fixed[CANNOT_JUDGE],
+        "picks": len(picks),
+        "places": places(picks),
+        "withdrawn": sum(row.withdrawn for row in rows),
+        "surplus": sum(row.surplus and not row.withdrawn for row in rows),
+        "active_minutes": active * 60,
+        "paid": active * pay_per_hour,
+        "signs": _signs(len(counted), typical, everyone, picks),
+    }
+
+
+def places(picks: Sequence[Given]) -> list[int]:
+    """How many picks stood in the first place shown, the second …"""
+    counts = Counter(row.place for row in picks)
+    return [counts[place] for place in range(1, max((row.places for row in picks), default=0) + 1)]
+
+
+def _signs(judged: int, typical: float | None, everyone: float | None, picks: Sequence[Given]) -> list[str]:
+    """Reasons to look at an annotator's work. Nothing is done about them (law 7)."""
+    fast = judged >= ENOUGH and typical < FAST * everyone
+    return ["fast"] * fast + ["side"] * (len(picks) >= ENOUGH and _one_sided(picks))
+
+
+def _one_sided(picks: Sequence[Given]) -> bool:
+    n = len(picks)
+    chance = sum(1 / row.places for row in picks) / n
+    return max(places(picks)) / n > chance + SIDE_ERRORS * math.sqrt(chance * (1 - chance) / n)

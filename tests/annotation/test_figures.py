@@ -1,0 +1,130 @@
+"""What the study page says, against small cases counted by hand; and that it stays quick."""
+
+import json
+import time
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from annotation import judging, tallies
+from annotation.figures import forecast, study_figures
+from tests import crowd, make
+
+pytestmark = pytest.mark.django_db
+
+
+def judged(answers: list[list[str]], **settings):
+    """A stage whose annotators answered like this: a list for each annotator, in the pool's order; "" is no answer."""
+    stage = make.stage(items=len(answers[0]), overlap=len(answers), pay_per_hour=12, **settings)
+    for given in answers:
+        person = make.annotator(stage.study)
+        for answer in given:
+            make.judgment(person, stage, answer, active_ms=6000, elapsed_ms=9000)
+    return stage
+
+
+def test_an_untouched_study_has_figures_that_say_so():
+    figures = study_figures(make.stage(items=3, overlap=2))
+    assert figures["progress"]["judgments_wanted"] == 6
+    assert figures["outcomes"] | {"items": 3, "kept": 0, "dropped": 0, "open": 3} == figures["outcomes"]
+    assert figures["pace"]["reason"] == figures["cost"]["reason"] == "nothing is judged yet"
+    assert figures["now"]["forecast"]["finish"] is None
+    assert [found["alpha"]["value"] for found in figures["agreement"]] == [None, None]
+    json.dumps(figures)
+
+
+def test_agreement_on_the_answer_and_on_any_or_none():
+    stage = judged(
+        [["candidate-0", "candidate-1", "none", "none"], ["candidate-0", "candidate-2", "none", "candidate-3"]]
+    )
+    answer, any_or_none = study_figures(stage)["agreement"]
+    assert (answer["on"], any_or_none["on"]) == ("answer", "any or none")
+    assert answer["percent"] == {"value": 0.5, "n": 4, "reason": ""}
+    assert any_or_none["percent"] == {"value": 0.75, "n": 4, "reason": ""}
+    assert any_or_none["kappa_mean"]["value"] == pytest.approx(0.5)  # observed 3/4, chance 2·3/16 + 2·1/16
+    assert study_figures(stage)["disagreements"] == {"answer": 2, "any or none": 1}
+
+
+def test_outcomes_reconcile():
+    stage = judged([["candidate-0", "none", "none"], ["candidate-0", "none", "candidate-1"]])
+    outcomes = study_figures(stage)["outcomes"]
+    assert (outcomes["kept"], outcomes["dropped"], outcomes["open"]) == (1, 2, 0)
+    assert outcomes["reasons"] == {"no_image_fits": 1, "tie_unresolved": 1}
+    assert outcomes["kept_share"] == pytest.approx(1 / 3)
+
+
+def test_cost_is_active_time_times_pay_with_what_was_taken_back():
+    stage = judged([["candidate-0", "none"]])
+    person = stage.study.annotators.get()
+    judging.undo(annotator=person, key="7a5b8f4e-6f0e-4f1c-9c07-0f2b4c1d8e11")
+    figures = study_figures(stage)
+    assert figures["progress"]["judgments_counted"] == 1
+    assert figures["cost"]["active_minutes"] == pytest.approx(0.2)
+    assert figures["cost"]["cost"] == pytest.approx(0.04)  # 12 s at 12 an hour
+    assert figures["cost"]["expected_cost"] == pytest.approx(0.08)
+
+
+def test_an_annotators_row():
+    stage = judged([["candidate-0", "none"], ["candidate-0", "none"], ["candidate-1", "candidate-2"]])
+    third = study_figures(stage)["annotators"][2]
+    assert (third["annotator"], third["judged"], third["median_seconds"]) == ("A-03", 2, 6)
+    assert third["with_majority"]["answer"] == {"value": 0, "n": 2, "reason": ""}
+    assert third["with_majority"]["any or none"] == {"value": 0.5, "n": 2, "reason": ""}
+    assert (third["none_share"], third["picks"], sum(third["places"])) == (0, 2, 2)
+
+
+def test_the_place_of_the_choice_is_where_it_stood_on_the_screen():
+    stage = make.stage(items=5)
+    person = make.annotator(stage.study)
+    for _ in range(5):
+        make.judgment(person, stage)  # whatever is shown first
+    assert study_figures(stage)["annotators"][0]["places"] == [5, 0, 0, 0]
+
+
+def test_by_type_adds_up():
+    figures = study_figures(crowd.stage(items=24, people=4, overlap=3))
+    rows = figures["by_type"]
+    for name in ("items", "kept", "dropped", "open"):
+        assert sum(row[name] for row in rows) == figures["outcomes"][name]
+    assert len(rows) == 6
+
+
+def test_the_series_holds_every_counted_judgment_in_equal_bins():
+    stage = crowd.stage(items=40, people=4)
+    figures = study_figures(stage)
+    bins = figures["series"]["bins"]
+    assert sum(row["judgments"] for row in bins) == figures["progress"]["judgments_counted"]
+    assert len(bins) <= tallies.BINS
+    assert bins == sorted(bins, key=lambda row: row["from"])
+
+
+def test_the_forecast_follows_the_pace():
+    at = 1_800_000_000_000_000
+    given = tallies.Given((0, ""), "", "", 1, 1, "none", None, 4, 1, True, False, False, at - tallies.HOUR // 2)
+    found = forecast(at, 12, 0.5, [given] * 12, 24)
+    assert found["finish"] == tallies.moment(at + tallies.HOUR)  # 24 an hour, 24 left
+    assert found["earliest"] < found["finish"] < found["latest"]
+
+
+def test_the_queries_do_not_grow():
+    small, large = crowd.stage(items=4, people=2), crowd.stage(items=40, people=8)
+    counts = []
+    for stage in (small, large):
+        with CaptureQueriesContext(
+            connection,
+        ) as queries:
+            study_figures(stage)
+        counts.append(len(queries))
+    assert counts == [5, 5]
+
+
+def test_ten_thousand_judgments_are_quick():
+    stage = crowd.stage(items=5500, people=10)
+    assert study_figures(stage)["progress"]["judgments_counted"] > 9500
+    took = []
+    for _ in range(3):
+        start = time.perf_counter()
+        study_figures(stage)
+        took.append(time.perf_counter() - start)
+    assert min(took) < 1, took  # 0.16 s on a machine with nothing else to do
