@@ -55,9 +55,8 @@ class Feed:
         if self.line > self.start or "unexpected end" in str(error):
             self.never_closed()
         if "field limit" in str(error):
-            self.log.error(
-                "FIELD_TOO_LONG", self.file, self.start, "", f"Give at most {limits.MAX_FIELD:,} characters."
-            )
+            advice = f"Give at most {limits.MAX_FIELD:,} characters a cell."
+            self.log.error("FIELD_TOO_LONG", self.file, self.start, "", advice)
         else:
             advice = 'Put the whole cell in quotes and write a quote inside it twice ("").'
             self.log.error("BAD_QUOTE", self.file, self.start, "", advice)
@@ -105,7 +104,10 @@ def checked_rows(rows, header: list[str], file: str, log: ProblemLog) -> Iterato
             log.error("RAGGED_ROW", file, number, "", advice)
             continue
         values = dict(zip(header, row, strict=True))
-        if all([text.sound(value, file, number, name, log) for name, value in values.items()]):
+        before = log.count
+        for name, value in values.items():
+            text.sound(value, file, number, name, log)
+        if log.count == before:
             yield Row(number, values)
     if not count:
         log.error("NO_ROWS", file, None, "", "The file has a header and no rows; export it again.")
@@ -148,9 +150,7 @@ def nearest(name: str, others: list[str]) -> str:
 def refuse_other_delimiter(header: list[str], row: int, file: str, required: Sequence[str], log: ProblemLog) -> None:
     for delimiter, word in DELIMITERS.items():
         split = [name.strip(' "') for cell in header for name in cell.split(delimiter)]
-        if len(split) > len(header) and sum(name in split for name in required) > sum(
-            name in header for name in required
-        ):
+        if len(split) > len(header) and len({*required} & {*split}) > len({*required} & {*header}):
             advice = f"The columns are separated by {word}; save the file with commas."
             log.error("WRONG_DELIMITER", file, row, "", advice)
             raise Unreadable

@@ -1,0 +1,162 @@
+"""BiVLC §3.1 step 1: captions in one form, so that their form does not tell a written caption from a generated one.
+
+The rule of the paper: captions start with a capital, continue in lower case, keep the capitals of named entities, and
+end with a punctuation mark. How it is applied here, without a language model:
+
+- white space is collapsed; a comma, colon or semicolon at the end gives way to a full stop;
+- a caption of capitals only, or with a capital on most of its words, says nothing of names: it is lowered, acronyms of
+  a title-cased one aside;
+- elsewhere a run of words that are capitalised in mid-sentence is kept as a name or acronym, unless the captions around
+  it write each of its words in lower case `DOMINANT` times as often: `Polar Bear` is lowered where the set says `polar`
+  and `bear`, `Big Ben` is kept for its `Ben`;
+- what is in lower case stays so: no name is guessed.
+
+The released BiVLC files keep no name's capitals (`coca-cola`, `las vegas`); `format_as_released` is the rule that gives
+their captions to the letter.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+from benchmarks.records import ItemRecord
+
+WORD = re.compile(r"[^\W\d_](?:[\w&]|['’.-](?=\w))*")
+SENTENCE_ENDS = (".", "!", "?", "…", "。", "！", "？")
+CLOSING = "\"'”’)]»"
+DOMINANT = 4
+TITLE_SHARE = 0.7  # of the words after the first that have four letters or more
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """How often words stand in mid-sentence with and without a capital; keys are lower case."""
+
+    capital: Counter[str] = field(default_factory=Counter)
+    lower: Counter[str] = field(default_factory=Counter)
+
+    def ordinary(self, word: str) -> bool:
+        """Whether the set writes this word in lower case as a rule."""
+        key = stem(word)
+        return self.lower[key] >= DOMINANT * max(1, self.capital[key])
+
+
+NO_EVIDENCE = Evidence()
+
+
+def format_caption(text: str, evidence: Evidence = NO_EVIDENCE) -> str:
+    """The caption by the paper's rule. An empty one stays empty. Formatting twice changes nothing more."""
+    text = " ".join(text.split())
+    if not text:
+        return text
+    if shouted(text):
+        text = text.lower()
+    if title_cased(text):
+        text = WORD.sub(lambda match: match.group() if acronym(match.group()) else lowered(text, *match.span()), text)
+    return with_full_stop(capital_first(without_ordinary_runs(text, evidence)))
+
+
+def format_captions(texts: Iterable[str]) -> list[str]:
+    """The captions in their order, each by the evidence of them all."""
+    texts = list(texts)
+    evidence = gather(texts)
+    return [format_caption(text, evidence) for text in texts]
+
+
+def format_records(records: Iterable[ItemRecord]) -> list[ItemRecord]:
+    """The records with all captions formatted."""
+    records = list(records)
+    formatted = iter(format_captions(caption.text for record in records for caption in record.captions))
+    return [
+        replace(record, captions=tuple(replace(caption, text=next(formatted)) for caption in record.captions))
+        for record in records
+    ]
+
+
+def format_as_released(text: str) -> str:
+    """What BiVLC's released captions went through: names lose their capitals, any other end gets a full stop."""
+    text = text.strip().capitalize()
+    return text if not text or text.endswith(".") else f"{text}."
+
+
+def gather(texts: Iterable[str]) -> Evidence:
+    """Counts words in mid-sentence; captions whose capitals say nothing are left out."""
+    evidence = Evidence()
+    for text in texts:
+        if shouted(text) or title_cased(text):
+            continue
+        for match in WORD.finditer(text):
+            word = match.group()
+            if not starts_sentence(text, match.start()):
+                (evidence.lower if word == word.lower() else evidence.capital)[stem(word)] += 1
+    return evidence
+
+
+def stem(word: str) -> str:
+    return re.sub(r"['’]s$", "", word).lower()
+
+
+def starts_sentence(text: str, start: int) -> bool:
+    before = text[:start].rstrip().rstrip("\"'“‘([")
+    return not before.strip() or before.rstrip().endswith(SENTENCE_ENDS)
+
+
+def shouted(text: str) -> bool:
+    """Two words or more, and no lower-case letter."""
+    return text.isupper() and len(WORD.findall(text)) > 1
+
+
+def title_cased(text: str) -> bool:
+    long = [word for word in WORD.findall(text)[1:] if len(word) > 3]
+    return len(long) > 2 and sum(word[0].isupper() for word in long) >= TITLE_SHARE * len(long)
+
+
+def acronym(word: str) -> bool:
+    """A capital after the first letter: TV, MacBook, Coca-Cola; and the word I."""
+    return word[1:] != word[1:].lower() or re.fullmatch(r"I(?:['’]\w+)?", word) is not None
+
+
+def runs(text: str) -> list[tuple[list[str], int, int]]:
+    """Runs of capitalised words with one space between them: (words, start, end).
+
+    A sentence's first word has its capital anyway: it stands alone, and only when it has more capitals than that.
+    """
+    found: list[tuple[list[str], int, int]] = []
+    for match in WORD.finditer(text):
+        word, opens = match.group(), starts_sentence(text, match.start())
+        if word == word.lower() or (opens and not acronym(word)):
+            continue
+        if found and text[found[-1][2] : match.start()] == " " and not starts_sentence(text, found[-1][1]):
+            words, start, _ = found.pop()
+            found.append(([*words, word], start, match.end()))
+        else:
+            found.append(([word], match.start(), match.end()))
+    return found
+
+
+def without_ordinary_runs(text: str, evidence: Evidence) -> str:
+    for words, start, end in reversed(runs(text)):
+        if all(evidence.ordinary(word) for word in words):
+            text = text[:start] + lowered(text, start, end) + text[end:]
+    return text
+
+
+def lowered(text: str, start: int, end: int) -> str:
+    """That part in lower case, but for the first letter of a sentence."""
+    part = text[start:end]
+    return part[0] + part[1:].lower() if starts_sentence(text, start) else part.lower()
+
+
+def capital_first(text: str) -> str:
+    """The first letter as a capital, unless a number stands before it or a name wants it small: `iPad on a desk.`"""
+    found = WORD.search(text)
+    if found is None or any(character.isalnum() for character in text[: found.start()]) or acronym(found.group()):
+        return text
+    return text[: found.start()] + found.group()[0].upper() + text[found.start() + 1 :]
+
+
+def with_full_stop(text: str) -> str:
+    if text.rstrip(CLOSING).endswith(SENTENCE_ENDS):
+        return text
+    return text.rstrip(" ,;:") + "."
