@@ -1,0 +1,79 @@
+"""A Winnow of the test's own: `manage.py up` as a process, on a `var` and a port of its own."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+from config.processes import leftovers
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+READY = "Ctrl-C stops it."
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Winnow:
+    def __init__(self, var: Path):
+        self.var = var
+        self.port = free_port()
+        self.url = f"http://localhost:{self.port}"
+        self.process: subprocess.Popen | None = None
+        self.said = ""  # on its latest start
+        self.first_said = ""
+
+    @property
+    def environment(self) -> dict[str, str]:
+        given = {name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "REDIS_URL")}
+        return {**given, "WINNOW_VAR": str(self.var), "PORT": str(self.port)}
+
+    def command(self, *words: str, **environment: str) -> subprocess.CompletedProcess:
+        """`manage.py …`, to its end."""
+        return subprocess.run(
+            [sys.executable, "manage.py", *words],
+            cwd=ROOT, env={**self.environment, **environment}, capture_output=True, text=True, timeout=90,
+        )  # fmt: skip
+
+    def up(self) -> None:
+        """Running and ready; nothing where it already is."""
+        if self.process and self.process.poll() is None:
+            return
+        said = self.var.with_suffix(".said")
+        with said.open("wb") as out:
+            self.process = subprocess.Popen(
+                [sys.executable, "manage.py", "up"], cwd=ROOT, env=self.environment, stdout=out, stderr=out
+            )
+        self.wait(lambda: READY in said.read_text() or self.process.poll() is not None, 90)
+        self.said = said.read_text()
+        self.first_said = self.first_said or self.said
+        assert self.process.poll() is None, self.said
+
+    def down(self, signum: signal.Signals = signal.SIGINT) -> int | None:
+        if self.process is None:
+            return None
+        self.process.send_signal(signum)
+        return self.process.wait(40)
+
+    def wait(self, until, seconds: float) -> None:
+        deadline = time.monotonic() + seconds
+        while not until():
+            assert time.monotonic() < deadline, f"not within {seconds} s"
+            time.sleep(0.05)
+
+    def get(self, path: str) -> str:
+        with urllib.request.urlopen(self.url + path, timeout=20) as answer:
+            return answer.read().decode()
+
+    def wait_until_nothing_is_left(self) -> None:
+        self.wait(lambda: not leftovers(self.var), 10)
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(("127.0.0.1", self.port))

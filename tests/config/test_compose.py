@@ -1,0 +1,53 @@
+"""The compose file and the image's recipe, read as data; where a compose program is installed, it reads them too."""
+
+import re
+import shutil
+import subprocess
+
+import pytest
+import yaml
+
+from tests.config.running import ROOT
+
+COMPOSE = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
+SERVICES = COMPOSE["services"]
+LASTING = ["web", "worker", "postgres", "redis"]
+
+
+@pytest.mark.parametrize("name", LASTING)
+def test_every_lasting_service_has_a_health_check_and_a_named_volume(name):
+    assert SERVICES[name]["healthcheck"]["test"]
+    assert all(volume.split(":")[0] in COMPOSE["volumes"] for volume in SERVICES[name]["volumes"])
+
+
+def test_the_web_waits_for_migrations_and_they_for_a_healthy_database():
+    assert SERVICES["web"]["depends_on"]["migrate"]["condition"] == "service_completed_successfully"
+    assert SERVICES["migrate"]["depends_on"]["postgres"]["condition"] == "service_healthy"
+
+
+def test_no_secret_has_a_default():
+    text = (ROOT / "docker-compose.yml").read_text()
+    for name in ("SECRET_KEY", "POSTGRES_PASSWORD", "ALLOWED_HOSTS"):
+        assert set(re.findall(rf"\${{{name}(:.)", text)) == {":?"}
+
+
+def test_the_image_runs_as_a_user_of_its_own():
+    assert "\nUSER winnow\n" in (ROOT / "Dockerfile").read_text()
+
+
+def compose(folder) -> subprocess.CompletedProcess:
+    for program in (["docker", "compose"], ["docker-compose"]):
+        if shutil.which(program[0]) and not subprocess.run([*program, "version"], capture_output=True).returncode:
+            return subprocess.run([*program, "config"], cwd=folder, capture_output=True, text=True)
+    pytest.skip("no docker compose on this machine")
+
+
+def test_compose_takes_the_example_and_asks_for_what_is_missing(tmp_path):
+    shutil.copy(ROOT / "docker-compose.yml", tmp_path)
+    example = (ROOT / ".env.example").read_text()
+    (tmp_path / ".env").write_text(example)
+    assert compose(tmp_path).returncode == 0
+    (tmp_path / ".env").write_text(example.replace("SECRET_KEY=replace-this", "SECRET_KEY="))
+    refused = compose(tmp_path)
+    assert refused.returncode != 0
+    assert "set SECRET_KEY in .env" in refused.stderr
