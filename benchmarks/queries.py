@@ -1,8 +1,9 @@
 """Reads that are used twice: each takes a queryset and returns one."""
 
-from django.db.models import QuerySet
+from django.db.models import Count, IntegerField, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 
-from benchmarks.models import Item
+from benchmarks.models import Benchmark, Item, ItemImage
 from benchmarks.records import CaptionRecord, ImageRecord, ItemRecord
 
 
@@ -24,3 +25,23 @@ def record_of(item: Item) -> ItemRecord:
         meta=item.meta,
         truth=item.truth,
     )
+
+
+def with_counts(benchmarks: QuerySet[Benchmark]) -> QuerySet[Benchmark]:
+    """Adds `item_count` and `image_count` (distinct images); one query whatever their number."""
+    items = Item.objects.filter(benchmark=OuterRef("pk")).order_by().values("benchmark")
+    uses = ItemImage.objects.filter(item__benchmark=OuterRef("pk")).order_by().values("item__benchmark")
+    return benchmarks.annotate(
+        item_count=counted(items.annotate(count=Count("pk"))),
+        image_count=counted(uses.annotate(count=Count("image", distinct=True))),
+    )
+
+
+def counted(grouped: QuerySet) -> Coalesce:
+    """The `count` of a subquery with one row or none, as a number."""
+    return Coalesce(Subquery(grouped.values("count"), output_field=IntegerField()), 0)
+
+
+def kinds(items: QuerySet[Item]) -> QuerySet:
+    """Rows of type, subtype and their `count`, in alphabetical order."""
+    return items.order_by("type", "subtype").values("type", "subtype").annotate(count=Count("pk"))

@@ -1,0 +1,196 @@
+"""The import: all or nothing. Everything is checked first, the files are staged, then one transaction stores it all."""
+
+import errno
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from django.db import OperationalError, transaction
+
+from benchmarks import events, gathering, jobs, staging, storing
+from benchmarks.construction.captions import format_records
+from benchmarks.formats.base import ProblemLog
+from benchmarks.formats.checks import check
+from benchmarks.formats.registry import FORMATS
+from benchmarks.models import Benchmark, Job, JobState
+from benchmarks.records import ItemRecord, Problem, Refused
+from benchmarks.reports import report_of
+from workers.archives import ArchiveRefused, Source, open_images
+
+DISK_FULL = {errno.ENOSPC, errno.EDQUOT}
+SQL_DISK_FULL = "53100"
+
+
+@dataclass(frozen=True)
+class Options:
+    """`format_captions`: BiVLC's step 1, capital first letter and full stop. `text_only`: leave the images out."""
+
+    format_captions: bool = False
+    text_only: bool = False
+
+
+@dataclass(frozen=True)
+class Order:
+    """What one import is asked to do. `by` and `created_by` say who asks; `source` is the format's name."""
+
+    benchmark_name: str
+    source: str
+    options: Options
+    by: str
+    created_by_id: int | None = None
+
+
+def queue_import(*, name: str, format: str, path: Path, images: Path | None, options: Options, by: str, **more) -> Job:
+    """A job that imports files. `more`: `created_by`, and `upload`, a folder to delete when the job is over."""
+    params = {"name": name, "format": format, "path": str(path), "images": str(images) if images else None}
+    params |= {"options": asdict(options), "by": by, "upload": more.get("upload")}
+    params |= {"foreground": more.get("foreground", False)}
+    title = f"Import {name}"
+    return jobs.queue_job(kind="import", title=title, params=params, by=by, created_by=more.get("created_by"))
+
+
+def import_files(job: Job, progress: jobs.Progress) -> None:
+    """What a job of kind `import` does: the work that `jobs.run` is given."""
+    params = job.params
+    order = Order(
+        params["name"], params["format"], Options(**params["options"]), params["by"], job.created_by_id
+    )  # fmt: skip
+    log = ProblemLog()
+    progress.begin("reading rows")
+    read = counted(FORMATS[order.source].read(Path(params["path"]), log), progress)
+    records = check(prepared(read, order.options), log)
+    with images_at(params["images"], log) as source:
+        import_records(job, progress, order, records, source, log)
+
+
+def import_items(
+    *, benchmark_name: str, records: list[ItemRecord], images, source: str, by: str,
+    created_by=None, options: Options = Options(), tell: Callable | None = None,
+) -> Benchmark:  # fmt: skip
+    """Import records that are in memory, now. `images` is a workers.archives.Source, or anything with `names` and
+    `stream(wanted)` that yields (name, bytes), or None; `source` names what made them.
+
+    Raises Refused with every problem. The job that it leaves behind holds the report.
+    """
+    params = {"name": benchmark_name, "format": source, "foreground": True}
+    job = jobs.queue_job(kind="import", title=f"Import {benchmark_name}", params=params, by=by, created_by=created_by)
+    order = Order(benchmark_name, source, options, by, job.created_by_id)
+
+    def work(job: Job, progress: jobs.Progress) -> None:
+        log = ProblemLog()
+        progress.begin("reading rows")
+        files = images if images is None or isinstance(images, Source) else gathering.Made(images)
+        checked = check(prepared(counted(records, progress), options), log)
+        import_records(job, progress, order, checked, files, log)
+
+    return outcome(jobs.run(job_id=job.pk, by=by, work=work, tell=tell))
+
+
+def outcome(job: Job) -> Benchmark:
+    """The benchmark of an import that is over; Refused where it failed."""
+    if job.state != JobState.DONE:
+        raise Refused([Problem(**problem) for problem in job.problems], job.problem_count)
+    return Benchmark.objects.get(pk=job.report["benchmark"])
+
+
+def counted(records: Iterable[ItemRecord], progress: jobs.Progress) -> Iterator[ItemRecord]:
+    for record in records:
+        progress.step()
+        yield record
+
+
+@contextmanager
+def images_at(path: str | None, log: ProblemLog) -> Iterator[Source | None]:
+    """The images' source, or None where none was given or it cannot be opened (the log then says why)."""
+    with ExitStack() as stack:
+        source = None
+        if path is not None:
+            try:
+                source = stack.enter_context(open_images(Path(path)))
+            except ArchiveRefused as refused:
+                gathering.log_refusals(refused, log)
+        yield source
+
+
+def import_records(
+    job: Job, progress: jobs.Progress, order: Order, records: list[ItemRecord], source: Source | None, log: ProblemLog
+) -> None:
+    """From checked records to a finished job. Raises Refused, Cancelled; nothing of the import is left then."""
+    started = time.monotonic()
+    storing.check_against_stored(order.benchmark_name, records, log)
+    check_images_given(records, source, log)
+    log.refuse_if_any()
+    staging.sweep_staging()
+    staged = staging.Staging(job.pk)
+    try:
+        with full_disk_refused():
+            gathered = gathering.gather(source=source, records=records, staging=staged, progress=progress, log=log)
+            log.refuse_if_any()
+            progress.begin("storing")
+            store(job, order, records, source, gathered, staged, log, started)
+    finally:
+        staged.clear()
+
+
+def prepared(records: Iterable[ItemRecord], options: Options) -> list[ItemRecord]:
+    """What is then checked and stored: formatting may make two captions equal."""
+    if options.text_only:
+        records = (replace(record, images=()) for record in records)
+    return format_records(records) if options.format_captions else list(records)
+
+
+def check_images_given(records: list[ItemRecord], source: Source | None, log: ProblemLog) -> None:
+    """Every image that a row names must be in the source; a row each."""
+    named = list(gathering.uses(records))
+    if source is None:
+        if named and not log.count:
+            advice = f"The rows name {len(named):,} images. Give their folder or archive, or import the text alone."
+            log.error("NO_IMAGES", storing.files(records), None, "", advice)
+        return
+    missing = set(source.missing(image.name for _, image in named))
+    for origin, image in named:
+        if image.name in missing:
+            advice = f"“{image.name}” is not among the {len(source.names):,} files of {source.title}. Add it there."
+            log.error("MISSING_IMAGE", origin.file, origin.row, f"{image.role} image", advice)
+
+
+def store(
+    job: Job, order: Order, records: list[ItemRecord], source: Source | None, gathered: gathering.Gathered,
+    staged: staging.Staging, log: ProblemLog, started: float,
+) -> None:  # fmt: skip
+    """The one transaction: rows, files to their places, event, report, job done."""
+    with transaction.atomic():
+        staging.serial()
+        storing.check_against_stored(order.benchmark_name, records, log)  # again: another import may have been faster
+        log.refuse_if_any()
+        defaults = {"source": order.source, "created_by_id": order.created_by_id}
+        benchmark, new = Benchmark.objects.get_or_create(name=order.benchmark_name, defaults=defaults)
+        stored = storing.store_images(gathered)
+        storing.store_items(benchmark, records, gathered)
+        staged.place(stored)
+        report = report_of(records, source, gathered, stored=len(stored), log=log)
+        report |= {"benchmark": benchmark.pk, "new": new, "seconds": round(time.monotonic() - started, 1)}
+        events.record(by=order.by, verb="imported", subject=benchmark, job=job.pk, items=len(records))
+        jobs.finish_job(job=job, by=order.by, report=report)
+
+
+@contextmanager
+def full_disk_refused() -> Iterator[None]:
+    """A full disk, ours or the database's, is a problem that its owner can solve: STORAGE_FULL."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in DISK_FULL:
+            raise
+        raise storage_full() from error
+    except OperationalError as error:
+        if getattr(error.__cause__, "sqlstate", "") != SQL_DISK_FULL:
+            raise
+        raise storage_full() from error
+
+
+def storage_full() -> Refused:
+    advice = "The server's disk is full. Nothing was stored and its space is free again; make room, then import again."
+    return Refused([Problem("STORAGE_FULL", "", None, "", advice)])

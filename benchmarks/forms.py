@@ -1,0 +1,70 @@
+"""What the import page asks for."""
+
+from collections import Counter
+
+from django import forms
+from django.core.files.uploadedfile import UploadedFile
+
+from benchmarks.formats.registry import FORMATS
+from benchmarks.models import Benchmark
+
+ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz")
+PICTURES = (".jpg", ".jpeg", ".png", ".webp", ".gif")
+
+
+class FilesInput(forms.FileInput):
+    allow_multiple_selected = True
+
+
+class FilesField(forms.FileField):
+    """One file or several: cleans to a list."""
+
+    widget = FilesInput
+
+    def clean(self, data, initial=None) -> list[UploadedFile]:
+        cleaned = [forms.FileField.clean(self, file, initial) for file in data or [None]]
+        return [file for file in cleaned if file]
+
+
+class ImportForm(forms.Form):
+    format = forms.ChoiceField(choices=[(format.name, format.title) for format in FORMATS.values()], initial="jsonl")
+    data = FilesField(allow_empty_file=True)
+    images = FilesField(required=False, allow_empty_file=True)
+    name = forms.CharField(max_length=Benchmark._meta.get_field("name").max_length)
+    format_captions = forms.BooleanField(required=False)
+    text_only = forms.BooleanField(required=False)
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        for name, field in self.fields.items():
+            if name in self.errors:
+                field.widget.attrs |= {"aria-invalid": "true", "aria-describedby": f"{name}-error"}
+
+    def clean_data(self) -> list[UploadedFile]:
+        return named_once(self.cleaned_data["data"])
+
+    def clean_images(self) -> list[UploadedFile]:
+        files = named_once(self.cleaned_data["images"])
+        allowed = ARCHIVES if len(files) == 1 else PICTURES
+        if any(not file.name.lower().endswith((*allowed, *PICTURES)) for file in files):
+            raise forms.ValidationError("Give one .zip, .tar or .tar.gz, or the image files themselves.")
+        return files
+
+    def clean(self) -> dict:
+        cleaned = super().clean()
+        format = FORMATS.get(cleaned.get("format", ""))
+        wrong = [file.name for file in cleaned.get("data", []) if format and not fits(file.name, format.endings)]
+        if wrong:
+            self.add_error("data", f"{format.title} does not take “{wrong[0]}”. {format.accepts}")
+        return cleaned
+
+
+def fits(name: str, endings: tuple[str, ...]) -> bool:
+    return name.lower().endswith(endings)
+
+
+def named_once(files: list[UploadedFile]) -> list[UploadedFile]:
+    twice = [name for name, count in Counter(file.name for file in files).items() if count > 1]
+    if twice:
+        raise forms.ValidationError(f"“{twice[0]}” is chosen twice; give each file a name of its own.")
+    return files

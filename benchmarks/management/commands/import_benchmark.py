@@ -1,0 +1,92 @@
+"""`manage.py import_benchmark FORMAT PATH --images … --name …`: an import in the foreground, with progress."""
+
+import sys
+import time
+from pathlib import Path
+
+from django.core.management.base import BaseCommand, CommandError
+
+from benchmarks import actions, jobs
+from benchmarks.formats.registry import FORMATS
+from benchmarks.models import Job, JobState
+from benchmarks.records import Problem
+
+BY = "command"
+
+
+class Command(BaseCommand):
+    help = "Import a benchmark: all of it, or nothing and a line for each problem."
+
+    def add_arguments(self, parser):
+        parser.add_argument("format", choices=FORMATS, help="how the items are written down")
+        parser.add_argument("path", type=Path, help="the file, or the folder where the format has several")
+        parser.add_argument("--images", type=Path, help="folder, .zip, .tar or .tar.gz with the images")
+        parser.add_argument("--name", required=True, help="the benchmark's name; one that exists gets the items added")
+        parser.add_argument("--format-captions", action="store_true", help="capital first letter, final full stop")
+        parser.add_argument("--text-only", action="store_true", help="leave the images out")
+
+    def handle(self, *, format, path, images, name, format_captions, text_only, **rest):
+        if not name.strip() or len(name) > 120:
+            raise CommandError("Give a --name of 1 to 120 characters.")
+        if not path.exists():
+            raise CommandError(f"There is no {path}.")
+        options = actions.Options(format_captions=format_captions, text_only=text_only)
+        job = actions.queue_import(
+            name=name.strip(), format=format, path=path.absolute(), images=images and images.absolute(),
+            options=options, by=BY, foreground=True,
+        )  # fmt: skip
+        job = jobs.run(job_id=job.pk, by=BY, work=actions.import_files, tell=self.tell)
+        self.end_line()
+        self.answer(job)
+
+    def tell(self, phase: str, done: int, total: int | None) -> None:
+        """One line that is written over, where there is a terminal; nothing in a log file."""
+        if not sys.stderr.isatty():
+            return
+        if phase != getattr(self, "phase", ""):
+            self.phase, self.since = phase, time.monotonic()
+        self.stderr.write(f"\r\x1b[K{line(phase, done, total, time.monotonic() - self.since)}", ending="")
+        self.stderr.flush()
+
+    def end_line(self) -> None:
+        if hasattr(self, "phase"):
+            self.stderr.write("\r\x1b[K", ending="")
+
+    def answer(self, job: Job) -> None:
+        if job.state == JobState.DONE:
+            self.stdout.write("\n".join(summary(job.report)))
+            return
+        for problem in job.problems:
+            self.stdout.write(written(problem))
+        hidden = job.problem_count - len(job.problems)
+        more = f" The first {len(job.problems)} are listed." if hidden > 0 else ""
+        why = f"{job.problem_count:,} problems." if job.state == JobState.FAILED else "Cancelled."
+        raise CommandError(f"Nothing was imported: {why}{more}")
+
+
+def written(problem: dict) -> str:
+    """`CODE · file · row · column · what to do`."""
+    return str(Problem(**problem))
+
+
+def line(phase: str, done: int, total: int | None, seconds: float) -> str:
+    rate = done / seconds if seconds > 0.5 else 0
+    if total is None:
+        return f"{phase} {done:,}" if done else phase
+    left = f" · {rate:,.0f}/s · {(total - done) / rate:,.0f} s left" if rate else ""
+    return f"{phase} {done:,} of {total:,}{left}"
+
+
+def summary(report: dict) -> list[str]:
+    """The report, a line for each sum; the sums add up."""
+    images, files = report["images"], report["files"]
+    lines = [f"{report['items']:,} items, {report['captions']:,} captions, {report['uses']:,} places for images."]
+    if files:
+        lines += [
+            f"{images['named']:,} image names = {images['stored']:,} stored + {images['known']:,} stored before "
+            f"+ {images['same']:,} with the same bytes as another name",
+            f"{files['found']:,} files = {files['used']:,} used + {files['unused']:,} unused "
+            f"+ {files['system']:,} of the operating system",
+            *(f"unused: {name}" for name in files["unused_names"]),
+        ]
+    return [*lines, *(f"note: {written(note)}" for note in report["notes"]), f"Done in {report['seconds']:,} s."]

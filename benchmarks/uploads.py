@@ -1,0 +1,41 @@
+"""Files that came through the browser, kept under `var/uploads/` until the job that reads them is over."""
+
+import os
+import shutil
+import uuid
+from pathlib import Path
+
+from django.conf import settings
+from django.core.files.move import file_move_safe
+from django.core.files.uploadedfile import UploadedFile
+
+UPLOADS = "uploads"
+
+
+def new_folder() -> Path:
+    folder = Path(settings.VAR) / UPLOADS / uuid.uuid4().hex
+    folder.mkdir(parents=True)
+    return folder
+
+
+def keep(files: list[UploadedFile], folder: Path) -> Path | None:
+    """Save files under their own names. One file: its path; several: their folder; none: None."""
+    if not files:
+        return None
+    folder.mkdir()
+    for file in files:
+        save(file, folder / Path(file.name).name)
+    return folder / Path(files[0].name).name if len(files) == 1 else folder
+
+
+def save(file: UploadedFile, target: Path) -> None:
+    if hasattr(file, "temporary_file_path"):
+        file_move_safe(file.temporary_file_path(), target)
+        os.chmod(target, 0o644)
+        return
+    with target.open("xb") as out:
+        shutil.copyfileobj(file, out)
+
+
+def drop(folder: Path) -> None:
+    shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,76 @@
+"""The benchmarks there are, and one of them with its items."""
+
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from benchmarks import access, queries
+from benchmarks.models import Benchmark, Item, Job
+
+PAGE = 20  # items
+JOBS = 10
+
+
+@require_safe
+@access.staff_only
+def benchmark_list(request: HttpRequest) -> HttpResponse:
+    benchmarks = queries.with_counts(Benchmark.objects.select_related("created_by"))
+    jobs = Job.objects.filter(kind="import").select_related("created_by")[:JOBS]
+    context = {"section": "benchmarks", "benchmarks": benchmarks, "jobs": jobs}
+    return render(request, "benchmarks/list.html", context)
+
+
+@require_safe
+@access.staff_only
+def benchmark_detail(request: HttpRequest, pk: int) -> HttpResponse:
+    benchmark = access.benchmark_for(request.user, pk)
+    kinds = list(queries.kinds(benchmark.items))
+    chosen = {name: request.GET[name] for name in ("type", "subtype") if name in request.GET}
+    items = benchmark.items.filter(**chosen)
+    context = {
+        "section": "benchmarks",
+        "benchmark": queries.with_counts(Benchmark.objects.filter(pk=pk)).get(),
+        "kinds": [kind | {"query": urlencode({n: kind[n] for n in ("type", "subtype")})} for kind in kinds],
+        "chosen": chosen,
+        "chosen_count": items.count() if chosen else None,
+        "page": page_of(items, request.GET, urlencode(chosen)),
+    }
+    return render(request, "benchmarks/detail.html", context)
+
+
+@dataclass(frozen=True)
+class Page:
+    """Items in their order, and the query strings of the pages before and after ("" where there is none)."""
+
+    items: list[Item]
+    earlier: str
+    later: str
+
+
+def page_of(items: QuerySet[Item], asked, kept: str) -> Page:
+    """Keyset paging: `after=` or `before=` a position, so that page 300 costs what page 1 costs."""
+    after, before = place(asked.get("after")), place(asked.get("before"))
+    if before is not None:
+        found = list(queries.with_material(items.filter(position__lt=before).order_by("-position"))[: PAGE + 1])
+        shown, more = found[:PAGE][::-1], len(found) > PAGE
+        return Page(
+            shown, link("before", shown[0], kept) if more else "", link("after", shown[-1], kept) if shown else ""
+        )
+    chosen = items if after is None else items.filter(position__gt=after)
+    found = list(queries.with_material(chosen.order_by("position"))[: PAGE + 1])
+    shown, more = found[:PAGE], len(found) > PAGE
+    earlier = link("before", shown[0], kept) if shown and after is not None else ""
+    return Page(shown, earlier, link("after", shown[-1], kept) if more else "")
+
+
+def link(way: str, item: Item, kept: str) -> str:
+    return "&".join(filter(None, (kept, urlencode({way: item.position}))))
+
+
+def place(text: str | None) -> int | None:
+    """A position from the address; anything else counts as not given."""
+    return int(text) if text and text.isascii() and text.isdecimal() and len(text) < 10 else None

@@ -1,0 +1,33 @@
+"""Images under their opaque names. Annotators have no login: the name, 128 random bits, is the permission.
+
+No database is asked and no header tells anything of the file but its type and size.
+"""
+
+from pathlib import Path
+
+from django.conf import settings
+from django.http import Http404, HttpRequest, HttpResponse
+from django.views.decorators.http import require_safe
+
+HEADERS = {"Content-Type": "image/jpeg", "Cache-Control": "private, max-age=31536000, immutable"}
+
+
+@require_safe
+def served(request: HttpRequest, opaque: str) -> HttpResponse:
+    return picture("served", opaque)
+
+
+@require_safe
+def thumbnail(request: HttpRequest, opaque: str) -> HttpResponse:
+    return picture("thumbnails", opaque)
+
+
+def picture(folder: str, opaque: str) -> HttpResponse:
+    """The file, or (with ACCEL_REDIRECT) the word to nginx where it lies."""
+    path = f"{folder}/{opaque[:2]}/{opaque}.jpg"
+    if settings.ACCEL_REDIRECT:
+        return HttpResponse(headers={**HEADERS, "X-Accel-Redirect": settings.ACCEL_REDIRECT + path})
+    try:
+        return HttpResponse((Path(settings.MEDIA_ROOT) / path).read_bytes(), headers=HEADERS)
+    except FileNotFoundError:
+        raise Http404("No such image.") from None

@@ -1,0 +1,64 @@
+"""Asking for an import, and watching the job that does it."""
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from benchmarks import access, actions, jobs, tasks, uploads
+from benchmarks.events import named
+from benchmarks.formats.registry import FORMATS
+from benchmarks.forms import ImportForm
+from benchmarks.models import Job
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@access.staff_only
+def import_new(request: HttpRequest) -> HttpResponse:
+    form = ImportForm(request.POST or None, request.FILES or None)
+    if request.method == "POST" and form.is_valid():
+        job = ordered(request, form)
+        if job:
+            tasks.run_import.delay_on_commit(job.pk)
+            return redirect("job-detail", job.pk)
+    context = {"section": "benchmarks", "form": form, "formats": FORMATS.values()}
+    return render(request, "benchmarks/import.html", context, status=422 if form.errors else 200)
+
+
+def ordered(request: HttpRequest, form: ImportForm) -> Job | None:
+    """Keep the uploaded files and queue their import; None, with the form saying why, when the disk is full."""
+    asked, folder = form.cleaned_data, uploads.new_folder()
+    try:
+        path = uploads.keep(asked["data"], folder / "data")
+        images = uploads.keep(asked["images"], folder / "images")
+    except OSError as error:
+        uploads.drop(folder)
+        if error.errno not in actions.DISK_FULL:
+            raise
+        form.add_error(None, "STORAGE_FULL: the server's disk is full. Make room, then upload again.")
+        return None
+    if len(asked["images"]) == 1 and images.suffix.lower() not in {".zip", ".tar", ".gz", ".tgz"}:
+        images = images.parent  # a single image file is a folder of one
+    options = actions.Options(format_captions=asked["format_captions"], text_only=asked["text_only"])
+    return actions.queue_import(
+        name=asked["name"], format=asked["format"], path=path, images=images, options=options,
+        by=named(request.user), created_by=request.user, upload=str(folder),
+    )  # fmt: skip
+
+
+@require_safe
+@never_cache
+@access.staff_only
+def job_detail(request: HttpRequest, pk: int) -> HttpResponse:
+    """The page, or (for htmx) the part of it that changes."""
+    job = access.job_for(request.user, pk)
+    template = "benchmarks/_job.html" if request.htmx else "benchmarks/job.html"
+    context = {"section": "benchmarks", "job": job, "pace": jobs.pace(job)}
+    return render(request, template, context)
+
+
+@require_POST
+@access.staff_only
+def job_cancel(request: HttpRequest, pk: int) -> HttpResponse:
+    jobs.cancel_job(job=access.job_for(request.user, pk), by=named(request.user))
+    return redirect("job-detail", pk)
