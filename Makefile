@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --prefer-binary
+PIP := $(BIN)/python -m pip install --quiet --quiet --no-compile --disable-pip-version-check --prefer-binary
 WORKERS ?= 2
 ARGS ?=
 
