@@ -23,7 +23,7 @@ if (page?.dataset.token) {
     deliver: (entry) => deliver(home, entry),
     settled: () => {},
     changed: (now, count) => {
-      chip.hidden = false;
+      chip.hidden &&= now === "saved"; // only where something was on its way
       showChip(chip, now, count);
     },
   });

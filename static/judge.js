@@ -1,4 +1,4 @@
-// The judging screen. What is on it is one `screen`: { node, lease, answer }. `current` is to be answered, `queue` holds
+// The judging screen. What is on it is one `screen` (judge-screen.js). `current` is to be answered, `queue` holds
 // those fetched ahead with their pictures decoded, `past` those answered, oldest first. After Enter the answer goes to
 // the outbox, the next screen is painted at once, and only then the network is used.
 
@@ -6,6 +6,8 @@ import { Clock } from "./judge-clock.js";
 import { onKey } from "./judge-keys.js";
 import { fit } from "./judge-layout.js";
 import { deliver, get, newKey, Outbox, post, showChip } from "./judge-outbox.js";
+import { say } from "./judge-say.js";
+import { decode, focus, parse, pause, picked, radios, restore, screenFrom } from "./judge-screen.js";
 import { Zoom } from "./judge-zoom.js";
 
 const $ = (id) => document.getElementById(id);
@@ -25,47 +27,7 @@ let undoKey = newKey();
 let advance = 0;
 let allPast = false; // the server's history was fetched
 
-// Words for the annotator: in sight for a moment, and read out by a screen reader.
-let sayTimer = 0;
-function say(text, quietly = false) {
-  clearTimeout(sayTimer);
-  $("say").classList.toggle("quietly", quietly);
-  $("say").textContent = text;
-  sayTimer = setTimeout(() => ($("say").textContent = ""), 7000);
-}
-
 // Screens
-
-function screenFrom(node, answer = node.dataset.picked) {
-  const screen = { node, lease: node.dataset.lease, answer };
-  for (const img of node.querySelectorAll("img")) watch(img);
-  return screen;
-}
-
-function parse(html) {
-  const template = document.createElement("template");
-  template.innerHTML = html;
-  return document.importNode(template.content.querySelector("fieldset.screen"), true);
-}
-
-function watch(img) {
-  img.addEventListener("error", () => mark(img));
-  img.addEventListener("load", () => img.closest(".card-place").querySelector(".broken")?.remove());
-  if (img.complete && img.src && !img.naturalWidth) mark(img);
-}
-
-function mark(img) {
-  const place = img.closest(".card-place");
-  if (place.querySelector(".broken")) return;
-  const note = document.createElement("div");
-  note.className = "broken";
-  note.innerHTML = "<p></p><button type=button>Load it again</button>";
-  note.firstChild.textContent = `${img.alt} did not load.`;
-  note.lastChild.addEventListener("click", () => (img.src = `${img.src.split("?")[0]}?again=${Date.now()}`));
-  place.append(note);
-}
-
-const decode = (screen) => Promise.allSettled([...screen.node.querySelectorAll("img")].map((img) => img.decode()));
 
 const knows = (lease) => current?.lease === lease || queue.some((screen) => screen.lease === lease) || outbox.has(lease);
 const have = () => [current, ...queue].filter(Boolean).map((screen) => screen.lease);
@@ -80,16 +42,9 @@ function paint(screen) {
   desk.classList.add("ready");
   clock.restart();
   progress();
-  node.querySelector(".caption")?.focus({ preventScroll: true });
+  focus(screen);
   if (innerWidth < 900) scrollTo(0, 0);
   banner();
-}
-
-function pause() {
-  const words = document.createElement("p");
-  words.className = "pause";
-  words.textContent = "Fetching the next screen…";
-  return words;
 }
 
 function next() {
@@ -97,8 +52,6 @@ function next() {
   paint(current);
 }
 
-const radios = (screen) => [...screen.node.querySelectorAll("input[name=answer]")];
-const picked = (screen) => radios(screen).find((radio) => radio.checked)?.value ?? "";
 const shown = () => looking ?? current;
 
 function pick(value) {
@@ -250,8 +203,6 @@ function again(screen) {
   say("Taken back. Pick again and press Enter.");
 }
 
-const restore = (screen) => radios(screen).forEach((radio) => (radio.checked = radio.value === screen.answer));
-
 async function flag() {
   const words = $("flag-reason").value.trim();
   if (!words) return say("Say in a few words what is wrong.");
@@ -347,7 +298,7 @@ for (const sheet of document.querySelectorAll("details")) {
 function leave() {
   closeSheets();
   zoom.toggle(false);
-  shown()?.node.querySelector(".caption").focus({ preventScroll: true });
+  focus(shown());
 }
 
 const rules = () => $("rules-dialog").showModal();
@@ -376,7 +327,7 @@ addEventListener("pointerdown", () => (pointed = true), true);
 addEventListener("keydown", () => (pointed = false), true);
 $("place").addEventListener("change", () => {
   if (!pointed) return;
-  shown().node.querySelector(".caption").focus({ preventScroll: true }); // so that arrow keys walk, and do not re-pick
+  focus(shown()); // so that arrow keys walk, and do not re-pick
   autoAdvance();
 });
 $("place").addEventListener("click", (event) => {

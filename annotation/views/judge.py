@@ -107,7 +107,7 @@ def judge(request: HttpRequest, here: Desk) -> HttpResponse:
 
 
 def _screen_page(request: HttpRequest, here: Desk, now: Turn) -> HttpResponse:
-    current, *rest = screens(now.leases, here.stage)
+    current, *rest = screens(turns.recall(now.leases), here.stage)
     context = {"current": current, "rest": rest, "pace": turns.pace(here.annotator), "link": _link(request, here)}
     context |= {"key": uuid.uuid4(), "rules": blocks(_newest(here).text)}
     return _page("page", here, study=here.stage.study, **context, **_where(here, now))

@@ -181,6 +181,12 @@ def test_undo_brings_the_screen_back_with_its_answer_marked(client, annotator):
     assert 'value="3" checked' in answer["again"]["html"]
 
 
+def test_a_screen_whose_answer_was_taken_back_shows_it_after_a_reload(client, annotator):
+    send(client, annotator, screen(client, annotator), "none")
+    client.post(home(annotator) + "undo/", {"undo_key": uuid.uuid4()})
+    assert client.get(home(annotator)).context["current"].picked == "none"
+
+
 def test_the_same_undo_again_takes_nothing_more_back(client, annotator):
     for _ in range(2):
         send(client, annotator, screen(client, annotator))

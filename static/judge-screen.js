@@ -1,0 +1,46 @@
+// One screen: { node, lease, answer }, made from the fragment that the server sent.
+
+export function screenFrom(node, answer = node.dataset.picked) {
+  for (const img of node.querySelectorAll("img")) watch(img);
+  return { node, lease: node.dataset.lease, answer };
+}
+
+export function parse(html) {
+  const template = document.createElement("template");
+  template.innerHTML = html;
+  return document.importNode(template.content.querySelector("fieldset.screen"), true);
+}
+
+// Fetches and decodes the pictures of a screen that is not in sight yet, so that painting it takes no time.
+export const decode = (screen) => Promise.allSettled([...screen.node.querySelectorAll("img")].map((img) => img.decode()));
+
+export const radios = (screen) => [...screen.node.querySelectorAll("input[name=answer]")];
+export const picked = (screen) => radios(screen).find((radio) => radio.checked)?.value ?? "";
+export const restore = (screen) => radios(screen).forEach((radio) => (radio.checked = radio.value === screen.answer));
+export const focus = (screen) => screen?.node.querySelector(".caption").focus({ preventScroll: true });
+
+function watch(img) {
+  img.addEventListener("error", () => mark(img));
+  img.addEventListener("load", () => img.closest(".card-place").querySelector(".broken")?.remove());
+  if (img.complete && img.src && !img.naturalWidth) mark(img);
+}
+
+// Says on the card that its picture did not load, and offers to load it again.
+function mark(img) {
+  const place = img.closest(".card-place");
+  if (place.querySelector(".broken")) return;
+  const note = document.createElement("div");
+  note.className = "broken";
+  note.innerHTML = "<p></p><button type=button>Load it again</button>";
+  note.firstChild.textContent = `${img.alt} did not load.`;
+  note.lastChild.addEventListener("click", () => (img.src = `${img.src.split("?")[0]}?again=${Date.now()}`));
+  place.append(note);
+}
+
+// What stands in for a screen that is still on its way.
+export function pause() {
+  const words = document.createElement("p");
+  words.className = "pause";
+  words.textContent = "Fetching the next screen…";
+  return words;
+}
