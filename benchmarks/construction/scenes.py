@@ -234,10 +234,12 @@ def _stacked(claim: Claim, rng: Random) -> list[Thing]:
     upper, lower = (0, 1) if claim.relation == "above" else (1, 0)
     same = claim.layer(0) == claim.layer(1)
     middle = 0.5 + rng.uniform(-0.16, 0.16)
-    things = []
+    things: list[Thing] = []
     for number, place in ((lower, 1 if same else 0), (upper, 0)):
-        level = SETTINGS[claim.setting].layers[claim.layer(number)].levels[place] + rng.uniform(-0.01, 0.01)
-        things += _row(claim, number, middle + rng.uniform(-0.02, 0.02), level, 0.62, rng)
+        levels = SETTINGS[claim.setting].layers[claim.layer(number)].levels
+        level = levels[place] + rng.uniform(-0.01, 0.01)
+        most = levels[-1] - levels[0] - 0.04 if same else 2 * (things[0].top - level - 0.02) if things else 1.0
+        things += _row(claim, number, middle + rng.uniform(-0.02, 0.02), level, 0.62, rng, most)
     return things
 
 

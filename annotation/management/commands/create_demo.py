@@ -1,0 +1,37 @@
+"""`manage.py create_demo`: drawn scenes and a study over them, so that a first start has something to show."""
+
+from django.core.management.base import BaseCommand
+from django.urls import reverse
+
+from annotation.models import Study
+from annotation.studies import create_study
+from benchmarks import actions
+from benchmarks.construction.drawn import drawn_benchmark
+from benchmarks.models import Benchmark
+
+BENCHMARK = "Drawn scenes"
+STUDY = "Demo: drawn scenes"
+BY = "command"
+
+
+class Command(BaseCommand):
+    help = "Make the demo study, drawn by the app itself, unless it is there; print its invitation's path."
+
+    def add_arguments(self, parser):
+        parser.add_argument("--items", type=int, default=60, help="how many items the demo benchmark has")
+        parser.add_argument("--seed", type=int, default=5, help="the same seed draws the same scenes")
+
+    def handle(self, *, items, seed, **rest):
+        study = Study.objects.filter(name=STUDY).first() or create_demo(items=items, seed=seed, by=BY)
+        self.stdout.write(reverse("join", args=[study.invite]))
+
+
+def create_demo(*, items: int, seed: int, by: str) -> Study:
+    """Two verbs, each a transaction: where an earlier run ended between them, this one goes on."""
+    benchmark = Benchmark.objects.filter(name=BENCHMARK).first() or import_demo(items=items, seed=seed, by=by)
+    return create_study(name=STUDY, benchmark=benchmark, protocol="bivlc-choose", overlap=2, seed=seed, by=by)
+
+
+def import_demo(*, items: int, seed: int, by: str) -> Benchmark:
+    records, images = drawn_benchmark(items, seed)
+    return actions.import_items(benchmark_name=BENCHMARK, records=records, images=images, source="drawn", by=by)
