@@ -59,7 +59,8 @@ def _sky(setting: str, rng: Random) -> Image.Image:
     top, low = rng.choice(SKIES[setting])
     column = Image.new("RGB", (1, 32))
     column.putdata([mix(top, low, row / 24 if row < 24 else 1) for row in range(32)])
-    return column.resize((LARGE, LARGE), Image.Resampling.BILINEAR)
+    column = column.resize((1, LARGE), Image.Resampling.BILINEAR)
+    return column.resize((LARGE, LARGE), Image.Resampling.NEAREST)
 
 
 def _shadows(image: Image.Image, scene: Scene) -> None:
@@ -72,9 +73,12 @@ def _shadows(image: Image.Image, scene: Scene) -> None:
         if not layer.floats and scene.setting != "sea" and thing.bottom > layer.levels[0] - 0.03:
             where = (thing.left - 0.02, thing.bottom - 0.032, thing.right + 0.035, thing.bottom + 0.026)
             draw.ellipse([value * SHADOW_SIDE for value in where], 92)
-    if mask.getbbox():
-        mask = mask.filter(ImageFilter.GaussianBlur(1.4)).resize((LARGE, LARGE), Image.Resampling.BILINEAR)
-        image.paste((48, 40, 72), (0, 0), mask)
+    mask = mask.filter(ImageFilter.GaussianBlur(1.4))
+    if box := mask.getbbox():
+        factor = LARGE // SHADOW_SIDE
+        left, top, right, bottom = (factor * value for value in box)
+        soft = mask.crop(box).resize((right - left, bottom - top), Image.Resampling.BILINEAR)
+        image.paste((48, 40, 72), (left, top, right, bottom), soft)
 
 
 def _damage(image: Image.Image, scene: Scene, rng: Random) -> None:
@@ -131,7 +135,7 @@ def _sea(pen: Pen, rng: Random) -> None:
     _clouds(pen, rng, 3, 0.36)
     shallow, deep = (150, 216, 222), (92, 178, 200)
     for row in range(14):
-        pen.box(0, 0.56 + row / 14 * 0.44, 1, 1, mix(shallow, deep, row / 13))
+        pen.box(0, 0.56 + row / 14 * 0.44, 1, 0.56 + (row + 1.1) / 14 * 0.44, mix(shallow, deep, row / 13))
     pen.polygon([(0, 0.556), (1, 0.556), (1, 0.564), (0, 0.564)], (226, 246, 246, 200))
     for _ in range(12):
         x, y, width = rng.uniform(-0.05, 0.95), rng.uniform(0.6, 0.97), rng.uniform(0.05, 0.13)
