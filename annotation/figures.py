@@ -1,6 +1,6 @@
 """The figures of a stage: one dictionary that the study page shows, the API answers and the export carries.
 
-Six queries, however many items, judgments and annotators there are. Everything under `now` depends on the clock and is
+Five queries, however many items, judgments and annotators there are. Everything under `now` depends on the clock and is
 left out of exports.
 """
 
@@ -60,12 +60,24 @@ JOIN annotation_task task ON task.id = lease.task_id WHERE task.stage_id = %s
 """
 
 
+def rule_of(stage: Stage) -> Rule:
+    return Rule(PROTOCOLS[stage.protocol], stage.overlap, stage.tie_rule)
+
+
+def judgment_rows(stage: Stage) -> list[Given]:
+    """Every judgment of the stage, revisions and surplus included, by item and by the time of giving."""
+    return [Given((row[0], row[1]), *row[2:]) for row in _rows(JUDGMENTS, stage.pk)]
+
+
+def totals_by_type(stage: Stage) -> dict[tuple[str, str], int]:
+    """Tasks of each type and subtype."""
+    return {(kind, subtype): count for kind, subtype, count in _rows(TOTALS, stage.pk)}
+
+
 def study_figures(stage: Stage) -> dict:
     """Every figure of the stage, JSON-able; docs/measures.md defines them. The same rows give the same dictionary."""
-    rule = Rule(PROTOCOLS[stage.protocol], stage.overlap, stage.tie_rule)
-    rows = [Given((row[0], row[1]), *row[2:]) for row in _rows(JUDGMENTS, stage.pk)]
+    rule, rows, totals = rule_of(stage), judgment_rows(stage), totals_by_type(stage)
     counted = [row for row in rows if row.counted]
-    totals = {(kind, subtype): count for kind, subtype, count in _rows(TOTALS, stage.pk)}
     tasks = tallies.by_task(counted)
     decided = tallies.decisions(tasks, rule)
     wanted = sum(totals.values()) * stage.overlap

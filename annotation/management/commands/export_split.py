@@ -1,0 +1,32 @@
+"""`manage.py export_split STUDY --out DIR`: the validated split as a folder."""
+
+from pathlib import Path
+
+from django.core.management.base import BaseCommand, CommandError
+
+from annotation.models import Study
+from annotation.releases import CannotExport, export_split
+
+
+class Command(BaseCommand):
+    help = "Write a study's validated split: data.parquet, judgments, what was dropped and why, a manifest."
+
+    def add_arguments(self, parser):
+        parser.add_argument("study", help="the study's name or number")
+        parser.add_argument("--out", type=Path, required=True, help="a new folder, or that of an earlier export")
+
+    def handle(self, *, study, out, **rest):
+        found = Study.objects.filter(name=study).first()
+        if found is None and study.isdecimal():
+            found = Study.objects.filter(pk=int(study)).first()
+        if found is None:
+            raise CommandError(f"There is no study {study!r}.")
+        try:
+            manifest = export_split(study=found, out=out, by="command")
+        except CannotExport as refusal:
+            raise CommandError(str(refusal)) from None
+        counts = manifest["counts"]
+        self.stdout.write("{items:,} items = {kept:,} kept + {dropped:,} dropped + {open:,} open".format(**counts))
+        for name, file in manifest["files"].items():
+            rows = "" if file["rows"] is None else f" {file['rows']:,} rows"
+            self.stdout.write(f"{file['sha256'][:12]}  {file['bytes']:>12,} bytes  {name}{rows}")

@@ -1,0 +1,12 @@
+"""What the Celery worker runs for studies. Takes ids, may run twice; what happened stands in the Job row."""
+
+from celery import shared_task
+
+from annotation import exports
+from benchmarks import jobs
+
+
+@jobs.runs(exports.KIND)
+@shared_task
+def run_export(job_id: int) -> None:
+    jobs.run(job_id=job_id, by="worker", work=exports.run_export)

@@ -1,0 +1,234 @@
+"""Exports: what is in them, that they reconcile, the same bytes for the same state, that anybody can recompute."""
+
+import hashlib
+import io
+import json
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
+from django.core.management import call_command
+from PIL import Image as Picture
+
+from annotation import exports, releases
+from annotation.figures import study_figures
+from annotation.models import Annotator, Judgment, Lease, Slot, Study
+from annotation.releases import export_split
+from benchmarks import jobs
+from benchmarks.models import Event, Image, Job
+from tests import crowd, make
+from tests.annotation.recompute import differences, recompute
+from tests.pictures import draw
+
+pytestmark = pytest.mark.django_db(transaction=True)
+FIELDS = ["image", "caption", "negative_caption", "negative_image", "type", "subtype", "id"]
+
+
+def with_originals(study: Study) -> Study:
+    for number, image in enumerate(
+        Image.objects.filter(uses__item__benchmark=study.benchmark).distinct().order_by("pk")
+    ):
+        content = draw(number, 64, 48)
+        Image.objects.filter(pk=image.pk).update(sha256=hashlib.sha256(content).hexdigest())
+        image.refresh_from_db()
+        default_storage.save(image.original_path, ContentFile(content))
+    return study
+
+
+@pytest.fixture
+def study() -> Study:
+    made = crowd.stage(items=30, people=5, overlap=3).study
+    make.annotator(made, ready=False, name="Canary Name", prolific_pid="CANARYPID")
+    return with_originals(made)
+
+
+def export(study: Study, folder: Path) -> dict:
+    return export_split(study=study, out=folder, by="test")
+
+
+def lines(path: Path) -> list[dict]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_kept_dropped_and_open_are_all_the_items(study, tmp_path):
+    counts = export(study, tmp_path / "out")["counts"]
+    assert (
+        counts["kept"]
+        == len(lines(tmp_path / "out/items.jsonl"))
+        == pq.read_metadata(tmp_path / "out/data.parquet").num_rows
+    )
+    assert counts["dropped"] == len(lines(tmp_path / "out/dropped.jsonl")) == sum(counts["reasons"].values())
+    assert counts["kept"] + counts["dropped"] + counts["open"] == counts["items"] == 30
+    assert all(counts[name] for name in ("kept", "dropped", "open"))
+
+
+@pytest.mark.parametrize("by_folder", [True, False])
+def test_the_split_loads_offline_with_images(study, tmp_path, monkeypatch, by_folder):
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    from datasets import load_dataset
+
+    export(study, tmp_path / "out")
+    cache = str(tmp_path / "cache")
+    if by_folder:
+        data = load_dataset(str(tmp_path / "out"), cache_dir=cache)["test"]
+    else:
+        data = load_dataset("parquet", data_files=str(tmp_path / "out/data.parquet"), cache_dir=cache)["train"]
+    assert data.column_names == FIELDS
+    assert data[0]["image"].size == data[0]["negative_image"].size == (64, 48)
+
+
+def test_the_negative_image_is_the_original_bytes_of_what_was_chosen(study, tmp_path):
+    export(study, tmp_path / "out")
+    rows = {row["id"]: row for row in pq.read_table(tmp_path / "out/data.parquet").to_pylist()}
+    for item in lines(tmp_path / "out/items.jsonl"):
+        (chosen,) = [image for image in item["images"] if image["chosen"]]
+        assert chosen["key"] == item["outcome"]
+        stored = rows[item["id"]]["negative_image"]["bytes"]
+        assert hashlib.sha256(stored).hexdigest() == chosen["sha256"]
+
+
+def test_the_chosen_one_is_the_majoritys(tmp_path):
+    study = with_originals(make.study(items=1, overlap=3))
+    for answer in ("candidate-2", "candidate-1", "candidate-2"):
+        make.judgment(make.annotator(study), study.stages.get(), answer)
+    export(study, tmp_path / "out")
+    (item,) = lines(tmp_path / "out/items.jsonl")
+    assert (item["outcome"], item["votes"]) == ("candidate-2", {"candidate-1": 1, "candidate-2": 2})
+
+
+def test_an_item_without_a_positive_image_has_none(tmp_path):
+    study = make.study(items=1)
+    study.benchmark.items.get().item_images.filter(role="positive").delete()
+    make.judgment(make.annotator(with_originals(study)), study.stages.get(), "candidate-0")
+    export(study, tmp_path / "out")
+    (row,) = pq.read_table(tmp_path / "out/data.parquet").to_pylist()
+    assert row["image"] is None and row["negative_image"]["bytes"]
+
+
+def test_every_judgment_is_there(study, tmp_path):
+    export(study, tmp_path / "out")
+    table = pq.read_table(tmp_path / "out/judgments.parquet").to_pylist()
+    assert len(table) == Judgment.objects.count()
+    assert sum(row["counted"] for row in table) == Slot.objects.filter(judgment__isnull=False).count()
+    assert {row["surplus"] for row in table} == {row["withdrawn"] for row in table} == {True, False}
+    shown = {tuple(lease.shown) for lease in Lease.objects.all()}
+    assert all(tuple(row["shown"]) in shown for row in table)
+    assert all(row["shown"][row["place"] - 1] == row["answer"] for row in table if row["place"])
+
+
+def test_nobody_can_be_named(study, tmp_path):
+    export(study, tmp_path / "out")
+    everything = b"".join(contents(tmp_path / "out").values())
+    secrets = ["Canary Name", "CANARYPID", *Annotator.objects.values_list("token", flat=True)]
+    assert not [secret for secret in secrets if secret.encode() in everything]
+
+
+def test_twice_the_same_bytes(study, tmp_path):
+    export(study, tmp_path / "one")
+    export(study, tmp_path / "two")
+    assert contents(tmp_path / "one") == contents(tmp_path / "two")
+
+
+def test_the_manifest_is_right_about_every_file(study, tmp_path):
+    manifest = export(study, tmp_path / "out")
+    files = contents(tmp_path / "out")
+    assert manifest == json.loads(files.pop("manifest.json"))
+    assert set(manifest["files"]) == set(files)
+    for name, content in files.items():
+        listed = manifest["files"][name]
+        assert (listed["sha256"], listed["bytes"]) == (hashlib.sha256(content).hexdigest(), len(content))
+        if name.endswith("jsonl"):
+            assert listed["rows"] == content.count(b"\n")
+
+
+@pytest.mark.parametrize(("overlap", "tie_rule"), [(1, "drop"), (2, "drop"), (2, "first"), (2, "none"), (3, "first")])
+def test_every_figure_can_be_recomputed_from_the_export(tmp_path, overlap, tie_rule):
+    study = with_originals(crowd.stage(items=40, people=5, overlap=overlap, seed=overlap, tie_rule=tie_rule).study)
+    export(study, tmp_path / "out")
+    ours = recompute(tmp_path / "out")
+    assert differences(ours, json.loads((tmp_path / "out/figures.json").read_text())) == []
+    page = {name: part for name, part in study_figures(study.stages.get()).items() if name != "now"}
+    assert differences(ours, json.loads(json.dumps(page))) == []
+
+
+def test_a_changed_judgment_is_noticed_by_the_recomputation(study, tmp_path):
+    export(study, tmp_path / "out")
+    path = tmp_path / "out/judgments.parquet"
+    table = pq.read_table(path)
+    counted = table.column("counted").to_pylist()
+    answers = table.column("answer").to_pylist()
+    answers[counted.index(True)] = "cannot_judge"
+    pq.write_table(table.set_column(table.column_names.index("answer"), "answer", [answers]), path)
+    assert differences(recompute(tmp_path / "out"), json.loads((tmp_path / "out/figures.json").read_text()))
+
+
+def test_an_untouched_study_exports_too(tmp_path):
+    counts = export(make.study(items=2), tmp_path / "out")["counts"]
+    assert (counts["open"], counts["kept"]) == (2, 0)
+    assert differences(recompute(tmp_path / "out"), json.loads((tmp_path / "out/figures.json").read_text())) == []
+
+
+def test_a_foreign_folder_is_refused_and_an_earlier_export_replaced(tmp_path):
+    study = make.study()
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out/thesis.tex").write_text("mine")
+    with pytest.raises(releases.CannotExport, match="not empty"):
+        export(study, tmp_path / "out")
+    assert [path.name for path in tmp_path.joinpath("out").iterdir()] == ["thesis.tex"]
+    export(study, tmp_path / "second")
+    export(study, tmp_path / "second")
+    assert {path.name for path in tmp_path.iterdir()} == {"out", "second"}
+
+
+def test_a_failed_export_leaves_nothing(study, tmp_path):
+    default_storage.delete(Image.objects.earliest("pk").original_path)
+    with pytest.raises(FileNotFoundError):
+        export(study, tmp_path / "place/out")
+    assert list((tmp_path / "place").iterdir()) == []
+
+
+def test_the_command_says_what_it_wrote(study, tmp_path, capsys):
+    call_command("export_split", study.name, "--out", str(tmp_path / "out"))
+    said = capsys.readouterr().out
+    assert "kept" in said and "manifest.json" in {path.name for path in (tmp_path / "out").iterdir()}
+    assert Event.objects.filter(verb="exported").count() == 1
+
+
+def test_as_a_job_it_becomes_a_zip(study, tmp_path, eager_tasks):
+    job = exports.queue_export(study=study, by="user:1")
+    jobs.dispatch(job)
+    job.refresh_from_db()
+    assert (job.state, job.done, job.report["counts"]["items"]) == ("done", 30, 30)
+    export(study, tmp_path / "out")
+    with default_storage.open(job.report["file"]) as file, zipfile.ZipFile(file) as archive:
+        packed = {Path(name).name: archive.read(name) for name in archive.namelist()}
+    assert packed == contents(tmp_path / "out")
+    assert Picture.open(io.BytesIO(pq.read_table(io.BytesIO(packed["data.parquet"])).to_pylist()[0]["image"]["bytes"]))
+
+
+def test_a_job_may_run_twice(study, eager_tasks):
+    first, second = (exports.queue_export(study=study, by="user:1") for _ in range(2))
+    for job in (first, first, second):
+        jobs.dispatch(job)
+    sizes = {job.report["bytes"] for job in Job.objects.all()}
+    assert len(sizes) == 1
+
+
+def test_the_script_runs_by_itself_under_another_hash_seed_and_zone(study, tmp_path):
+    export(study, tmp_path / "out")
+    script = Path(__file__).with_name("recompute.py")
+    environment = {**os.environ, "PYTHONHASHSEED": "7", "TZ": "Asia/Kathmandu"}
+    done = subprocess.run(
+        [sys.executable, script, tmp_path / "out"], env=environment, cwd=tmp_path, capture_output=True
+    )
+    assert done.stdout.decode() == "Every figure is the same.\n"
