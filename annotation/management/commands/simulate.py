@@ -1,0 +1,80 @@
+"""`manage.py simulate STUDY --annotators 10 --error-rate 0.1`: simulated annotators work through a study over HTTP."""
+
+import json
+import os
+import sys
+from pathlib import Path
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+
+from annotation.forms_client import Unreachable
+from annotation.models import Study
+from annotation.simulation import Plan, Report, simulate
+
+
+class Command(BaseCommand):
+    help = "Let simulated annotators join a study of the running Winnow and judge until nothing is left for them."
+
+    def add_arguments(self, parser):
+        parser.add_argument("study", help="the study's name or number")
+        parser.add_argument("--annotators", type=int, default=10)
+        parser.add_argument("--error-rate", type=float, default=0.1, help="share of answers that are not the truth")
+        parser.add_argument("--url", help="where Winnow answers; default: where `make run` runs, else PORT, else 8000")
+        parser.add_argument("--seed", type=int, default=1)
+        parser.add_argument("--limit", type=int, help="stop after so many judgments of all together")
+        parser.add_argument("--concurrency", type=int, default=4, help="annotators who are active at the same time")
+        parser.add_argument("--pace", type=float, default=0, help="1 waits for the thinking time, 0 does not")
+
+    def handle(self, *, study, **rest):
+        plan = self.plan(rest)
+        try:
+            report = simulate(study=self.study(study), plan=plan, tell=self.tell)
+        except Unreachable as reason:
+            raise CommandError(f"{reason} Start Winnow with `make run`, or say where it is with --url.") from None
+        self.stdout.write("\n".join(lines(report)))
+
+    def plan(self, given: dict) -> Plan:
+        names = ("annotators", "error_rate", "seed", "limit", "concurrency", "pace")
+        plan = Plan(url=given["url"] or running_at(settings.VAR), **{name: given[name] for name in names})
+        if not 0 <= plan.error_rate <= 1 or plan.annotators < 1 or plan.concurrency < 1 or plan.pace < 0:
+            raise CommandError(
+                "--error-rate is from 0 to 1, --annotators and --concurrency at least 1, --pace not below 0."
+            )
+        return plan
+
+    def study(self, named: str) -> Study:
+        found = Study.objects.filter(name=named).first()
+        if found is None and named.isdecimal():
+            found = Study.objects.filter(pk=int(named)).first()
+        if found is None:
+            raise CommandError(
+                f"There is no study {named!r}; there are: {', '.join(map(str, Study.objects.all()[:9]))}."
+            )
+        return found
+
+    def tell(self, judgments: int) -> None:
+        if sys.stderr.isatty():
+            self.stderr.write(f"\r{judgments:,} judgments", ending="")
+            self.stderr.flush()
+
+
+def running_at(var: Path) -> str:
+    """The address that a running `up` left in its lock; else PORT on this machine."""
+    try:
+        holder = json.loads((var / "lock").read_text())
+        return holder["url"]
+    except (OSError, ValueError, KeyError):
+        return f"http://127.0.0.1:{os.environ.get('PORT') or 8000}"
+
+
+def lines(report: Report) -> list[str]:
+    rate = report.judgments / report.seconds if report.seconds else 0
+    total = (
+        f"{report.judgments:,} judgments in {report.seconds:.1f} s: {rate:.1f} a second, {len(report.errors)} errors"
+    )
+    each = [
+        f"{tally.pseudonym}  {tally.judgments:>6,} judgments  {tally.skipped:>3} skipped  {tally.undone:>3} taken back"
+        for tally in report.tallies
+    ]
+    return [*each, *report.errors[:10], total]

@@ -1,0 +1,251 @@
+"""Simulated annotators: they work through a study over HTTP, as people do, with a stated error rate.
+
+An annotator answers an item's truth with probability 1 - error rate, else one of the other answers, each as likely.
+Where an item's truth is not known, a fixed one is drawn from its id. Which place on the screen holds which option is
+read from the database by the lease's token; no page says it (law 4).
+
+Thinking takes a log-normal time with a median of 6 s and a sigma of 0.5 (so 95 % lie between 2.3 s and 16 s). It is
+sent as the measured time and not waited for, unless `pace` says so. Stated like this, it is no claim about people.
+"""
+
+import hashlib
+import math
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from random import Random
+
+from django.db import connection, transaction
+from django.urls import reverse
+
+from annotation.forms_client import Form, Page, Unreachable, Visitor
+from annotation.models import Annotator, Lease, Study
+from annotation.protocols.registry import PROTOCOLS
+from benchmarks import events
+from benchmarks.models import Item
+
+MEDIAN_MS, SIGMA = 6000, 0.5
+SKIP_RATE, UNDO_RATE = 0.01, 0.02
+REST = 0.2  # seconds before somebody who has to wait looks again
+
+
+@dataclass(frozen=True)
+class Plan:
+    """`limit` bounds the judgments of all together; `pace` is how much of the thinking time is waited for."""
+
+    url: str
+    annotators: int = 10
+    error_rate: float = 0.1
+    seed: int = 1
+    limit: int | None = None
+    concurrency: int = 4
+    pace: float = 0.0
+    skip_rate: float = SKIP_RATE
+    undo_rate: float = UNDO_RATE
+    patience: float = 20.0  # seconds without any progress after which the rest is left
+
+
+@dataclass
+class Tally:
+    pseudonym: str
+    judgments: int = 0
+    skipped: int = 0
+    undone: int = 0
+    errors: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Report:
+    tallies: list[Tally]
+    seconds: float
+
+    @property
+    def judgments(self) -> int:
+        return sum(tally.judgments for tally in self.tallies)
+
+    @property
+    def errors(self) -> list[str]:
+        return [error for tally in self.tallies for error in tally.errors]
+
+
+# What they answer
+
+
+def truth_of(item: Item, protocol: str, options: list[str]) -> list[str]:
+    """The acceptable answers; where the item knows none, one drawn from its id, the same for everybody."""
+    if known := item.truth.get(protocol):
+        return known
+    answers = [*sorted(options), *fixed(protocol)]
+    number = int.from_bytes(hashlib.sha256(f"truth of {item.pk}".encode()).digest()[:8])
+    return [answers[number % len(answers)]]
+
+
+def fixed(protocol: str) -> list[str]:
+    return [choice.identity for choice in PROTOCOLS[protocol].fixed]
+
+
+def choose(truth: list[str], answers: list[str], error_rate: float, rng: Random) -> str:
+    """One of `answers`: a true one, or with probability `error_rate` another."""
+    wrong = [answer for answer in answers if answer not in truth]
+    return rng.choice(wrong) if wrong and rng.random() < error_rate else rng.choice(truth)
+
+
+def thinking_ms(rng: Random) -> tuple[int, int]:
+    """(active, elapsed) milliseconds."""
+    active = round(rng.lognormvariate(math.log(MEDIAN_MS), SIGMA))
+    return active, round(active * rng.uniform(1, 1.25))
+
+
+# One annotator
+
+
+class Simulated:
+    """Joins on being made, reads the instructions, then takes a turn whenever asked."""
+
+    def __init__(self, study: Study, plan: Plan, number: int):
+        self.plan, self.protocol = plan, study.stages.get(position=1).protocol
+        self.rng = Random(f"{plan.seed}/{number}")
+        self.visitor = Visitor(plan.url)
+        self.page = self._join(study, f"Simulated {number}")
+        self.tally = Tally(mark_simulated(token=self.page.url.rstrip("/").split("/")[-1], by="command").pseudonym)
+
+    def _join(self, study: Study, name: str) -> Page:
+        joining = self.visitor.open(reverse("join", args=[study.invite]))
+        if not joining.forms:
+            raise Unreachable(
+                f"{self.plan.url} does not let anybody join “{study.name}”. Is it open, and that server's?"
+            )
+        return self.visitor.send(joining.url, {**joining.forms[0].values, "name": name})
+
+    def turn(self) -> str:
+        """One step on the page in front: `judged`, `other` (rules, skip, undo), `waiting` or `over`."""
+        if gate := self.page.form("version"):
+            self.page = self.visitor.send(gate.action, gate.values)
+            return "other"
+        if screen := self.page.form("lease"):
+            return self._skip(screen) if self.rng.random() < self.plan.skip_rate else self._judge(screen)
+        if self.page.state == "waiting":
+            self.page = self.visitor.open(self.page.url)
+            return "waiting" if self.page.state == "waiting" else "other"
+        if self.page.status >= 400:
+            self._note("a page")
+        return "over"
+
+    def _judge(self, screen: Form) -> str:
+        active, elapsed = thinking_ms(self.rng)
+        time.sleep(elapsed / 1000 * self.plan.pace)
+        values = {**screen.values, "answer": self._answer(screen), "active": active, "elapsed": elapsed}
+        if not self._send(screen.action, values):
+            return "other"
+        self.tally.judgments += 1
+        if self.rng.random() < self.plan.undo_rate:
+            self._undo()
+        return "judged"
+
+    def _answer(self, screen: Form) -> str:
+        lease = Lease.objects.select_related("task__item").get(token=screen.values["lease"])
+        truth = truth_of(lease.task.item, self.protocol, lease.shown)
+        answer = choose(truth, [*lease.shown, *fixed(self.protocol)], self.plan.error_rate, self.rng)
+        return str(lease.shown.index(answer) + 1) if answer in lease.shown else answer
+
+    def _skip(self, screen: Form) -> str:
+        to = next(url for url in screen.others if url.endswith("/skip/"))
+        self.tally.skipped += self._send(to, screen.values)
+        return "other"
+
+    def _undo(self) -> None:
+        """Take the last answer back; its screen comes again and is answered in its turn."""
+        form = self.page.form("undo_key")
+        if form and self._send(form.action, form.values):
+            self.tally.undone += 1
+            self.tally.judgments -= 1
+
+    def _send(self, url: str, values: dict) -> bool:
+        """Whether it was taken. After a refusal, or an answer that came late, the page is opened anew."""
+        self.page = self.visitor.send(url, values)
+        if self.page.status >= 400:
+            self._note(url.rstrip("/").split("/")[-1])
+        if self.page.status < 400 and (self.page.form("lease") or self.page.form("version") or self.page.state):
+            return True
+        self.page = self.visitor.open(reverse("judge", args=[self.token]))
+        return False
+
+    @property
+    def token(self) -> str:
+        return self.page.url.split("/judge/")[1].split("/")[0]
+
+    def _note(self, what: str) -> None:
+        self.tally.errors.append(f"{self.tally.pseudonym}: {what} was answered with {self.page.status}")
+
+
+@transaction.atomic
+def mark_simulated(*, token: str, by: str) -> Annotator:
+    """Joining over HTTP cannot say it, and nobody else may."""
+    annotator = Annotator.objects.select_for_update().get(token=token)
+    annotator.simulated = True
+    annotator.save(update_fields=["simulated"])
+    events.record(by=by, verb="marked as simulated", subject=annotator)
+    return annotator
+
+
+# All of them
+
+
+class Crowd:
+    """Annotators in a queue: a thread takes the first, lets them do one step and puts them back at the end."""
+
+    def __init__(self, people: list[Simulated], plan: Plan, tell: Callable[[int], None]):
+        self.people, self.plan, self.tell = people, plan, tell
+        self.queue = deque(people)
+        self.lock = threading.Lock()
+        self.active = 0  # turns under way, each of which may become a judgment
+        self.moved_at = time.monotonic()
+
+    def work(self) -> None:
+        """What each thread does, until nobody is left, the limit is reached, or nothing has moved for too long."""
+        try:
+            while (one := self._next()) is not None:
+                self._settle(one, one.turn())
+        finally:
+            connection.close()
+
+    def _next(self) -> Simulated | None:
+        with self.lock:
+            late = time.monotonic() - self.moved_at > self.plan.patience
+            full = self.plan.limit is not None and self._judged() + self.active >= self.plan.limit
+            if late or full or not self.queue:
+                return None
+            self.active += 1
+            return self.queue.popleft()
+
+    def _settle(self, one: Simulated, did: str) -> None:
+        if did == "waiting":
+            time.sleep(REST)
+        with self.lock:
+            self.active -= 1
+            if did != "waiting":
+                self.moved_at = time.monotonic()
+            if did != "over":
+                self.queue.append(one)
+            if did == "judged":
+                self.tell(self._judged())
+
+    def _judged(self) -> int:
+        return sum(one.tally.judgments for one in self.people)
+
+
+def simulate(*, study: Study, plan: Plan, tell: Callable[[int], None] = lambda judgments: None) -> Report:
+    """Let `plan.annotators` join and work until the study has nothing left for them. Raises Unreachable."""
+    people = [Simulated(study, plan, number) for number in range(1, plan.annotators + 1)]
+    crowd = Crowd(people, plan, tell)
+    begun = time.monotonic()
+    with ThreadPoolExecutor(plan.concurrency) as pool:
+        for thread in [pool.submit(crowd.work) for _ in range(plan.concurrency)]:
+            thread.result()
+    seconds = time.monotonic() - begun
+    for one in people:
+        one.visitor.close()
+    return Report([one.tally for one in people], seconds)

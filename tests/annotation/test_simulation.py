@@ -1,0 +1,136 @@
+"""Simulated annotators against a running site: they finish, they err as often as they say, they keep the laws."""
+
+from io import StringIO
+from random import Random
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from annotation import simulation
+from annotation.forms_client import FormReader, Unreachable
+from annotation.models import Annotator, Judgment, Slot, Study
+from benchmarks.models import Event, Item
+from tests import make
+
+pytestmark = pytest.mark.django_db(transaction=True)
+STEADY = {"skip_rate": 0, "undo_rate": 0}
+
+
+def study(items: int = 6, overlap: int = 2, truth: bool = True, **settings) -> Study:
+    made = make.study(items=items, overlap=overlap, **settings)
+    if truth:
+        for number, item in enumerate(Item.objects.order_by("pk")):
+            item.truth = {"bivlc-choose": ["none"] if number == 0 else [f"candidate-{number % 4}"]}
+            item.save()
+    return made
+
+
+def run(study: Study, site: str, **plan) -> simulation.Report:
+    plan = {"annotators": 3, "error_rate": 0, "concurrency": 3, **STEADY, **plan}
+    return simulation.simulate(study=study, plan=simulation.Plan(url=site, **plan))
+
+
+def right() -> list[bool]:
+    judged = Judgment.objects.filter(withdrawn=False).select_related("lease__task__item")
+    return [j.answer in j.lease.task.item.truth["bivlc-choose"] for j in judged]
+
+
+def test_three_finish_six_items_at_overlap_two(site):
+    report = run(study(), site)
+    assert report.judgments == 12 and report.errors == []
+    assert Slot.objects.filter(judgment__isnull=False).count() == Slot.objects.count() == 12
+    assert all(right())
+
+
+def test_the_work_is_shared_out(site):
+    report = run(study(items=9), site)
+    assert [tally.pseudonym for tally in report.tallies] == ["A-01", "A-02", "A-03"]
+    assert min(tally.judgments for tally in report.tallies) >= 4
+
+
+def test_an_error_rate_of_one_never_tells_the_truth(site):
+    run(study(), site, error_rate=1)
+    assert right() == [False] * 12
+
+
+def test_they_are_marked_and_their_joining_is_on_record(site):
+    run(study(items=1, overlap=1), site, annotators=2)
+    assert list(Annotator.objects.values_list("simulated", flat=True)) == [True, True]
+    assert Event.objects.filter(verb="marked as simulated").count() == 2
+
+
+def test_answers_taken_back_are_given_again_and_skipped_screens_go_to_others(site):
+    report = run(study(items=8, overlap=1), site, undo_rate=0.4, skip_rate=0.1, seed=3)
+    assert sum(tally.undone for tally in report.tallies) == Judgment.objects.filter(withdrawn=True).count() > 0
+    assert report.judgments == Slot.objects.filter(judgment__isnull=False).count()
+    assert report.errors == []
+
+
+def test_a_limit_is_kept(site):
+    report = run(study(), site, limit=5)
+    assert report.judgments == Judgment.objects.count() == 5
+
+
+def test_it_gives_up_waiting_for_screens_in_others_hands(site):
+    busy = study(items=1, overlap=1)
+    stranger = make.annotator(busy)
+    make.claiming.hold(annotator=stranger, stage=busy.stages.get(), wanted=1)
+    report = run(busy, site, patience=0.5)
+    assert report.judgments == 0 and report.seconds < 5
+
+
+def test_measured_times_are_sent(site):
+    run(study(), site)
+    for judgment in Judgment.objects.all():
+        assert 500 < judgment.active_ms <= judgment.elapsed_ms <= 1.26 * judgment.active_ms
+
+
+def test_the_command_prints_counts(site):
+    said = StringIO()
+    name = study(items=2).name
+    call_command("simulate", name, annotators=2, error_rate=0, url=site, concurrency=1, stdout=said)
+    assert "4 judgments in" in said.getvalue() and "0 errors" in said.getvalue()
+
+
+def test_where_nothing_answers_it_says_so():
+    with pytest.raises(CommandError, match="Nothing answers"):
+        call_command("simulate", study(items=1).name, url="http://127.0.0.1:9")
+
+
+def test_a_closed_study_lets_nobody_join(site):
+    closed = study(items=1)
+    Study.objects.update(state="closed")
+    with pytest.raises(Unreachable, match="does not let anybody join"):
+        run(closed, site)
+
+
+def test_a_truth_that_is_not_known_is_the_same_for_everybody():
+    items = [Item(pk=number) for number in range(200)]
+    options = ["candidate-0", "candidate-1", "candidate-2", "candidate-3"]
+    drawn = [simulation.truth_of(item, "bivlc-choose", options) for item in items]
+    assert drawn == [simulation.truth_of(item, "bivlc-choose", options[::-1]) for item in items]
+    assert {answers[0] for answers in drawn} == {*options, "none"}
+
+
+def test_errors_come_as_often_as_stated_and_fall_on_every_other_answer():
+    rng = Random(1)
+    given = [simulation.choose(["a"], ["a", "b", "c", "none"], 0.2, rng) for _ in range(5000)]
+    wrong = [answer for answer in given if answer != "a"]
+    assert 0.18 < len(wrong) / 5000 < 0.22
+    assert all(0.28 < wrong.count(answer) / len(wrong) < 0.39 for answer in ("b", "c", "none"))
+
+
+def test_thinking_times_have_the_stated_median():
+    rng = Random(1)
+    actives = sorted(simulation.thinking_ms(rng)[0] for _ in range(4001))
+    assert 5700 < actives[2000] < 6300
+    assert 2000 < actives[100] < 2600
+
+
+def test_a_page_is_read_as_its_forms():
+    reader = FormReader("http://x/judge/t/")
+    reader.feed('<form action="send/"><input type="hidden" name="lease" value="7"><input type="radio" name="answer">')
+    reader.feed('<button formaction="/skip/">Skip</button></form><input type="hidden" name="outside">')
+    (form,) = reader.forms
+    assert (form.action, form.values) == ("http://x/judge/t/send/", {"lease": "7"})
+    assert form.others == ["http://x/skip/"]
