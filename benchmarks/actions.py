@@ -110,7 +110,7 @@ def images_at(path: str | None, log: ProblemLog) -> Iterator[Source | None]:
             try:
                 source = stack.enter_context(open_images(Path(path)))
             except ArchiveRefused as refused:
-                gathering.log_refusals(refused, log)
+                log.archive(refused)
         yield source
 
 

@@ -59,16 +59,10 @@ def gather(
             pass_.add(name, data)
         pass_.settle(0)
     except ArchiveRefused as refused:
-        log_refusals(refused, log)
+        log.archive(refused)
     finally:
         pass_.pool.shutdown(wait=True, cancel_futures=True)
     return pass_.gathered
-
-
-def log_refusals(refused: ArchiveRefused, log: ProblemLog) -> None:
-    for refusal in refused.refusals:
-        log.error(refusal.code, refusal.entry, None, "", refusal.advice)
-    log.count += refused.count - len(refused.refusals)
 
 
 class Made(Source):

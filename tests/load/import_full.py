@@ -2,7 +2,7 @@
 
     python -m tests.load.import_full            (about 3 GB of temporary disk; several minutes)
 
-Starts servers of its own in a temporary place. Prints seconds, images a second, and the memory of the importing process.
+Starts servers of its own in a temporary place. Prints seconds, images a second, and the importing process's memory.
 """
 
 import argparse

@@ -55,8 +55,7 @@ def test_the_list_costs_the_same_for_one_and_for_three(client, staff, django_ass
 def test_the_list_counts_items_and_images(client, staff):
     make.benchmark(items=2, candidates=3, name="Counted")
     row = client.get(reverse("benchmark-list")).content.decode().split("Counted")[1].split("</tr>")[0]
-    assert '<td class="number">2</td>' in row
-    assert '<td class="number">8</td>' in row
+    assert ">2<span" in row and ">8<span" in row
 
 
 def test_an_empty_house_says_what_to_do(client, staff):

@@ -1,0 +1,77 @@
+"""An import in a real browser: upload, watch, read the report; and what went wrong."""
+
+from pathlib import Path
+
+import pytest
+from django.contrib.auth.models import User
+from playwright.sync_api import Page, expect
+
+from benchmarks import actions, jobs, tasks
+from benchmarks.models import Item, Job
+from tests.benchmarks import importing
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+@pytest.fixture
+def waiting(monkeypatch) -> list[int]:
+    """Ids of the jobs that pages asked for; the test itself is their worker."""
+    asked: list[int] = []
+    monkeypatch.setattr(tasks.run_import, "delay_on_commit", asked.append)
+    return asked
+
+
+@pytest.fixture
+def manager(page, site, sign_in) -> Page:
+    sign_in(page, User.objects.create_user("ana", is_staff=True))
+    page.goto(f"{site}/benchmarks/import/")
+    return page
+
+
+def fill_in(page: Page, path: Path, images: Path) -> None:
+    page.get_by_label("Name of the benchmark").fill("Cups")
+    page.get_by_role("radio", name="Winnow manifest").check()
+    page.get_by_label("Data file or files").set_input_files(path)
+    page.get_by_label("Images", exact=True).set_input_files(images)
+    page.get_by_role("button", name="Upload and import").click()
+
+
+def test_upload_progress_report(manager, waiting, tmp_path, monkeypatch, axe_violations):
+    monkeypatch.setattr(jobs, "WRITE_EVERY", 0)
+    fill_in(manager, *importing.small(tmp_path / "given", 20))
+    expect(manager.get_by_role("heading", name="Waiting for a worker")).to_be_visible()
+    seen = []
+
+    def tell(phase: str, done: int, total: int | None) -> None:
+        if phase == "checking images" and done == 20:
+            expect(manager.get_by_text("20 of 40")).to_be_visible()
+            seen.append(manager.get_by_role("progressbar").get_attribute("value"))
+
+    jobs.run(job_id=waiting[0], by="test", work=actions.import_files, tell=tell)
+    expect(manager.get_by_role("heading", name="Everything is imported")).to_be_visible()
+    assert seen == ["20"]
+    assert axe_violations(manager) == []
+    manager.get_by_role("link", name="Open the benchmark").click()
+    expect(manager.get_by_role("article")).to_have_count(20)
+    shown = manager.get_by_role("img").first
+    shown.scroll_into_view_if_needed()
+    manager.wait_for_function("document.querySelector('article img').naturalWidth > 0")
+    assert manager.errors == []
+
+
+def test_problems_appear_without_a_reload(manager, waiting, tmp_path):
+    path, _ = importing.small(tmp_path / "given", 2)
+    fill_in(manager, path, importing.archive(tmp_path, ["0.jpg"]))
+    expect(manager.get_by_role("heading", name="Waiting for a worker")).to_be_visible()
+    jobs.run(job_id=waiting[0], by="test", work=actions.import_files)
+    expect(manager.get_by_role("heading", name="Nothing was stored: 3 problems")).to_be_visible()
+    expect(manager.get_by_role("cell", name="MISSING_IMAGE")).to_have_count(3)
+    assert not Item.objects.exists()
+
+
+def test_cancel(manager, waiting, tmp_path):
+    fill_in(manager, *importing.small(tmp_path / "given", 2))
+    manager.get_by_role("button", name="Cancel").click()
+    expect(manager.get_by_role("heading", name="Cancelled")).to_be_visible()
+    jobs.run(job_id=waiting[0], by="test", work=actions.import_files)
+    assert Job.objects.get().state == "cancelled" and not Item.objects.exists()
