@@ -9,7 +9,7 @@ from pathlib import Path
 
 from workers import limits
 from workers.archive_folder import LINK
-from workers.archive_source import TOO_MANY, ArchiveRefused, Budget, Names, Source, unreadable
+from workers.archive_source import TOO_MANY, ArchiveRefused, Budget, Names, Source, printable, unreadable
 
 CHUNK = 2**16
 METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
@@ -33,6 +33,7 @@ class Zip(Source):
         except BROKEN as error:
             raise unreadable(title, error) from error
         try:
+            refuse_overlap(self._zip)
             super().__init__(title, listed(self._zip))
         except ArchiveRefused:
             self._zip.close()
@@ -80,6 +81,16 @@ def listed(archive: zipfile.ZipFile) -> Names:
         else:
             found.add(info.orig_filename)
     return found
+
+
+def refuse_overlap(archive: zipfile.ZipFile) -> None:
+    """Entries that share bytes are how a small file unpacks to a very large one."""
+    end = 0
+    for info in sorted(archive.infolist(), key=lambda info: info.header_offset):
+        if info.header_offset < end:
+            advice = "Entries lie over one another, as in a zip bomb. Make the archive again."
+            raise ArchiveRefused("ARCHIVE_TOO_LARGE", printable(info.filename), advice)
+        end = info.header_offset + zipfile.sizeFileHeader + info.compress_size
 
 
 def refuse_many(path: Path, title: str) -> None:

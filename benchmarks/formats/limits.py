@@ -5,6 +5,7 @@ MIB = 2**20
 MAX_FILE_BYTES = 128 * MIB  # a table or a JSON Lines file, counted while it is read
 MAX_JSON_BYTES = 32 * MIB  # a JSON file, which must be read whole
 MAX_LINE = MIB  # characters of a line
+MAX_LINES = 2_000_000  # of a file, blank ones too
 MAX_FIELD = 131_072  # characters of a field
 MAX_ROWS = 100_000  # items of an import
 MAX_JSON_DEPTH = 64

@@ -10,7 +10,6 @@ from benchmarks.formats.base import ProblemLog, Unreadable
 
 CHUNK = 2**16
 BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
-LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)")
 BREAK = re.compile(r"\r\n|\r|\n")
 SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -82,15 +81,18 @@ def guessed(data: bytes) -> str:
 
 
 def lines(stream: BinaryIO, file: str, log: ProblemLog) -> Iterator[str]:
-    """Physical lines with their ends (`\\n`, `\\r\\n` or `\\r`). LINE_TOO_LONG as soon as one passes its cap."""
+    """Physical lines with their ends (`\\n`, `\\r\\n` or `\\r`). LINE_TOO_LONG and TOO_MANY_ROWS as soon as it is known."""
     rest, row = "", 0
     for chunk in chunks(stream, file, log):
         rest += chunk
         end = 0
-        for match in LINE.finditer(rest, 0, len(rest) - rest.endswith("\r")):  # a last \r may be half of \r\n
-            row, end = row + 1, match.end()
-            refuse_long_line(end - match.start(), row, file, log)
-            yield match.group()
+        for match in BREAK.finditer(rest, 0, len(rest) - rest.endswith("\r")):  # a last \r may be half of \r\n
+            line, row, end = rest[end : match.end()], row + 1, match.end()
+            if row > limits.MAX_LINES:
+                log.error("TOO_MANY_ROWS", file, row, "", f"Give at most {limits.MAX_LINES:,} lines; split the file.")
+                raise Unreadable
+            refuse_long_line(len(line), row, file, log)
+            yield line
         rest = rest[end:]
         refuse_long_line(len(rest), row + 1, file, log)
     if rest:

@@ -1,0 +1,14 @@
+"""Every malformed or odd input of the published list, by name: `CASES["zip_slip_0"].build(folder)` makes it.
+
+Cases with code None must be accepted: text cases name images that are in no archive, so import those text-only.
+"""
+
+from tests.benchmarks.bad_archives import ARCHIVES
+from tests.benchmarks.bad_case import Case, Given
+from tests.benchmarks.bad_images import IMAGES
+from tests.benchmarks.bad_texts import TEXTS
+
+__all__ = ["ARCHIVES", "CASES", "IMAGES", "TEXTS", "Case", "Given"]
+
+CASES: dict[str, Case] = {**ARCHIVES, **IMAGES, **TEXTS}
+assert len(CASES) == len(ARCHIVES) + len(IMAGES) + len(TEXTS)
