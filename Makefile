@@ -16,7 +16,8 @@ test: $(VENV)/requirements-dev.stamp
 	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(ARGS)
 
 load: $(VENV)/requirements-dev.stamp
-	@$(BIN)/python -m pytest tests/load $(ARGS)
+	@WINNOW_RACE_ROUNDS=200 $(BIN)/python -m pytest tests/annotation/test_races.py $(ARGS)
+	@$(BIN)/python -m tests.load.throughput
 
 lint: $(VENV)/requirements-dev.stamp
 	@$(BIN)/ruff check .
