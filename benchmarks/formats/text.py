@@ -81,12 +81,12 @@ def guessed(data: bytes) -> str:
 
 
 def lines(stream: BinaryIO, file: str, log: ProblemLog) -> Iterator[str]:
-    """Physical lines with their ends (`\\n`, `\\r\\n` or `\\r`). LINE_TOO_LONG and TOO_MANY_ROWS as soon as it is known."""
-    rest, row = "", 0
+    """Physical lines with their ends (`\\n`, `\\r\\n` or `\\r`). LINE_TOO_LONG or TOO_MANY_ROWS once it is."""
+    rest, row, seen = "", 0, 0  # `seen` characters of the rest are known to end no line
     for chunk in chunks(stream, file, log):
         rest += chunk
         end = 0
-        for match in BREAK.finditer(rest, 0, len(rest) - rest.endswith("\r")):  # a last \r may be half of \r\n
+        for match in BREAK.finditer(rest, seen, len(rest) - rest.endswith("\r")):  # a last \r may be half of \r\n
             line, row, end = rest[end : match.end()], row + 1, match.end()
             if row > limits.MAX_LINES:
                 log.error("TOO_MANY_ROWS", file, row, "", f"Give at most {limits.MAX_LINES:,} lines; split the file.")
@@ -94,6 +94,7 @@ def lines(stream: BinaryIO, file: str, log: ProblemLog) -> Iterator[str]:
             refuse_long_line(len(line), row, file, log)
             yield line
         rest = rest[end:]
+        seen = max(0, len(rest) - 1)
         refuse_long_line(len(rest), row + 1, file, log)
     if rest:
         yield rest

@@ -123,11 +123,11 @@ def overlapping_bomb(folder):
 
 @ARCHIVES.case(1, "ARCHIVE_TOO_LARGE")
 def tar_gz_bomb(folder):
-    """A tar.gz whose one entry, which nobody names, holds 300 MB of zeros."""
+    """A tar.gz whose one entry, which nobody names, holds 150 MB of zeros."""
     header = member("zeros.bin")
-    header.size = 300 * MIB
+    header.size = 150 * MIB
     packer = zlib.compressobj(9, wbits=31)
-    data = packer.compress(header.tobuf()) + b"".join(packer.compress(bytes(MIB)) for _ in range(300))
+    data = packer.compress(header.tobuf()) + b"".join(packer.compress(bytes(MIB)) for _ in range(150))
     return naming(folder, ["a.jpg"], written(folder, "images.tar.gz", data + packer.flush()))
 
 
