@@ -164,6 +164,8 @@ def run(*, job_id: int, by: str, work: Callable[[Job, Progress], None], tell: Ca
             return job
         if job.state == JobState.RUNNING:  # its process is gone, or the lock would not be ours
             _move(job, JobState.QUEUED, by)
+        if starts(job) >= TRIES:
+            return _lost(job, by, f"The worker died {TRIES} times at this job. Nothing was stored; see its log.")
         start_job(job=job, by=by)
         _attempt(job, by, work, Progress(job, tell))
     return job
@@ -190,10 +192,7 @@ def _unexpected() -> Problem:
 
 
 def revive_jobs(*, by: str) -> list[Job]:
-    """At a worker's start: send again what is queued (its message may be lost) and what a dead process was running.
-
-    A job that was started `TRIES` times and never came to an end is failed with a sentence.
-    """
+    """At a worker's start: send again what is queued (its message may be lost) and what a dead process was running."""
     return [job for job in Job.objects.filter(state__in=[JobState.QUEUED, JobState.RUNNING]) if _revive(job, by)]
 
 
@@ -203,19 +202,17 @@ def _revive(job: Job, by: str) -> bool:
         if not dead or job.kind not in RUNNERS or job.state not in {JobState.QUEUED, JobState.RUNNING}:
             return False
         if job.params.get("foreground"):
-            return _lost(job, by, "The command that ran this was stopped. Nothing was stored; run it again.")
-        if starts(job) >= TRIES:
-            return _lost(job, by, f"The worker stopped {TRIES} times at this job. Nothing was stored; see its log.")
+            if job.state == JobState.RUNNING:  # it is queued for a moment only, before its command takes the lock
+                _lost(job, by, "The command that ran this was stopped. Nothing was stored; run it again.")
+            return False
         if job.state == JobState.RUNNING:
             _move(job, JobState.QUEUED, by)
     dispatch(job)
     return True
 
 
-def _lost(job: Job, by: str, advice: str) -> bool:
-    if job.state == JobState.RUNNING:  # a command's job is queued for a moment only, before it takes its lock
-        fail_job(job=job, by=by, problems=[Problem("WORKER_LOST", "", None, "", advice)])
-    return False
+def _lost(job: Job, by: str, advice: str) -> Job:
+    return fail_job(job=job, by=by, problems=[Problem("WORKER_LOST", "", None, "", advice)])
 
 
 def starts(job: Job) -> int:

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import time
 import uuid
 from pathlib import Path
 
@@ -9,7 +10,10 @@ from django.conf import settings
 from django.core.files.move import file_move_safe
 from django.core.files.uploadedfile import UploadedFile
 
+from benchmarks.models import Job
+
 UPLOADS = "uploads"
+OLD = 24 * 3600  # seconds
 
 
 def new_folder() -> Path:
@@ -37,5 +41,17 @@ def save(file: UploadedFile, target: Path) -> None:
         shutil.copyfileobj(file, out)
 
 
-def drop(folder: Path) -> None:
+def drop(folder: Path | str) -> None:
     shutil.rmtree(folder, ignore_errors=True)
+
+
+def sweep() -> None:
+    """Drop what a killed process left: entries of yesterday and before that no unfinished job is to read."""
+    unfinished = set(Job.objects.filter(finished_at=None).values_list("params__upload", flat=True))
+    for entry in (Path(settings.VAR) / UPLOADS).glob("*"):
+        if str(entry) in unfinished or time.time() - entry.stat().st_mtime < OLD:
+            continue
+        if entry.is_dir():
+            drop(entry)
+        else:
+            entry.unlink(missing_ok=True)

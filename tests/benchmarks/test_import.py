@@ -14,7 +14,7 @@ from django.core.management import CommandError, call_command
 from django.db import connection, connections
 
 from benchmarks import actions, jobs, queries, staging, storing, tasks
-from benchmarks.models import Benchmark, Event, Image, Item, Job, JobState
+from benchmarks.models import Benchmark, Event, Image, Item, ItemImage, Job, JobState
 from benchmarks.records import CaptionRecord, ImageRecord, ItemRecord, Refused
 from tests.benchmarks import importing
 
@@ -120,6 +120,15 @@ def test_every_missing_image_is_listed_with_its_row(tmp_path, media):
         ("MISSING_IMAGE", 3),
         ("MISSING_IMAGE", 3),
     ]
+
+
+def test_candidates_go_in_without_the_positive_images_where_none_is_given(tmp_path, media):
+    path, _ = importing.small(tmp_path / "given")
+    images = importing.archive(tmp_path, [f"{number}-0.jpg" for number in range(3)])
+    job = importing.imported(path, images)
+    assert set(ItemImage.objects.values_list("role", flat=True)) == {"candidate"}
+    assert [note["code"] for note in job.report["notes"]].count("POSITIVE_IMAGES_ABSENT") == 1
+    assert importing.codes(importing.imported(path, images)) == ["ALREADY_IMPORTED"]
 
 
 def test_the_text_alone_can_be_imported(cups, media):
@@ -304,7 +313,7 @@ class TestProcesses:
         job = importing.queued(*cups)
         for _ in range(jobs.TRIES):
             killed(job, settings, "staged")
-        tasks.tidy_up()
+        tasks.run_import(job.pk)
         job.refresh_from_db()
         assert (job.state, importing.codes(job)) == (JobState.FAILED, ["WORKER_LOST"])
 
@@ -348,3 +357,13 @@ def killed(job: Job, settings, moment: str) -> None:
     command = [sys.executable, ROOT / "tests" / "benchmarks" / "killed_import.py", str(job.pk), moment]
     done = subprocess.run(command, env=os.environ | own, capture_output=True, text=True, timeout=60)
     assert done.returncode == -9, done.stderr
+
+
+def test_a_stopped_commands_job_is_failed_with_a_sentence(cups):
+    job = importing.queued(*cups)
+    Job.objects.filter(pk=job.pk).update(params={**job.params, "foreground": True})
+    jobs.start_job(job=job, by="command")
+    tasks.tidy_up()
+    job.refresh_from_db()
+    assert (job.state, importing.codes(job)) == (JobState.FAILED, ["WORKER_LOST"])
+    assert "run it again" in job.problems[0]["advice"]

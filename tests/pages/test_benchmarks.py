@@ -210,6 +210,16 @@ def test_what_the_form_refuses(client, staff, tmp_path, fields, word):
     assert not (tmp_path / uploads.UPLOADS).exists()
 
 
+def test_uploads_that_nobody_will_read_are_swept_after_a_day(staff, tmp_path, monkeypatch):
+    wanted, left = uploads.new_folder(), uploads.new_folder()
+    jobs.queue_job(kind="import", title="One", params={"upload": str(wanted)}, by="test")
+    uploads.sweep()
+    assert left.exists()
+    monkeypatch.setattr(uploads, "OLD", -1)
+    uploads.sweep()
+    assert wanted.exists() and not left.exists()
+
+
 def running(**fields) -> Job:
     job = jobs.start_job(job=jobs.queue_job(kind="import", title="One", params={}, by="test"), by="test")
     Job.objects.filter(pk=job.pk).update(phase="checking images", done=50, total=200, **fields)
