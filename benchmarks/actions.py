@@ -119,6 +119,7 @@ def import_records(
 ) -> None:
     """From checked records to a finished job. Raises Refused, Cancelled; nothing of the import is left then."""
     started = time.monotonic()
+    records = without_absent_positives(records, source, log)
     storing.check_against_stored(order.benchmark_name, records, log)
     check_images_given(records, source, log)
     log.refuse_if_any()
@@ -139,6 +140,21 @@ def prepared(records: Iterable[ItemRecord], options: Options) -> list[ItemRecord
     if options.text_only:
         records = (replace(record, images=()) for record in records)
     return format_records(records) if options.format_captions else list(records)
+
+
+def without_absent_positives(records: list[ItemRecord], source: Source | None, log: ProblemLog) -> list[ItemRecord]:
+    """Generated candidates are often shared without the photographs that they go with.
+
+    Where what is missing is every positive image and nothing else, the items go in without them; the report says so.
+    """
+    named = [image for _, image in gathering.uses(records)]
+    positives = {image.name for image in named if image.role == "positive"}
+    others = {image.name for image in named} - positives
+    if source is None or not positives or not others or set(source.missing(positives | others)) != positives:
+        return records
+    advice = f"None of the {len(positives):,} positive images is in {source.title}; the items have none."
+    log.note("POSITIVE_IMAGES_ABSENT", storing.files(records), None, "positive image", advice)
+    return [replace(r, images=tuple(image for image in r.images if image.role != "positive")) for r in records]
 
 
 def check_images_given(records: list[ItemRecord], source: Source | None, log: ProblemLog) -> None:
