@@ -8,6 +8,7 @@ from django.core.management import CommandError, call_command
 
 from annotation import simulation
 from annotation.forms_client import FormReader, Unreachable
+from annotation.management.commands.simulate import running_at
 from annotation.models import Annotator, Judgment, Slot, Study
 from benchmarks.models import Event, Item
 from tests import make
@@ -134,3 +135,10 @@ def test_a_page_is_read_as_its_forms():
     (form,) = reader.forms
     assert (form.action, form.values) == ("http://x/judge/t/send/", {"lease": "7"})
     assert form.others == ["http://x/skip/"]
+
+
+def test_the_default_address_is_the_running_winnows(tmp_path, monkeypatch):
+    monkeypatch.setenv("PORT", "8123")
+    assert running_at(tmp_path) == "http://127.0.0.1:8123"
+    (tmp_path / "lock").write_text('{"what": "up", "url": "http://localhost:8500", "pid": 1}')
+    assert running_at(tmp_path) == "http://localhost:8500"
