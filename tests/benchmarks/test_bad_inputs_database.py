@@ -15,7 +15,7 @@ from tests.benchmarks.bad_inputs import CASES
 pytestmark = pytest.mark.django_db
 REFUSED = [name for name, case in CASES.items() if case.code]
 ACCEPTED = [name for name, case in CASES.items() if not case.code]
-UPLOADED = ["zip_slip_0", "truncated_jpeg", "depth_100_000"]
+UPLOADED = ["zip_slip_0", "cut_off_jpeg", "depth_100_000"]
 
 
 @pytest.fixture
