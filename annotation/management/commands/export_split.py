@@ -22,7 +22,7 @@ class Command(BaseCommand):
         if found is None:
             raise CommandError(f"There is no study {study!r}.")
         try:
-            manifest = export_split(study=found, out=out, by="command")
+            manifest = export_split(study=found, out=Path(out), by="command")
         except CannotExport as refusal:
             raise CommandError(str(refusal)) from None
         counts = manifest["counts"]

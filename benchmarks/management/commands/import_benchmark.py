@@ -28,11 +28,11 @@ class Command(BaseCommand):
     def handle(self, *, format, path, images, name, format_captions, text_only, **rest):
         if not name.strip() or len(name) > 120:
             raise CommandError("Give a --name of 1 to 120 characters.")
-        if not path.exists():
+        if not Path(path).exists():
             raise CommandError(f"There is no {path}.")
         options = actions.Options(format_captions=format_captions, text_only=text_only)
         job = actions.queue_import(
-            name=name.strip(), format=format, path=path.absolute(), images=images and images.absolute(),
+            name=name.strip(), format=format, path=Path(path).absolute(), images=images and Path(images).absolute(),
             options=options, by=BY, foreground=True,
         )  # fmt: skip
         job = jobs.run(job_id=job.pk, by=BY, work=actions.import_files, tell=self.tell)

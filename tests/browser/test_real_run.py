@@ -1,0 +1,69 @@
+"""The main job on real input: 84 items of the 99 real images, imported, judged by two people, exported, loaded."""
+
+import json
+import os
+
+import pytest
+from django.core.management import call_command
+from playwright.sync_api import expect
+
+from annotation.judging import shown_as
+from annotation.models import Judgment, Lease, Study
+from tests import make
+from tests import real as material
+
+os.environ["HF_HUB_OFFLINE"] = os.environ["HF_DATASETS_OFFLINE"] = "1"
+pytestmark = [pytest.mark.browser, pytest.mark.real, pytest.mark.django_db(transaction=True)]
+BIVLC, COCO = 12, 72
+INDICES = [153, 748, 1969, 2389, 2764, 3015, 5001, 5396, 6611, 6850, 6882, 7150]
+
+
+def truth_of(lease: Lease) -> str:
+    """The place of the image that was made from the caption; "n" where the manifest states none."""
+    truth = lease.task.item.truth.get("bivlc-choose")
+    return shown_as(lease, truth[0]) if truth else "n"
+
+
+def judge_all(desk, hasty: bool = False) -> None:
+    """By keyboard, to the completion page. The hasty one answers every seventh screen with its first picture."""
+    for number in range(BIVLC + COCO):
+        token = desk.lease
+        lease = Lease.objects.select_related("task__item").get(token=token)
+        desk.press("1" if hasty and number % 7 == 0 else truth_of(lease), "Enter")
+        if number < BIVLC + COCO - 1:
+            desk.page.wait_for_function(
+                "token => document.querySelector('#place fieldset')?.dataset.lease !== token", arg=token
+            )
+    expect(desk.page.get_by_role("heading", name="All done, thank you")).to_be_visible()
+
+
+def imported(real_folder, folder) -> Study:
+    manifest, images = material.material(real_folder / "data", folder)
+    call_command("import_benchmark", "jsonl", str(manifest), images=str(images), name="Real", verbosity=0)
+    call_command("create_study", "Real", protocol="bivlc-choose", overlap=2, name="Real run")
+    return Study.objects.get(name="Real run")
+
+
+def test_from_candidate_images_to_a_split_that_loads(real, sit, tmp_path):
+    study = imported(real, tmp_path)
+    for hasty in (False, True):
+        judge_all(sit(annotator=make.annotator(study)), hasty)
+    assert Judgment.objects.filter(counted_on__stage__study=study).count() == 2 * (BIVLC + COCO)
+    call_command("export_split", "Real run", out=tmp_path / "split")
+    check_split(tmp_path / "split")
+
+
+def check_split(split) -> None:
+    import datasets
+
+    manifest = json.loads((split / "manifest.json").read_text())
+    counts = manifest["counts"]
+    assert counts["items"] == BIVLC + COCO == counts["kept"] + counts["dropped"] and counts["open"] == 0
+    loaded = datasets.load_dataset(str(split), split="test")
+    assert len(loaded) == counts["kept"] > 0
+    fields = {"id", "image", "caption", "negative_caption", "negative_image", "type", "subtype"}
+    assert set(loaded.column_names) == fields
+    kept = {row["id"]: row for row in loaded}
+    assert {key for key in kept if key.startswith("bivlc")} == {f"bivlc-{number}" for number in INDICES}
+    assert kept["bivlc-6850"]["negative_image"].size == (512, 512)
+    assert kept["bivlc-6850"]["negative_caption"].startswith("An orange vase")
