@@ -57,6 +57,12 @@ def test_an_odd_input_is_stored_whole(name, given, house):
     assert importing.stored_files(house / "media") == importing.named_files()
 
 
+def uploaded(path: Path | None) -> list[SimpleUploadedFile]:
+    """A file, or each file of a folder."""
+    paths = [] if path is None else sorted(path.iterdir()) if path.is_dir() else [path]
+    return [SimpleUploadedFile(path.name, path.read_bytes()) for path in paths]
+
+
 @pytest.mark.parametrize("name", UPLOADED)
 def test_the_same_through_the_page(
     name, given, house, client, eager_tasks, django_capture_on_commit_callbacks
@@ -64,8 +70,7 @@ def test_the_same_through_the_page(
     made = CASES[name].build(given)
     client.force_login(User.objects.create_user("ana", is_staff=True))
     before = importing.rows(), importing.tree(house)
-    files = {"data": made.path} | ({"images": made.images} if made.images else {})
-    form = {field: SimpleUploadedFile(path.name, path.read_bytes()) for field, path in files.items()}
+    form = {"data": uploaded(made.path), "images": uploaded(made.images)}
     with django_capture_on_commit_callbacks(execute=True):
         answer = client.post(reverse("import-new"), {"name": "Bad", "format": made.format, **form})
     assert CASES[name].code in importing.codes(Job.objects.first())
