@@ -60,7 +60,8 @@ class Command(BaseCommand):
             self.stdout.write(written(problem))
         hidden = job.problem_count - len(job.problems)
         more = f" The first {len(job.problems)} are listed." if hidden > 0 else ""
-        why = f"{job.problem_count:,} problem{'s' * (job.problem_count != 1)}." if job.state == JobState.FAILED else "Cancelled."
+        counted = f"{job.problem_count:,} problem{'s' * (job.problem_count != 1)}."
+        why = counted if job.state == JobState.FAILED else "Cancelled."
         raise CommandError(f"Nothing was imported: {why}{more}")
 
 
