@@ -10,6 +10,7 @@ import argparse
 import re
 import statistics
 import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -57,6 +58,7 @@ class Point:
     times: list[float]
     buffers: int
     plan: str
+    shown: bool = False  # whether its plan is written out
 
 
 class Filled:
@@ -89,27 +91,46 @@ class Filled:
         run(JUDGE, stage=self.stage.pk, rules=self.rules.pk, below=below, people=people, numbers=numbers)
         run("SET session_replication_role = DEFAULT")
 
-    def measure(self, title: str, annotator: int) -> Point:
-        plans = [self.explain(annotator) for _ in range(RUNS)]
-        times = [sum(map(float, re.findall(r"^(?:Planning|Execution) Time: ([\d.]+)", p, re.M))) for p in plans]
+    def measure(self, title: str, annotator: int, shown: bool = False) -> Point:
+        from annotation.claiming import CLAIM
+
+        plans = [self.explain(annotator, CLAIM) for _ in range(RUNS)]
+        times = [total(plan) for plan in plans]
         middle = plans[times.index(statistics.median_low(times))]
         whole = re.search(r"^ *Buffers: shared(.*)$", middle, re.M)[1]  # the first such line is the whole statement's
         buffers = sum(map(int, re.findall(r"(?:hit|read)=(\d+)", whole)))
-        point = Point(title, times, buffers, middle)
+        point = Point(title, times, buffers, middle, shown)
         print(f"{self.tasks:>9,} tasks  {row(point)}", file=sys.stderr)
         return point
 
-    def explain(self, annotator: int) -> str:
-        from django.db import connection, transaction
+    def compare(self) -> str:
+        """The read at every click: the ORM's time to write such a query, PostgreSQL's to answer the one by hand."""
+        from annotation.claiming import KEEP
+        from annotation.models import Lease
 
-        from annotation.claiming import CLAIM
+        written = []
+        for _ in range(200):
+            begun = time.perf_counter()
+            Lease.objects.filter(annotator=self.fresh, state="held").select_related("task").query.sql_with_params()
+            written.append(1000 * (time.perf_counter() - begun))
+        answered = [total(self.explain(self.fresh, KEEP)) for _ in range(RUNS)]
+        orm, server = statistics.median(written), statistics.median(answered)
+        return f"What is held: the ORM writes its query in {orm:.2f} ms, PostgreSQL answers KEEP in {server:.2f} ms."
+
+    def explain(self, annotator: int, statement: str) -> str:
+        from django.db import connection, transaction
 
         with transaction.atomic(), connection.cursor() as cursor:
             values = {"annotator": annotator, "stage": self.stage.pk, "seconds": 600}
-            cursor.execute(f"EXPLAIN (ANALYZE, BUFFERS) {CLAIM}", values)
+            cursor.execute(f"EXPLAIN (ANALYZE, BUFFERS) {statement}", values)
             plan = "\n".join(line for (line,) in cursor.fetchall())
             transaction.set_rollback(True)
         return plan
+
+
+def total(plan: str) -> float:
+    """Milliseconds of planning and execution."""
+    return sum(map(float, re.findall(r"^(?:Planning|Execution) Time: ([\d.]+)", plan, re.M)))
 
 
 def run(statement: str, **values: object) -> None:
@@ -122,15 +143,16 @@ def run(statement: str, **values: object) -> None:
 def points(tasks: int) -> list[Point]:
     study = Filled(tasks)
     alone = min(10_000, tasks // 4)
-    found = [study.measure("nobody has judged", study.fresh)]
+    print(study.compare(), file=sys.stderr)
+    found = [study.measure("nobody has judged", study.fresh, shown=True)]
     study.judge(alone, [study.lone], numbers=1)
     run("ANALYZE")
-    found.append(study.measure(f"one annotator alone judged {alone:,}; their claim", study.lone))
+    found.append(study.measure(f"one annotator alone judged {alone:,}; their claim", study.lone, shown=True))
     found.append(study.measure("at the same moment, anybody else's claim", study.fresh))
     study.judge(tasks // 2, study.people[:PEOPLE])
     found.append(study.measure("half is judged, by one update just now, nothing vacuumed", study.fresh))
     run("VACUUM ANALYZE")
-    found.append(study.measure("half is judged", study.fresh))
+    found.append(study.measure("half is judged", study.fresh, shown=True))
     found.append(study.measure("half is judged; who judged a hundredth of it", study.people[0]))
     study.judge(tasks - 50, study.people[:PEOPLE])
     run("VACUUM ANALYZE")
@@ -152,7 +174,7 @@ def report(measured: dict[int, list[Point]]) -> str:
     for tasks, found in measured.items():
         head = f"## {tasks:,} tasks\n\n| state of the study | median ms | longest ms | buffers |\n|---|---|---|---|"
         parts.append("\n".join([head, *map(row, found)]))
-        parts += [f"### {tasks:,} tasks: {point.title}\n\n```\n{point.plan}\n```" for point in found]
+        parts += [f"### {tasks:,} tasks: {point.title}\n\n```\n{point.plan}\n```" for point in found if point.shown]
     return "\n\n".join(parts) + "\n"
 
 
