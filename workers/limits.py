@@ -10,7 +10,7 @@ MAX_UNPACKED_BYTES = 64 * 1024 * MIB  # all files of an archive together
 MAX_DIRECTORY_BYTES = 64 * MIB  # a zip's list of entries
 MAX_TAR_HEADER_BYTES = MIB  # a tar entry's extended header
 
-MAX_PIXELS = 40_000_000
+MAX_PIXELS = 24_000_000  # 6000 × 4000; a WebP with alpha of that size takes 420 MiB to decode
 MAX_SIDE = 20_000
 SERVED_SIDE = 1600
 THUMBNAIL_SIDE = 320

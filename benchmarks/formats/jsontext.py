@@ -76,8 +76,8 @@ def finite(digits: str) -> float:
 def depth_within(value: object) -> bool:
     """Level by level, so that depth costs no recursion."""
     level = [value]
-    for _ in range(limits.MAX_JSON_DEPTH + 1):
-        level = [inner for outer in level for inner in children(outer)]
+    for _ in range(limits.MAX_JSON_DEPTH):
+        level = [inner for outer in level for inner in children(outer) if isinstance(inner, dict | list)]
         if not level:
             return True
     return False
