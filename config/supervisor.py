@@ -67,8 +67,8 @@ class Supervisor:
         self._start("web", web_command(self.listener), signal.SIGTERM, pass_fds=[self.listener.fileno()])
 
     def _start_worker(self) -> None:
-        """Dies by SIGQUIT, which does not wait for tasks; Celery ties its own children to it."""
-        self._start("worker", worker_command(), signal.SIGQUIT)
+        """Dies at once: without Valkey it may not find the end of a polite stop. Celery ties its own children to it."""
+        self._start("worker", worker_command(), signal.SIGKILL)
 
     def _start(self, name: str, command: list, dies_by: signal.Signals, **options) -> None:
         self.children[name] = processes.spawn(
