@@ -108,10 +108,22 @@ def test_the_first_frame_of_an_animation_and_a_note(tmp_path):
     assert close(Drawing.open(io.BytesIO(made.served)).getpixel((4, 4)), (0, 0, 0))
 
 
+def swapped_profile() -> bytes:
+    """An RGB profile of another name in which red means green and green red."""
+    data = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
+    for tag, name in ((b"rXYZ", b"tmp_"), (b"gXYZ", b"rXYZ"), (b"tmp_", b"gXYZ")):
+        data = data.replace(tag, name, 1)
+    return data.replace("sRGB".encode("utf-16-be"), "mine".encode("utf-16-be"))
+
+
 def test_a_colour_profile_is_turned_into_srgb():
-    lab = ImageCms.ImageCmsProfile(ImageCms.createProfile("XYZ")).tobytes()
-    assert "colour profile not used" in check_and_render(picture(format="PNG", icc_profile=lab)).notes[0]
-    assert "colour profile not used" in check_and_render(picture(format="PNG", icc_profile=b"junk")).notes[0]
+    made = check_and_render(saved(Drawing.new("RGB", (8, 8), (0, 255, 0)), "PNG", icc_profile=swapped_profile()))
+    assert close(Drawing.open(io.BytesIO(made.served)).getpixel((4, 4)), (254, 0, 0)) and made.notes == ()
+
+
+@pytest.mark.parametrize("profile", [b"junk", ImageCms.ImageCmsProfile(ImageCms.createProfile("XYZ")).tobytes()])
+def test_a_profile_that_does_not_fit_is_noted(profile):
+    assert "colour profile not used" in check_and_render(picture(format="PNG", icc_profile=profile)).notes[0]
 
 
 def test_the_limits_are_exact(monkeypatch):
