@@ -3,9 +3,12 @@
 from dataclasses import dataclass
 
 from django.http import Http404
+from django.shortcuts import get_object_or_404
 
-from annotation.models import Annotator, Stage, Study
+from annotation.models import Annotator, Flag, Stage, Study
 from annotation.rows import columns, fetch, instances
+from benchmarks.access import check_staff
+from benchmarks.models import Job
 
 
 @dataclass(frozen=True)
@@ -41,3 +44,20 @@ def invited(invite: str) -> Study:
     if study is None:
         raise Http404("No such invitation.")
     return study
+
+
+def stage_for(user, study: int) -> Stage:
+    """A study's stage, for managers (403 for others), with the study and its benchmark."""
+    check_staff(user)
+    return get_object_or_404(Stage.objects.select_related("study__benchmark"), study=study)
+
+
+def flag_for(user, pk: int) -> Flag:
+    check_staff(user)
+    return get_object_or_404(Flag.objects.select_related("lease__task__stage"), pk=pk)
+
+
+def export_for(user, study: int, job: int) -> Job:
+    """A finished export of that study."""
+    check_staff(user)
+    return get_object_or_404(Job, pk=job, kind="export", state="done", params__study=study)

@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from django.conf import settings
 from django.core.files import File
 from django.core.files.storage import default_storage
-from django.db import connection
+from django.db import connections
 from django.db.models import QuerySet
 from django.urls import reverse
 from django.utils.text import slugify
@@ -24,7 +24,7 @@ KIND = "export"
 
 
 def queue_export(*, study: Study, by: str, created_by=None) -> Job:
-    """Send it with `jobs.dispatch` after the commit."""
+    """Send it with `tasks.run_export.delay_on_commit`."""
     title = f"Export of {study.name}"
     return jobs.queue_job(kind=KIND, title=title, params={"study": study.pk}, by=by, created_by=created_by)
 
@@ -42,8 +42,9 @@ def run_export(job: Job, progress: jobs.Progress) -> None:
         aside.submit(progress.begin, "writing items").result()
         try:
             manifest = export_split(study=study, out=folder, by="worker", step=_step_aside(aside, progress))
+            aside.submit(progress.write).result()
         finally:
-            aside.submit(connection.close).result()
+            aside.submit(connections.close_all).result()
         packed = zip_folder(folder, Path(place) / "export.zip")
         name = f"exports/{job.pk}/{folder.name}.zip"
         default_storage.delete(name)  # of a run that was cut short

@@ -2,7 +2,8 @@
 
 from django.urls import path
 
-from annotation.views import judge
+from annotation import api
+from annotation.views import judge, manage
 
 urlpatterns = [
     path("join/<str:invite>/", judge.join, name="join"),
@@ -14,4 +15,17 @@ urlpatterns = [
     path("judge/<str:token>/flag/", judge.flag, name="judge-flag"),
     path("judge/<str:token>/renew/", judge.renew, name="judge-renew"),
     path("judge/<str:token>/history/", judge.history, name="judge-history"),
+    path("studies/", manage.study_list, name="study-list"),
+    path("studies/new/", manage.study_new, name="study-new"),
+    path("studies/<int:pk>/", manage.study_detail, name="study-detail"),
+    path("studies/<int:pk>/live/", manage.study_live, name="study-live"),
+    path("studies/<int:pk>/disagreements/", manage.study_disagreements, name="study-disagreements"),
+    path("studies/<int:pk>/instructions/", manage.study_instructions, name="study-instructions"),
+    path("studies/<int:pk>/move/", manage.study_move, name="study-move"),
+    path("studies/<int:pk>/export/", manage.study_export, name="study-export"),
+    path("studies/<int:pk>/export/<int:job>/", manage.study_download, name="study-download"),
+    path("flags/<int:pk>/settle/", manage.flag_settle, name="flag-settle"),
+    path("api/studies/", api.study_list, name="api-study-list"),
+    path("api/studies/<int:pk>/", api.study_detail, name="api-study-detail"),
+    path("api/studies/<int:pk>/figures/", api.study_figures_data, name="api-study-figures"),
 ]

@@ -102,7 +102,7 @@ class Shift:
         self.had.setdefault(slot.task_id, set()).add(person.pk)
         shown = self.dice.sample(slot.task.options, len(slot.task.options))
         lease = Lease(slot=slot, task=slot.task, annotator=person, state=state, shown=shown, granted_at=self.clock)
-        lease.token, lease.revisions = uuid.UUID(int=self.dice.getrandbits(128)), 0
+        lease.token, lease.revisions = uuid.uuid4(), 0
         self.leases.append(lease)
         return lease
 
@@ -117,7 +117,7 @@ class Shift:
         self.clock += timedelta(seconds=self.dice.uniform(2, 30))
         active = 0 if not answer else int(self.dice.lognormvariate(9, 0.5))
         judgment = Judgment(
-            lease=lease, revision=lease.revisions, key=uuid.UUID(int=self.dice.getrandbits(128)), digest="0" * 64,
+            lease=lease, revision=lease.revisions, key=uuid.uuid4(), digest="0" * 64,
             instructions=self.read, answer=answer, active_ms=active, elapsed_ms=active + 500, created_at=self.clock,
             reason="I do not know the word." if answer == "cannot_judge" else "", **marks,
         )  # fmt: skip

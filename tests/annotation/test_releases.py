@@ -16,11 +16,10 @@ from django.core.files.storage import default_storage
 from django.core.management import call_command
 from PIL import Image as Picture
 
-from annotation import exports, releases
+from annotation import exports, releases, tasks
 from annotation.figures import study_figures
 from annotation.models import Annotator, Judgment, Lease, Slot, Study
 from annotation.releases import export_split
-from benchmarks import jobs
 from benchmarks.models import Event, Image, Job
 from tests import crowd, make
 from tests.annotation.recompute import differences, recompute
@@ -206,7 +205,7 @@ def test_the_command_says_what_it_wrote(study, tmp_path, capsys):
 
 def test_as_a_job_it_becomes_a_zip(study, tmp_path, eager_tasks):
     job = exports.queue_export(study=study, by="user:1")
-    jobs.dispatch(job)
+    tasks.run_export.delay(job.pk)
     job.refresh_from_db()
     assert (job.state, job.done, job.report["counts"]["items"]) == ("done", 30, 30)
     export(study, tmp_path / "out")
@@ -219,7 +218,7 @@ def test_as_a_job_it_becomes_a_zip(study, tmp_path, eager_tasks):
 def test_a_job_may_run_twice(study, eager_tasks):
     first, second = (exports.queue_export(study=study, by="user:1") for _ in range(2))
     for job in (first, first, second):
-        jobs.dispatch(job)
+        tasks.run_export.delay(job.pk)
     sizes = {job.report["bytes"] for job in Job.objects.all()}
     assert len(sizes) == 1
 

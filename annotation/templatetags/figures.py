@@ -1,0 +1,70 @@
+"""How the figures of a study are written on its pages."""
+
+from datetime import datetime
+
+from django import template
+from django.utils.html import format_html
+
+register = template.Library()
+
+SYMBOLS = {"USD": "$", "EUR": "€", "GBP": "£"}
+NOTHING = "–"
+WORDS = {
+    "no_image_fits": "no image fits",
+    "cannot_judge": "cannot judge",
+    "tie_unresolved": "tie",
+    "none": "None",
+}
+
+
+@register.filter
+def percent(share: float | None) -> str:
+    return NOTHING if share is None else f"{share * 100:.1f} %"
+
+
+@register.filter
+def whole_percent(share: float | None) -> str:
+    return NOTHING if share is None else f"{share * 100:.0f} %"
+
+
+@register.filter
+def decimals(value: float | None, places: int = 2) -> str:
+    return NOTHING if value is None else f"{value:.{places}f}".replace("-", "−")
+
+
+@register.filter
+def money(amount: float | None, currency: str) -> str:
+    """Whole units from a hundred on."""
+    if amount is None:
+        return NOTHING
+    written = f"{amount:,.0f}" if amount >= 100 else f"{amount:,.2f}"
+    return f"{SYMBOLS[currency]}{written}" if currency in SYMBOLS else f"{written} {currency}"
+
+
+@register.filter
+def hours(minutes: float | None) -> str:
+    if minutes is None:
+        return NOTHING
+    return f"{minutes / 60:,.1f} h" if minutes >= 90 else f"{minutes:,.0f} min"
+
+
+@register.filter
+def words(name: str) -> str:
+    """An outcome or a reason as people read it; `candidate-2` is the third image."""
+    if name.startswith("candidate-"):
+        return f"image {int(name.rpartition('-')[2]) + 1}"
+    return WORDS.get(name, name.replace("_", " "))
+
+
+@register.filter
+def first_share(places: list[int]) -> float | None:
+    return places[0] / sum(places) if sum(places) else None
+
+
+@register.filter
+def local(at: str | None) -> str:
+    """A `time` element in UTC, which the page's script rewrites to the reader's zone."""
+    if not at:
+        return NOTHING
+    written = datetime.fromisoformat(at).strftime("%a %d %b, %H:%M UTC")
+    return format_html('<time datetime="{}" data-local>{}</time>', at, written)

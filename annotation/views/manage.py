@@ -1,0 +1,137 @@
+"""The managers' pages of studies: list, new, the study with its figures, what is done to it."""
+
+from django.contrib import messages
+from django.core.files.storage import default_storage
+from django.db.models import Count
+from django.http import FileResponse, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from annotation import access, dashboard, exports, flags, review, studies, tasks
+from annotation.forms import InstructionsForm, StudyForm
+from annotation.instructions import blocks
+from annotation.models import Study
+from annotation.protocols.registry import PROTOCOLS
+from annotation.queries import with_progress
+from benchmarks import events
+from benchmarks.access import staff_only
+from benchmarks.models import Benchmark
+
+NOTHING_NEW = 204
+PAGE = 24  # disagreements
+
+
+@require_safe
+@staff_only
+def study_list(request: HttpRequest) -> HttpResponse:
+    found = list(with_progress(Study.objects.all()))
+    for study in found:
+        study.protocol_title = PROTOCOLS[study.protocol].title
+    return render(request, "studies/list.html", {"section": "studies", "studies": found})
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@staff_only
+def study_new(request: HttpRequest) -> HttpResponse:
+    protocol = next(iter(PROTOCOLS.values()))
+    initial = {"benchmark": request.GET.get("benchmark"), "instructions": protocol.instructions}
+    form = StudyForm(request.POST or None, initial=initial)
+    if request.method == "POST" and form.is_valid():
+        try:
+            study = studies.create_study(by=events.named(request.user), created_by=request.user, **form.cleaned_data)
+            return redirect("study-detail", study.pk)
+        except studies.CannotCreate as refusal:
+            form.add_error(None, str(refusal).split("\n"))
+    sizes = Benchmark.objects.annotate(items_count=Count("items"))
+    return render(request, "studies/new.html", {"section": "studies", "form": form, "benchmarks": sizes})
+
+
+@require_safe
+@staff_only
+def study_detail(request: HttpRequest, pk: int) -> HttpResponse:
+    stage = access.stage_for(request.user, pk)
+    invite = request.build_absolute_uri(reverse("join", args=[stage.study.invite]))
+    context = {**dashboard.contents(stage), "section": "studies", "invite": invite}
+    return render(request, "studies/detail.html", context)
+
+
+@require_safe
+@never_cache
+@staff_only
+def study_live(request: HttpRequest, pk: int) -> HttpResponse:
+    """The parts of the page that change, each to be swapped in by its id; nothing where nothing has changed."""
+    contents = dashboard.contents(access.stage_for(request.user, pk))
+    if request.GET.get("seen") == contents["seen"]:
+        return HttpResponse(status=NOTHING_NEW)
+    return render(request, "studies/live.html", contents)
+
+
+@require_safe
+@staff_only
+def study_disagreements(request: HttpRequest, pk: int) -> HttpResponse:
+    stage = access.stage_for(request.user, pk)
+    asked = request.GET.get("page", "")
+    page = int(asked) if asked.isascii() and asked.isdecimal() and 0 < int(asked) < 10**6 else 1
+    found = review.disagreements(stage, PAGE + 1, (page - 1) * PAGE)
+    context = {
+        "section": "studies", "study": stage.study, "stage": stage, "disagreements": found[:PAGE],
+        "earlier": page - 1, "later": page + 1 if len(found) > PAGE else 0,
+    }  # fmt: skip
+    return render(request, "studies/disagreements.html", context)
+
+
+@require_POST
+@staff_only
+def study_move(request: HttpRequest, pk: int) -> HttpResponse:
+    stage = access.stage_for(request.user, pk)
+    try:
+        studies.move_study(study=stage.study, to=request.POST.get("to", ""), by=events.named(request.user))
+    except studies.CannotMove as refusal:
+        messages.error(request, str(refusal))
+    return redirect("study-detail", pk)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@staff_only
+def study_instructions(request: HttpRequest, pk: int) -> HttpResponse:
+    stage = access.stage_for(request.user, pk)
+    current = stage.instructions.latest("version")
+    form = InstructionsForm(request.POST or None, initial={"text": current.text})
+    if request.method == "POST" and form.is_valid():
+        text = form.cleaned_data["text"].replace("\r\n", "\n")
+        studies.revise_instructions(stage=stage, text=text, by=events.named(request.user))
+        return redirect("study-detail", pk)
+    context = {
+        "section": "studies",
+        "study": stage.study,
+        "form": form,
+        "current": current,
+        "blocks": blocks(current.text),
+    }
+    return render(request, "studies/instructions.html", context)
+
+
+@require_POST
+@staff_only
+def study_export(request: HttpRequest, pk: int) -> HttpResponse:
+    stage = access.stage_for(request.user, pk)
+    job = exports.queue_export(study=stage.study, by=events.named(request.user), created_by=request.user)
+    tasks.run_export.delay_on_commit(job.pk)
+    return redirect("job-detail", job.pk)
+
+
+@require_safe
+@staff_only
+def study_download(request: HttpRequest, pk: int, job: int) -> FileResponse:
+    name = access.export_for(request.user, pk, job).report["file"]
+    return FileResponse(default_storage.open(name), as_attachment=True, filename=name.rpartition("/")[2])
+
+
+@require_POST
+@staff_only
+def flag_settle(request: HttpRequest, pk: int) -> HttpResponse:
+    flag = access.flag_for(request.user, pk)
+    flags.settle_flag(flag=flag, by=events.named(request.user), settled_by=request.user)
+    return redirect("study-detail", flag.lease.task.stage.study_id)

@@ -1,0 +1,117 @@
+"""The study page in a real browser: the chart, what is live, what must not move, accessibility."""
+
+import pytest
+from django.contrib.auth.models import User
+
+from annotation.models import Study
+from annotation.studies import move_study
+from tests import crowd, make
+from tests.pictures import paint
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+@pytest.fixture
+def study() -> Study:
+    benchmark = make.benchmark(items=6)
+    return crowd.work(paint(make.study(benchmark=benchmark, overlap=3, pay_per_hour=12)), people=4, undone=0.4).study
+
+
+@pytest.fixture
+def visit(site, sign_in, study):
+    user = User.objects.create_user("ana", password="x", is_staff=True)
+
+    def go(page, path: str = ""):
+        sign_in(page, user)
+        page.goto(f"{site}/studies/{study.pk}/{path}")
+        return page
+
+    return go
+
+
+def judge_one(study: Study) -> None:
+    assert make.judgment(make.annotator(study), study.stages.get(), "none")
+
+
+def test_the_chart_is_drawn_from_the_table_beneath_it(visit, page):
+    visit(page)
+    page.wait_for_selector("#chart canvas")
+    bars = page.evaluate("echarts.getInstanceByDom(document.getElementById('chart')).getOption().series[0].data.length")
+    assert bars == page.locator("#series [data-from]").count() > 0
+    assert page.errors == []
+
+
+def test_a_new_judgment_appears_and_nothing_moves(visit, open_page, study):
+    page = visit(open_page(390, 844))
+    page.wait_for_selector("#chart canvas")
+    page.click("#series-table summary")
+    page.evaluate("document.querySelector('#live-annotators').parentElement.scrollLeft = 60")
+    page.focus("#benchmark-link")
+    page.evaluate("scrollTo(0, 700)")
+    canvas = page.evaluate_handle("document.querySelector('#chart canvas')")
+    judge_one(study)
+    page.wait_for_selector("#live-annotators th:has-text('A-05')", timeout=15_000)
+    assert page.evaluate("scrollY") == 700
+    assert page.evaluate("document.querySelector('#live-annotators').parentElement.scrollLeft") == 60
+    assert page.evaluate("document.activeElement.id") == "benchmark-link"
+    assert page.evaluate("document.getElementById('series-table').open")
+    assert page.evaluate("c => c.isConnected", canvas)
+    assert page.errors == []
+
+
+def test_an_open_table_inside_a_live_part_stays_open(visit, page, study):
+    visit(page)
+    page.click("#kappas-table summary")
+    judge_one(study)
+    page.wait_for_selector("#live-annotators th:has-text('A-05')", timeout=15_000)
+    assert page.evaluate("document.getElementById('kappas-table').open")
+
+
+def test_a_closed_study_is_left_alone(visit, page, study):
+    visit(page)
+    move_study(study=study, to="closed", by="test")
+    page.wait_for_selector("#live-poll:not([hx-get])", state="attached", timeout=15_000)
+    asked = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.wait_for_timeout(5000)
+    assert asked == []
+
+
+def test_a_server_that_is_gone_is_said(visit, page):
+    visit(page)
+    page.route("**/live/**", lambda route: route.abort())
+    page.wait_for_selector("#freshness.bad", timeout=15_000)
+    assert "cannot be reached" in page.inner_text("#freshness")
+
+
+def test_the_link_is_copied(visit, open_page, study):
+    page = visit(open_page(permissions=["clipboard-read", "clipboard-write"]))
+    page.click("#invite summary")
+    page.click("#copy")
+    page.wait_for_selector("text=Copied.")
+    assert study.invite in page.evaluate("navigator.clipboard.readText()")
+
+
+def test_it_works_without_script(visit, open_page, study):
+    page = visit(open_page(java_script_enabled=False))
+    page.click("#series-table summary")
+    assert page.locator("#series [data-from]").first.is_visible()
+    page.click("button:has-text('Pause')")
+    study.refresh_from_db()
+    assert study.state == "paused"
+
+
+def test_the_plan_follows_the_form(visit, page, study):
+    visit(page, "../new/")
+    page.fill("#id_overlap", "5")
+    assert page.inner_text("[data-plan=judgments]") == "30"
+
+
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize(("width", "height"), [(1366, 768), (390, 844)])
+@pytest.mark.parametrize("path", ["", "../", "../new/", "instructions/", "disagreements/"])
+def test_pages_are_accessible_and_fit(visit, open_page, axe_violations, path, width, height, dark):
+    page = visit(open_page(width, height, dark), path)
+    assert axe_violations(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.errors == []

@@ -1,0 +1,230 @@
+"""The managers' pages of studies: what they show, who may see them, how many queries they take."""
+
+import json
+import re
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import CommandError, call_command
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from annotation import judging
+from annotation.figures import study_figures
+from annotation.models import Flag, Study
+from benchmarks.models import Event, Job
+from tests import crowd, make
+
+pytestmark = pytest.mark.django_db
+PAGES = [
+    "study-detail",
+    "study-live",
+    "study-disagreements",
+    "study-instructions",
+    "api-study-detail",
+    "api-study-figures",
+]
+ACTIONS = ["study-move", "study-export", "study-instructions"]
+
+
+@pytest.fixture
+def manager(client):
+    user = User.objects.create_user("ana", password="x", is_staff=True)
+    client.force_login(user)
+    return user
+
+
+@pytest.fixture
+def study():
+    return crowd.stage(items=18, people=4, overlap=2).study
+
+
+def address(name: str, study: Study | None = None) -> str:
+    return reverse(name, args=[study.pk] if study else [])
+
+
+def form(**changes) -> dict:
+    filled = {"name": "Round 1", "protocol": "bivlc-choose", "overlap": 2, "tie_rule": "drop", "lease_seconds": 600}
+    return filled | {"pay_per_hour": "12.00", "currency": "usd", "instructions": "Look well."} | changes
+
+
+def test_the_page_shows_the_figures(client, manager, study):
+    page = client.get(address("study-detail", study)).content.decode()
+    figures = study_figures(study.stages.get())
+    for shown in (study.name, f"{figures['outcomes']['kept']} kept", "A-04", "mean κ any or none", study.invite):
+        assert str(shown) in page
+
+
+def test_an_untouched_study_has_a_page(client, manager):
+    page = client.get(address("study-detail", make.study(items=2))).content.decode()
+    assert "nothing is judged yet" in page and "Nobody has joined yet" in page
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_only_staff_may_look(client, study, name):
+    assert client.get(address(name, study)).status_code in {302, 403}
+    client.force_login(User.objects.create_user("guest", password="x"))
+    assert client.get(address(name, study)).status_code == 403
+
+
+@pytest.mark.parametrize("name", ACTIONS)
+def test_only_staff_may_act(client, study, name):
+    client.force_login(User.objects.create_user("guest", password="x"))
+    assert client.post(address(name, study), {"to": "closed", "text": "New"}).status_code == 403
+    study.refresh_from_db()
+    assert (study.state, Job.objects.count(), study.stages.get().instructions.count()) == ("open", 0, 1)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_study_that_is_not_there_is_404(client, manager, name):
+    assert client.get(reverse(name, args=[99999])).status_code == 404
+
+
+def queries(client, url: str) -> int:
+    client.get(url)  # what is cached is cached
+    with CaptureQueriesContext(connection) as captured:
+        assert client.get(url).status_code == 200
+    return len(captured)
+
+
+@pytest.mark.parametrize("name", ["study-list", "api-study-list"])
+def test_lists_take_as_many_queries_for_three_as_for_one(client, manager, name):
+    crowd.stage(items=4)
+    one = queries(client, address(name))
+    for people in (2, 6):
+        crowd.stage(items=8, people=people)
+    assert queries(client, address(name)) == one
+
+
+@pytest.mark.parametrize("name", ["study-detail", "study-disagreements"])
+def test_a_study_takes_as_many_queries_whatever_its_size(client, manager, name):
+    small, large = crowd.stage(items=12, people=3, seed=5).study, crowd.stage(items=60, people=9, overlap=3).study
+    assert Flag.objects.filter(lease__task__stage__study=small).exists()
+    assert queries(client, address(name, small)) == queries(client, address(name, large))
+
+
+def test_a_study_is_set_up_in_the_browser(client, manager):
+    benchmark = make.benchmark(items=3)
+    answer = client.post(address("study-new"), form(benchmark=benchmark.pk, quota=5, auto_advance="on"))
+    study = Study.objects.get(name="Round 1")
+    assert answer.url == address("study-detail", study)
+    stage = study.stages.get()
+    assert (stage.slots.count(), stage.quota, stage.auto_advance, study.currency) == (6, 5, True, "USD")
+    assert (study.created_by, stage.instructions.get().text) == (manager, "Look well.")
+
+
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [({"overlap": 0}, "overlap"), ({"lease_seconds": 5}, "lease_seconds"), ({"pay_per_hour": -1}, "pay_per_hour")],
+)
+def test_a_wrong_value_is_said_at_its_field(client, manager, changes, field):
+    benchmark = make.benchmark()
+    answer = client.post(address("study-new"), form(benchmark=benchmark.pk, **changes))
+    assert f'id="{field}-error"' in answer.content.decode()
+    assert not Study.objects.exists()
+
+
+def test_a_benchmark_that_does_not_suit_is_explained(client, manager):
+    benchmark = make.benchmark(candidates=1)
+    answer = client.post(address("study-new"), form(benchmark=benchmark.pk)).content.decode()
+    assert "has 1 candidate images" in answer
+    assert not Study.objects.exists()
+
+
+def test_a_study_is_paused_opened_and_closed(client, manager, study):
+    for to in ("paused", "open", "closed"):
+        client.post(address("study-move", study), {"to": to})
+        study.refresh_from_db()
+        assert study.state == to
+    assert Event.objects.filter(by=f"user:{manager.pk}", verb__startswith="moved to").count() == 3
+
+
+def test_a_move_that_is_not_possible_is_said(client, manager, study):
+    page = client.post(address("study-move", study), {"to": "open"}, follow=True).content.decode()
+    assert "cannot become open" in page
+
+
+def test_new_instructions_are_a_new_version(client, manager, study):
+    client.post(address("study-instructions", study), {"text": "Look\r\n\r\n- twice"})
+    assert study.stages.get().instructions.latest("version").text == "Look\n\n- twice"
+    assert "instructions v2" in client.get(address("study-detail", study)).content.decode()
+
+
+def seen(html: str) -> str:
+    return re.search(r"\?seen=(\w+)", html)[1]
+
+
+def test_the_live_part_answers_only_when_something_changed(client, manager, study):
+    token = seen(client.get(address("study-detail", study)).content.decode())
+    url = address("study-live", study)
+    assert client.get(url, {"seen": token}).status_code == 204
+    stage = study.stages.get()
+    make.judgment(make.annotator(study), stage)
+    changed = client.get(url, {"seen": token}).content.decode()
+    assert seen(changed) != token
+    assert "A-05" in changed and 'id="live-tiles" hx-swap-oob="innerHTML"' in changed
+
+
+def test_a_closed_study_is_not_asked_for_again(client, manager, study):
+    client.post(address("study-move", study), {"to": "closed"})
+    assert "hx-trigger" not in client.get(address("study-live", study)).content.decode()
+
+
+def test_a_flag_is_settled_and_stays_settled(client, manager):
+    stage = make.stage()
+    person = make.annotator(stage.study)
+    lease = make.judgment(person, stage).lease
+    flag = judging.flag(annotator=person, token=lease.token, reason="<b>Odd</b>")
+    page = client.get(address("study-detail", stage.study)).content.decode()
+    assert "&lt;b&gt;Odd&lt;/b&gt;" in page
+    for _ in range(2):
+        client.post(reverse("flag-settle", args=[flag.pk]))
+    flag.refresh_from_db()
+    assert flag.settled_by == manager
+    assert Event.objects.filter(verb="settled").count() == 1
+    assert study_figures(stage)["progress"] | {"flags": 1, "flags_open": 0} == study_figures(stage)["progress"]
+
+
+def test_disagreements_name_both_answers_and_who_gave_them(client, manager):
+    stage = make.stage(overlap=2)
+    for answer in ("candidate-2", "none"):
+        make.judgment(make.annotator(stage.study), stage, answer)
+    page = client.get(address("study-disagreements", stage.study)).content.decode()
+    assert "image 3 or None" in page and "A-01 against A-02" in page
+
+
+def test_an_export_is_queued_and_can_be_downloaded_by_staff_alone(client, manager, study, settings):
+    answer = client.post(address("study-export", study))
+    job = Job.objects.get(kind="export")
+    assert answer.url == reverse("job-detail", args=[job.pk])
+    assert client.get(reverse("study-download", args=[study.pk, job.pk])).status_code == 404  # not done
+    client.logout()
+    assert client.get(reverse("study-download", args=[study.pk, job.pk])).status_code == 302
+
+
+def test_the_api_answers_the_pages_figures(client, manager, study):
+    answer = client.get(address("api-study-figures", study)).json()
+    figures = json.loads(json.dumps(study_figures(study.stages.get())))
+    assert {**answer, "now": 0} == {**figures, "now": 0}
+    (listed,) = client.get(address("api-study-list")).json()["results"]
+    assert listed["judgments_counted"] == figures["progress"]["judgments_counted"]
+
+
+def test_create_study_prints_the_invitation(capsys):
+    benchmark = make.benchmark(items=3, name="Small")
+    call_command(
+        "create_study", "Small", "--protocol", "bivlc-choose", "--overlap", "2", "--pay", "12", "--lease", "300"
+    )
+    study = Study.objects.get(benchmark=benchmark)
+    said = capsys.readouterr().out
+    assert reverse("join", args=[study.invite]) in said and "6 judgments wanted" in said
+    assert (study.pay_per_hour, study.stages.get().lease_seconds) == (12, 300)
+
+
+def test_create_study_refuses_with_a_sentence():
+    make.benchmark(name="Small", candidates=1)
+    with pytest.raises(CommandError, match="has 1 candidate images"):
+        call_command("create_study", "Small", "--protocol", "bivlc-choose")
+    with pytest.raises(CommandError, match="no benchmark 'Big'"):
+        call_command("create_study", "Big", "--protocol", "bivlc-choose")
