@@ -20,15 +20,9 @@ def chunks(stream: BinaryIO, file: str, log: ProblemLog, cap: int = limits.MAX_F
     Never falls back to another encoding: ENCODING names row and byte and guesses what it is. FILE_TOO_LARGE past `cap`
     bytes. Both end the reading.
     """
-    data = stream.read(CHUNK)
-    if not data:
-        log.error("EMPTY_FILE", file, None, "", "The file has no content; export it again.")
-        raise Unreadable
-    mark, encoding = next(((mark, name) for mark, name in BOMS if data.startswith(mark)), (b"", "utf-8"))
-    data = data[len(mark) :]
-    refuse_utf16_without_mark(data, mark, file, log)
+    data, offset, encoding = beginning(stream, file, log)
     decoder = codecs.getincrementaldecoder(encoding)()
-    offset, row, last = len(mark), 1, ""  # of what was read and decoded so far
+    row, last = 1, ""  # of what was decoded so far, as `offset` counts the bytes
     while True:
         waiting = len(decoder.getstate()[0])
         try:
@@ -47,6 +41,18 @@ def chunks(stream: BinaryIO, file: str, log: ProblemLog, cap: int = limits.MAX_F
             log.error("FILE_TOO_LARGE", file, row, "", f"Give at most {cap:,} bytes a file; split it.")
             raise Unreadable
         data = stream.read(CHUNK)
+
+
+def beginning(stream: BinaryIO, file: str, log: ProblemLog) -> tuple[bytes, int, str]:
+    """The first bytes without their mark, how long the mark was, and the encoding it tells."""
+    data = stream.read(CHUNK)
+    if not data:
+        log.error("EMPTY_FILE", file, None, "", "The file has no content; export it again.")
+        raise Unreadable
+    mark, encoding = next(((mark, name) for mark, name in BOMS if data.startswith(mark)), (b"", "utf-8"))
+    data = data[len(mark) :]
+    refuse_utf16_without_mark(data, mark, file, log)
+    return data, len(mark), encoding
 
 
 def breaks(text: str, last: str) -> int:
