@@ -1,5 +1,6 @@
 """Web server and worker as children of one process, which starts again what dies and stops all in order."""
 
+import http.client
 import os
 import signal
 import socket
@@ -34,11 +35,11 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def web_command(listener: socket.socket) -> list:
-    """gunicorn: a process for each core (at most 4 are of use on one laptop), 8 threads each."""
+    """gunicorn: a process for each core (at most 4 are of use on one laptop), 8 threads each, forked once loaded."""
     workers = max(2, min(processes.cores(), 4))
     shape = ["--worker-class", "gthread", "--workers", workers, "--threads", 8, "--keep-alive", 15]
     limits = ["--timeout", 120, "--graceful-timeout", GRACE, "--max-requests", 20_000, "--max-requests-jitter", 2_000]
-    where = ["--bind", f"fd://{listener.fileno()}", "--no-control-socket", "--log-level", "warning"]
+    where = ["--bind", f"fd://{listener.fileno()}", "--preload", "--no-control-socket", "--log-level", "warning"]
     return [sys.executable, "-m", "gunicorn", "config.wsgi", *shape, *limits, *where]
 
 
@@ -59,8 +60,27 @@ class Supervisor:
         self.stopping = False
 
     def start(self) -> None:
+        """The web; the worker once a first page was answered, so that they do not fight for the cores."""
         self._start_web()
+        self._wait_for_an_answer()
         self._start_worker()
+
+    def _wait_for_an_answer(self) -> None:
+        web = self.children["web"]
+        if not processes.wait_for(self._answers, seconds=60, alive=lambda: web.poll() is None):
+            raise CannotStart(f"The web server did not answer; {self.var / 'log' / 'web.log'} says why.")
+
+    def _answers(self) -> bool:
+        """Any answer will do."""
+        host, port = self.listener.getsockname()[:2]
+        asked = http.client.HTTPConnection({"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host), port, timeout=5)
+        try:
+            asked.request("GET", "/healthz")
+            return bool(asked.getresponse().status)
+        except (OSError, http.client.HTTPException):
+            return False
+        finally:
+            asked.close()
 
     def _start_web(self) -> None:
         """Dies by SIGTERM; its workers see within a second that it is gone."""
