@@ -13,6 +13,7 @@ from annotation.models import STUDY_MOVES, Stage, StudyState
 from annotation.protocols.registry import PROTOCOLS
 
 SHOWN = 6  # disagreements and flags
+PAIRS = 45  # of annotators, those with most items in common; the export has all
 BLOCKS = (
     "summary", "tiles", "funnel", "kappas", "series", "annotators", "agreement", "types", "disagreements", "flags",
     "exports",
@@ -23,13 +24,15 @@ MOVES = {StudyState.PAUSED: "Pause", StudyState.OPEN: "Open", StudyState.CLOSED:
 def contents(stage: Stage) -> dict:
     """Everything that the page and its live part show."""
     figures = study_figures(stage)
+    coarse = next(found for found in figures["agreement"] if found["on"] == figures["by_type_on"])
     return {
         "stage": stage,
         "study": stage.study,
         "protocol": PROTOCOLS[stage.protocol],
         "instructions": stage.instructions.latest("version"),
         "figures": figures,
-        "coarse": next(found for found in figures["agreement"] if found["on"] == figures["by_type_on"]),
+        "coarse": coarse,
+        "pairs": sorted(coarse["kappa_pairs"], key=lambda pair: -pair["n"])[:PAIRS],
         "funnel": list(funnel(figures)),
         "axis": axis(figures),
         "dots": list(dots(figures)),
