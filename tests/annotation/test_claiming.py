@@ -109,6 +109,15 @@ def test_renewing_extends_what_is_held():
     assert timedelta(seconds=95) < lease.slot.held_until - timezone.now() <= timedelta(seconds=100)
 
 
+def test_a_young_lease_is_held_without_being_written_again():
+    stage = make.stage(lease_seconds=100)
+    ann = make.annotator(stage.study)
+    lease = hold(ann, stage)[0]
+    before = Slot.objects.get(pk=lease.slot_id).held_until
+    assert claiming.renew(annotator=ann) == 1
+    assert Slot.objects.get(pk=lease.slot_id).held_until == before
+
+
 def test_renewing_cannot_bring_back_what_was_given_on():
     stage = make.stage()
     slow, quick = make.annotator(stage.study), make.annotator(stage.study)

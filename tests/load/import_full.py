@@ -102,9 +102,8 @@ def measure(table: Path, archive: Path) -> None:
     memory.over.set()
     assert job.state == "done", job.problems
     stored, report = job.report["images"]["stored"], job.report
-    print(
-        f"{report['items']:,} items, {report['uses']:,} places, {stored:,} images of {archive.stat().st_size / 2**20:,.0f} MB"
-    )
+    size = archive.stat().st_size / 2**20
+    print(f"{report['items']:,} items, {report['uses']:,} places, {stored:,} images of {size:,.0f} MB")
     print(f"{seconds:,.0f} s, {stored / seconds:,.0f} images a second, on {os.cpu_count()} cores")
     print(f"memory: peak {max(memory.samples):,.0f} MB; median of each quarter of the time:", end=" ")
     print(", ".join(f"{mb:,.0f}" for mb in memory.quarters()), "MB")

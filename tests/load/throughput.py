@@ -123,7 +123,7 @@ def wait_for(port: int) -> None:
 def load(port: int, seconds: float, tokens: list[str]) -> list[dict]:
     me = [sys.executable, "-m", "tests.load.throughput", "--client", str(port), "--seconds", str(seconds)]
     shares = [tokens[number::PROCESSES] for number in range(PROCESSES)]
-    clients = [subprocess.Popen([*me, "--tokens", *share], stdout=subprocess.PIPE) for share in shares]
+    clients = [subprocess.Popen([*me, f"--tokens={','.join(share)}"], stdout=subprocess.PIPE) for share in shares]
     return [client for process in clients for client in json.loads(process.communicate()[0])]
 
 
@@ -177,10 +177,10 @@ def main() -> int:
     options.add_argument("--seconds", type=float, default=20)
     options.add_argument("--annotators", type=int, default=16)
     options.add_argument("--client", type=int, help=argparse.SUPPRESS)
-    options.add_argument("--tokens", nargs="*", help=argparse.SUPPRESS)
+    options.add_argument("--tokens", help=argparse.SUPPRESS)
     given = options.parse_args()
     if given.client:
-        client_process(given.client, given.seconds, given.tokens)
+        client_process(given.client, given.seconds, given.tokens.split(","))
         return 0
     return 0 if measure(given.seconds, given.annotators) else 1
 
