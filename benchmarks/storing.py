@@ -80,8 +80,8 @@ def store_items(benchmark: Benchmark, records: list[ItemRecord], gathered: Gathe
             for record in batch
         )  # fmt: skip
         pairs = list(zip(items, batch, strict=True))
-        Caption.objects.bulk_create(captions(pairs))
-        ItemImage.objects.bulk_create(item_images(pairs, ids, gathered))
+        Caption.objects.bulk_create(captions(pairs), batch_size=BATCH)
+        ItemImage.objects.bulk_create(item_images(pairs, ids, gathered), batch_size=BATCH)
 
 
 def image_ids(gathered: Gathered) -> dict[str, int]:

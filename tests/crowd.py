@@ -125,8 +125,8 @@ class Shift:
         return judgment
 
     def save(self) -> None:
-        Lease.objects.bulk_create(self.leases)
-        Judgment.objects.bulk_create(self.judgments)
+        Lease.objects.bulk_create(self.leases, batch_size=5000)
+        Judgment.objects.bulk_create(self.judgments, batch_size=4000)
         Flag.objects.bulk_create(self.flags)
         rows = [(slot.pk, slot.annotator_id, slot.judgment.pk) for slot in self.slots]
         with connection.cursor() as cursor:

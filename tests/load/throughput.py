@@ -122,7 +122,7 @@ def wait_for(port: int) -> None:
 
 def load(port: int, seconds: float, tokens: list[str]) -> list[dict]:
     me = [sys.executable, "-m", "tests.load.throughput", "--client", str(port), "--seconds", str(seconds)]
-    shares = [tokens[number::PROCESSES] for number in range(PROCESSES)]
+    shares = [tokens[number::PROCESSES] for number in range(min(PROCESSES, len(tokens)))]
     clients = [subprocess.Popen([*me, f"--tokens={','.join(share)}"], stdout=subprocess.PIPE) for share in shares]
     return [client for process in clients for client in json.loads(process.communicate()[0])]
 
