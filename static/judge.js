@@ -290,8 +290,11 @@ function openSheet(name) {
 }
 
 for (const sheet of document.querySelectorAll("details")) {
-  sheet.addEventListener("toggle", () => sheet.open && sheet.querySelector("textarea").focus());
-  sheet.querySelector("summary").addEventListener("click", () => !sheet.open && closeSheets());
+  sheet.querySelector("summary").addEventListener("click", (event) => {
+    event.preventDefault(); // the browser would open it a moment later, and the first letters would be keys
+    if (sheet.open) leave();
+    else openSheet(sheet.id);
+  });
   sheet.querySelector(".close").addEventListener("click", leave);
 }
 
