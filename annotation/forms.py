@@ -34,7 +34,7 @@ class ErrorsAtFields(forms.Form):
 
 
 class StudyForm(ErrorsAtFields):
-    hinted = frozenset({"overlap", "quota", "lease_seconds", "pay_per_hour", "instructions"})
+    hinted = frozenset({"name", "overlap", "quota", "lease_seconds", "pay_per_hour", "instructions"})
 
     name = forms.CharField(max_length=Study._meta.get_field("name").max_length)
     benchmark = forms.ModelChoiceField(Benchmark.objects.all(), empty_label=None)

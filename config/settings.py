@@ -178,4 +178,5 @@ LOGGING = {
     "disable_existing_loggers": False,
     "handlers": {"console": {"class": "logging.StreamHandler"}},
     "root": {"handlers": ["console"], "level": os.environ.get("WINNOW_LOG", "WARNING")},
+    "loggers": {"django.request": {"level": "ERROR"}},  # an annotator's address is a capability; 404s would log it
 }

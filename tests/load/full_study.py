@@ -1,0 +1,78 @@
+"""A 500-item batch at overlap 2, from drawn scenes to an export whose figures are computed again.
+
+    python -m tests.load.full_study [--items 500] [--annotators 10]
+
+Ten simulated annotators with 10 % errors work through it over HTTP; the split is exported twice. The two must have the
+same bytes, and figures.json must agree with tests/annotation/recompute.py to 1e-9.
+"""
+
+import argparse
+import json
+import sys
+import time
+from pathlib import Path
+
+from tests.load import scratch, throughput
+
+
+def seconds(what: str, began: float) -> None:
+    print(f"{what}: {time.monotonic() - began:.1f} s", flush=True)
+
+
+def truth_kept(split: Path) -> tuple[int, int]:
+    """(kept items whose chosen image is a right one, kept items)."""
+    from benchmarks.models import Item
+
+    kept = [json.loads(line) for line in (split / "items.jsonl").read_text().splitlines()]
+    truth = {item.key: item.truth["bivlc-choose"] for item in Item.objects.all()}
+    return sum(row["outcome"] in truth[row["id"]] for row in kept), len(kept)
+
+
+def run(items: int, annotators: int) -> bool:
+    with scratch.winnow() as var:
+        from django.core.management import call_command
+
+        from config import preparation, supervisor
+        from tests.annotation.recompute import differences, recompute
+
+        preparation.collect_static()
+        began = time.monotonic()
+        call_command("create_demo", items=items, verbosity=0)
+        seconds(f"{items} items drawn and imported", began)
+        listener = supervisor.listen("127.0.0.1", 0)
+        web = throughput.serve(listener, var)
+        try:
+            url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+            call_command("simulate", "Demo: drawn scenes", annotators=annotators, error_rate=0.1, url=url)
+        finally:
+            web.terminate()
+            web.wait(20)
+            listener.close()
+        splits = [var / "one", var / "two"]
+        for split in splits:
+            began = time.monotonic()
+            call_command("export_split", "Demo: drawn scenes", out=split)
+            seconds("exported", began)
+        figures = json.loads((splits[0] / "figures.json").read_text())
+        found = differences(recompute(splits[0]), figures)
+        same = all(file.read_bytes() == (splits[1] / file.name).read_bytes() for file in splits[0].iterdir())
+        right, kept = truth_kept(splits[0])
+        print(json.dumps(figures["progress"]))
+        print(json.dumps([{"on": a["on"], "percent": a["percent"], "alpha": a["alpha"]} for a in figures["agreement"]]))
+    print(
+        f"{len(found)} figures differ by more than 1e-9; the two exports have {'the same' if same else 'OTHER'} bytes"
+    )
+    print(f"{right} of {kept} kept items have a right image")
+    return not found and same
+
+
+def main() -> int:
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options.add_argument("--items", type=int, default=500)
+    options.add_argument("--annotators", type=int, default=10)
+    given = options.parse_args()
+    return 0 if run(given.items, given.annotators) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
