@@ -34,6 +34,7 @@ KINDS = (
 )
 MANY = 0.24  # things up to this width come in twos and threes
 SIDES = ("left", "right")
+OFF_TABLE = {"on": "under", "under": "on"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,8 +210,8 @@ def contradictions(pair: Pair) -> list[Claim]:
 
 def opposite(claim: Claim) -> str:
     """The relation that cannot hold together with the claim's."""
-    if claim.parts[1].kind == "table":
-        return {"on": "under", "under": "on"}[claim.relation]
+    if claim.parts[1].kind == "table" and claim.relation in OFF_TABLE:
+        return OFF_TABLE[claim.relation]
     return REVERSE.get(claim.relation, "left")
 
 

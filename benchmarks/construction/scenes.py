@@ -106,6 +106,7 @@ SETTINGS = {
 }
 HOSTS = {"table": ("on", "under"), "basket": ("in",), "box": ("on",)}
 GUESTS = {"table": ("cup", "ball", "vase", "box"), "basket": ("ball", "vase"), "box": ("ball", "cup")}
+SMALLEST = 0.035  # of the picture's side: what is smaller cannot be made out
 SURFACE = {"table": 0.10, "box": 0.14}  # how far below its top edge a host carries what is on it, in its heights
 
 RELATIONS = {
@@ -270,6 +271,8 @@ def _row(claim, number, middle, level, room, rng, most=1.0) -> list[Thing]:
     scale = min(scale, room / (phrase.count * kind.width * 1.12), most / kind.height)
     floats = SETTINGS[claim.setting].layers[claim.layer(number)].floats
     width, height = kind.width * scale, kind.height * scale
+    if min(width, height) < SMALLEST:
+        raise NoRoom
     step = width * 1.14
     start = middle - step * (phrase.count - 1) / 2 - width / 2
     start = min(max(start, 0.03), 0.97 - step * (phrase.count - 1) - width)

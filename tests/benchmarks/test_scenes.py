@@ -13,7 +13,7 @@ from benchmarks.construction.drawn import drawn_benchmark, drawn_item
 from benchmarks.construction.negatives import CLOSE, COLOURS, KINDS, far
 from benchmarks.construction.painting import paint
 from benchmarks.construction.scenes import KINDS as THINGS
-from benchmarks.construction.scenes import SETTINGS, Claim, Phrase, Scene, lay_out
+from benchmarks.construction.scenes import SETTINGS, SMALLEST, Claim, Phrase, Scene, lay_out
 from tests.benchmarks.reading import holds
 
 ITEMS = [drawn_item(number, seed) for seed in range(12) for number in range(35)]
@@ -134,3 +134,8 @@ def test_a_smear_and_a_cut_hide_their_part_and_nothing_else():
         changed = ImageChops.difference(whole, paint(scene)).getbbox()
         left, top, right, bottom = (512 * value for value in scene.hidden)
         assert changed[0] >= left - 1 and changed[1] >= top - 1 and changed[2] <= right + 1 and changed[3] <= bottom + 1
+
+
+def test_a_thousand_items_are_laid_out_with_nothing_too_small_to_see():
+    scenes = [scene for number in range(1000) for scene in drawn_item(number, 5).scenes.values()]
+    assert min(min(thing.width, thing.height) for scene in scenes for thing in scene.things) >= SMALLEST
