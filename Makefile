@@ -18,6 +18,8 @@ test: $(VENV)/requirements-dev.stamp
 load: $(VENV)/requirements-dev.stamp
 	@WINNOW_RACE_ROUNDS=200 $(BIN)/python -m pytest tests/annotation/test_races.py $(ARGS)
 	@$(BIN)/python -m tests.load.throughput
+	@$(BIN)/python -m tests.load.full_study
+	@$(BIN)/python -m tests.load.import_full
 
 lint: $(VENV)/requirements-dev.stamp
 	@$(BIN)/ruff check .
