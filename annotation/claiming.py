@@ -1,7 +1,7 @@
 """Leases: an annotator claims slots, keeps them alive while the page is open, gives them back.
 
-An annotator holds at most two at a time: the screen in front and the one prefetched behind it. Claims of one annotator
-are serialised by a lock on their row, claims of different annotators pass each other by (`SKIP LOCKED`).
+An annotator holds two at a time, the screen in front and the one prefetched behind it; three just after an undo. Claims
+of one annotator are serialised by a lock on their row, claims of different annotators pass each other by.
 
 What runs at every click is written as SQL by hand: the ORM's own work would take longer than PostgreSQL's.
 """
@@ -141,7 +141,9 @@ def skip(*, annotator: Annotator, token) -> Lease | None:
     lease = mine.select_related("task").filter(token=token).first()
     if lease is None:
         return None
-    Slot.objects.filter(pk=lease.slot_id).update(annotator=None, held_until=None)
+    mine = Slot.objects.filter(pk=lease.slot_id, annotator=annotator, judgment__isnull=True)
+    if not mine.update(annotator=None, held_until=None):  # it ran out and somebody took it just now
+        return None
     Lease.objects.filter(pk=lease.pk).update(state=LeaseState.SKIPPED)
     events.record(by=events.named(annotator), verb="skipped", subject=lease.task)
     return lease

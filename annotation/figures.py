@@ -17,6 +17,7 @@ from annotation.models import Stage
 from annotation.protocols.registry import PROTOCOLS
 from annotation.tallies import HOUR, Given, Rule, moment
 
+LONGEST = 10 * 365 * 24  # hours; a forecast beyond that is none
 ENOUGH = 10  # judgments in the last hour from which its pace is trusted
 
 JUDGMENTS = """
@@ -188,11 +189,12 @@ def forecast(at: int, recent: int, hours: float, counted: list[Given], remaining
     if remaining <= 0 or not n or not span:
         reason = "everything is judged" if remaining <= 0 else "too little is judged to tell"
         return {"finish": None, "earliest": None, "latest": None, "basis": "", "reason": reason}
-    slow = n - 1.96 * math.sqrt(n)
-    return {
-        "finish": moment(at + round(remaining / n * span * HOUR)),
-        "earliest": moment(at + round(remaining / (n + 1.96 * math.sqrt(n)) * span * HOUR)),
-        "latest": moment(at + round(remaining / slow * span * HOUR)) if slow > 0 else None,
-        "basis": basis,
-        "reason": "",
-    }
+    counts = {"finish": n, "earliest": n + 1.96 * math.sqrt(n), "latest": n - 1.96 * math.sqrt(n)}
+    found = {name: _reached(at, remaining, count / span) for name, count in counts.items()}
+    return {**found, "basis": basis, "reason": "" if found["finish"] else "at this pace, not within ten years"}
+
+
+def _reached(at: int, remaining: int, per_hour: float) -> str | None:
+    """The moment at which the rest is judged; None where that is no use to anybody."""
+    hours = remaining / per_hour if per_hour > 0 else math.inf
+    return moment(at + round(hours * HOUR)) if hours < LONGEST else None

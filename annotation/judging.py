@@ -38,7 +38,7 @@ WITH judgment AS (
   UPDATE annotation_slot SET annotator_id = %(annotator)s, held_until = NULL, judgment_id = (SELECT id FROM judgment)
   WHERE id = %(slot)s AND NOT %(surplus)s
 ), moved AS (
-  UPDATE annotation_lease SET state = 'judged' WHERE id = %(lease_id)s AND state <> 'judged' AND NOT %(surplus)s
+  UPDATE annotation_lease SET state = %(state)s WHERE id = %(lease_id)s AND state <> %(state)s
 )
 SELECT id, created_at FROM judgment
 """
@@ -94,7 +94,7 @@ class Receipt:
 
 def read_answer(lease: Lease, protocol: str, shown_answer: str) -> str:
     """From what was pressed ("2", "none") to the identity that is stored (`candidate-0`, `none`)."""
-    if shown_answer.isdecimal() and 1 <= int(shown_answer) <= len(lease.shown):
+    if shown_answer.isdecimal() and len(shown_answer) < 4 and 1 <= int(shown_answer) <= len(lease.shown):
         return lease.shown[int(shown_answer) - 1]
     if shown_answer == CANNOT_JUDGE or shown_answer in {choice.identity for choice in PROTOCOLS[protocol].fixed}:
         return shown_answer
@@ -131,6 +131,8 @@ def _submit(annotator: Annotator, token: UUID, key: UUID, shown_answer: str, rea
         return Receipt(earlier.lease, earlier, replayed=True)
     answer = read_answer(lease, row["protocol"], shown_answer)
     _check_submission(annotator, lease, answer, reason, row["study_state"])
+    alone = lease.state != LeaseState.LAPSED or not _has_newer(lease)
+    counts = alone and row["holder"] in (None, lease.annotator_id)
     judgment = Judgment(
         lease=lease,
         revision=row["revisions"] + 1,
@@ -139,10 +141,10 @@ def _submit(annotator: Annotator, token: UUID, key: UUID, shown_answer: str, rea
         instructions_id=annotator.read_id,
         answer=answer,
         reason=reason.strip()[:REASON_LENGTH],
-        surplus=not _may_take(row["holder"], lease),
+        surplus=not counts,
         **_bounded(**times),
     )
-    _write(judgment)
+    _write(judgment, LeaseState.JUDGED if counts else LeaseState.LATE if alone else lease.state)
     return Receipt(lease, judgment, replayed=False)
 
 
@@ -155,12 +157,11 @@ def _find(annotator: Annotator, token: UUID, key: UUID | None = None) -> tuple[L
     return lease, dict(zip(FOUND, found[0][-len(FOUND) :], strict=True))
 
 
-def _write(judgment: Judgment) -> None:
+def _write(judgment: Judgment, state: str) -> None:
     values = {name: getattr(judgment, name) for name in WRITTEN}
-    values |= {"slot": judgment.lease.slot_id, "annotator": judgment.lease.annotator_id}
+    values |= {"slot": judgment.lease.slot_id, "annotator": judgment.lease.annotator_id, "state": state}
     [(judgment.pk, judgment.created_at)] = fetch(WRITE, **values)
-    if not judgment.surplus:
-        judgment.lease.state = LeaseState.JUDGED
+    judgment.lease.state = state
 
 
 def _bounded(active_ms: int = 0, elapsed_ms: int = 0) -> dict[str, int]:
@@ -189,12 +190,10 @@ def _earlier(annotator: Annotator, key: UUID, digest: str) -> Judgment | None:
     return earlier
 
 
-def _may_take(holder: int | None, lease: Lease) -> bool:
-    """Whether an answer on this lease counts: its slot is still this annotator's, or nobody took it meanwhile."""
-    if holder is not None:
-        return holder == lease.annotator_id
-    newer = Lease.objects.filter(task_id=lease.task_id, annotator_id=lease.annotator_id).exclude(pk=lease.pk)
-    return not newer.exclude(state=LeaseState.LAPSED).exists()
+def _has_newer(lease: Lease) -> bool:
+    """Whether the annotator got the task again after this lease lapsed; an answer to the old one cannot count then."""
+    again = Lease.objects.filter(task_id=lease.task_id, annotator_id=lease.annotator_id).exclude(pk=lease.pk)
+    return again.exclude(state=LeaseState.LAPSED).exists()
 
 
 @transaction.atomic

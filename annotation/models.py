@@ -171,6 +171,7 @@ class LeaseState(models.TextChoices):
     JUDGED = "judged"
     SKIPPED = "skipped"
     LAPSED = "lapsed"  # it ran out and the slot was given on
+    LATE = "late"  # it lapsed and was answered all the same: the judgment is surplus
 
 
 class Slot(models.Model):
@@ -230,7 +231,7 @@ class Lease(models.Model):
 
 
 class Judgment(models.Model):
-    """What an annotator answered on a slot. Append-only (a trigger refuses UPDATE): an edit or undo is a new revision.
+    """What an annotator answered on a slot. Append-only by a trigger: an edit or an undo is a new revision.
 
     `answer` is the option's identity (`candidate-2`), a fixed answer of the protocol (`none`) or `cannot_judge`.
     """

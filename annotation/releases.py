@@ -4,6 +4,7 @@ An export is one snapshot of the database, in a total order, without the time of
 bytes. The folder appears whole or not at all.
 """
 
+import json
 import os
 import shutil
 from collections import Counter
@@ -60,8 +61,18 @@ def _snapshot() -> Iterator[None]:
 def _check_target(out: Path) -> None:
     if out.is_dir() and any(out.iterdir()) and not is_export(out):
         raise CannotExport(f"{out} is not empty and is not an earlier export. Name a new folder.")
+    if out.is_dir() and is_export(out) and (others := _not_exported(out)):
+        raise CannotExport(
+            f"{out} holds {', '.join(sorted(others))[:200]} beside an earlier export. Name a new folder."
+        )
     if out.exists() and not out.is_dir():
         raise CannotExport(f"{out} is a file. Name a folder.")
+
+
+def _not_exported(folder: Path) -> set[str]:
+    """What an earlier export did not write; it would be lost with it."""
+    known = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))["files"]
+    return {path.name for path in folder.iterdir()} - {*known, "manifest.json"}
 
 
 def is_export(folder: Path) -> bool:

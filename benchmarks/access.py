@@ -7,6 +7,8 @@ from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
+from django_htmx.http import HttpResponseClientRefresh
+from rest_framework.permissions import IsAdminUser
 
 from benchmarks.models import Benchmark, Job
 
@@ -19,13 +21,21 @@ def staff_only(view: Callable) -> Callable:
     @wraps(view)
     def guarded(request: HttpRequest, *args, **kwargs) -> HttpResponse:
         if not request.user.is_authenticated:
-            return redirect_to_login(request.get_full_path())
+            login = redirect_to_login(request.get_full_path())
+            return HttpResponseClientRefresh() if request.htmx else login  # the whole page, not its fragment
         check_staff(request.user)
         if request.session.get(OWN_PASSWORD):
             return redirect("first-password")
         return view(request, *args, **kwargs)
 
     return guarded
+
+
+class Managers(IsAdminUser):
+    """The API's door: the pages' rights, and like them shut until one has a password of one's own."""
+
+    def has_permission(self, request, view) -> bool:
+        return super().has_permission(request, view) and not request.session.get(OWN_PASSWORD)
 
 
 def check_staff(user) -> None:

@@ -4,16 +4,26 @@ const IDLE = 60000;
 
 export class Clock {
   constructor() {
-    this.restart();
+    this.show(null);
     for (const event of ["keydown", "pointerdown", "pointermove", "wheel", "scroll"]) {
       addEventListener(event, () => this.#mark(), { passive: true, capture: true });
     }
     document.addEventListener("visibilitychange", () => (document.hidden ? this.#mark(true) : (this.since = performance.now())));
   }
 
-  restart() {
-    this.painted = this.since = performance.now();
-    this.spent = 0;
+  // Goes on where it was when this screen was in front before.
+  show(screen) {
+    if (this.screen) Object.assign(this.screen, { elapsed: this.read().elapsed, spent: this.spent });
+    this.screen = screen;
+    this.since = performance.now();
+    this.painted = this.since - (screen?.elapsed ?? 0);
+    this.spent = screen?.spent ?? 0;
+  }
+
+  // Its answer took the time along; whoever comes back to the screen begins at nothing.
+  answered() {
+    Object.assign(this.screen ?? {}, { elapsed: 0, spent: 0 });
+    this.screen = null;
   }
 
   #mark(leaving = false) {

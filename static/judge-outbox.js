@@ -44,7 +44,7 @@ export class Outbox {
     addEventListener("online", () => this.flush());
     addEventListener("pageshow", () => this.flush());
     addEventListener("visibilitychange", () => this.flush());
-    addEventListener("pagehide", () => this.entries().forEach((entry) => this.deliver(entry).catch(() => {})));
+    addEventListener("pagehide", () => this.oldest().forEach((entry) => this.deliver(entry).catch(() => {})));
   }
 
   add(entry) {
@@ -68,6 +68,12 @@ export class Outbox {
         .map((name) => JSON.parse(storage.getItem(name))),
     );
     return [...(stored ?? []), ...this.memory.values()].filter(Boolean).sort((one, other) => one.at - other.at);
+  }
+
+  // Each screen's first answer: one that changes it must not overtake it.
+  oldest() {
+    const leases = new Set();
+    return this.entries().filter(({ lease }) => !leases.has(lease) && leases.add(lease));
   }
 
   #stored(use) {

@@ -19,9 +19,20 @@ const page = document.getElementById("stopped");
 if (page?.dataset.token) {
   const { token, home, state } = page.dataset;
   const chip = document.getElementById("chip");
+  let said = false; // then the page stays, so that it can be read
+  const told = (words) => {
+    said = true;
+    const line = Object.assign(document.createElement("p"), { textContent: words });
+    line.setAttribute("role", "status");
+    chip.before(line);
+  };
   const outbox = new Outbox(token, {
     deliver: (entry) => deliver(home, entry),
-    settled: () => {},
+    settled: (json) => {
+      const surplus = "That screen had been passed on to somebody else. Your answer is kept, but does not count.";
+      const words = json.refused ?? (json.receipt === "surplus" ? surplus : "");
+      if (words) told(words);
+    },
     changed: (now, count) => {
       chip.hidden &&= now === "saved"; // only where something was on its way
       showChip(chip, now, count);
@@ -34,7 +45,7 @@ if (page?.dataset.token) {
       // no connection just now; it looks again
     }
   };
-  if (outbox.entries().length) outbox.flush().then((sent) => sent && location.reload());
+  if (outbox.entries().length) outbox.flush().then((sent) => sent && !said && location.reload());
   if (state !== "done") {
     setInterval(() => document.hidden || look(), 10000);
     document.addEventListener("visibilitychange", () => document.hidden || look());

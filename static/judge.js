@@ -40,7 +40,7 @@ function paint(screen) {
   if (screen) fit(desk, node);
   $("place").replaceChildren(node);
   desk.classList.add("ready");
-  clock.restart();
+  clock.show(screen);
   progress();
   focus(screen);
   if (innerWidth < 900) scrollTo(0, 0);
@@ -144,6 +144,7 @@ function submit(answer = shown() && picked(shown()), reason = "") {
   const edit = Boolean(looking);
   if (edit && answer === looking.answer && !reason) return present();
   const { elapsed, active } = clock.read();
+  clock.answered();
   outbox.add({ key: newKey(), at: Date.now(), lease: screen.lease, answer, reason, active, elapsed, edit });
   screen.answer = answer;
   if (edit) present();
@@ -267,6 +268,7 @@ function present() {
   looking = null;
   if (current || !queue.length) paint(current);
   else next();
+  if (!current) sync();
 }
 
 function banner() {

@@ -57,8 +57,9 @@ def words(name: str) -> str:
 
 
 @register.filter
-def first_share(places: list[int]) -> float | None:
-    return places[0] / sum(places) if sum(places) else None
+def top_share(places: list[int]) -> float | None:
+    """The share of the place that was picked most."""
+    return max(places) / sum(places) if sum(places) else None
 
 
 @register.filter

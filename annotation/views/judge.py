@@ -70,17 +70,17 @@ def _page(name: str, here: Desk | None = None, status: int = 200, **context) -> 
 @require_http_methods(["GET", "POST"])
 def join(request: HttpRequest, invite: str) -> HttpResponse:
     study = invited(invite)
-    known = _known(study, request.GET.get("PROLIFIC_PID", ""))
+    known = _known(study, _text(request.GET, "PROLIFIC_PID"))
     if known:
         return redirect("judge", known.token)
     if study.state != StudyState.OPEN:
         return _page("stopped", study=study)
     if request.method == "POST":
-        who = {name: request.POST.get(field, "").strip()[:64] for field, name in PROLIFIC.items()}
-        name = request.POST.get("name", "").strip()[:120]
+        who = {name: _text(request.POST, field)[:64] for field, name in PROLIFIC.items()}
+        name = _text(request.POST, "name")[:120]
         return redirect("judge", studies.join(study=study, by="invite", name=name, **who).token)
     stage = study.stages.get(position=1)
-    given = {field: request.GET[field][:64] for field in PROLIFIC if field in request.GET}
+    given = {field: _text(request.GET, field)[:64] for field in PROLIFIC if field in request.GET}
     context = {"stage": stage, "protocol": PROTOCOLS[stage.protocol], "total": turns.total(stage), "given": given}
     return _page("join", study=study, **context)
 
@@ -177,7 +177,7 @@ def _submission(sent: QueryDict) -> dict:
         "token": _uuid(sent.get("lease")),
         "key": _uuid(sent.get("key")),
         "shown_answer": CANNOT_JUDGE if cannot else sent.get("answer", ""),
-        "reason": sent.get("reason", "") if cannot else "",
+        "reason": _text(sent, "reason") if cannot else "",
         "active_ms": _whole(sent.get("active")),
         "elapsed_ms": _whole(sent.get("elapsed")),
     }
@@ -211,7 +211,7 @@ def undo(request: HttpRequest, here: Desk) -> HttpResponse:
 @at_desk
 def flag(request: HttpRequest, here: Desk) -> HttpResponse:
     token = _uuid(request.POST.get("lease"))
-    judging.flag(annotator=here.annotator, token=token, reason=request.POST.get("flag_reason", ""))
+    judging.flag(annotator=here.annotator, token=token, reason=_text(request.POST, "flag_reason"))
     return JsonResponse({"flagged": True}) if _wants_json(request) else redirect("judge", here.annotator.token)
 
 
@@ -251,6 +251,11 @@ def _uuid(text: str | None) -> uuid.UUID:
         return uuid.UUID(text or "")
     except ValueError:
         raise judging.BadAnswer("The request is incomplete. Reload the page and try again.") from None
+
+
+def _text(sent: QueryDict, name: str) -> str:
+    """What was typed, without NUL, which PostgreSQL's text cannot hold."""
+    return sent.get(name, "").replace("\0", "").strip()
 
 
 def _whole(text: str | None) -> int:

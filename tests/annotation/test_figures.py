@@ -107,6 +107,13 @@ def test_the_forecast_follows_the_pace():
     assert found["earliest"] < found["finish"] < found["latest"]
 
 
+def test_a_forecast_that_is_centuries_away_is_none():
+    at = 1_800_000_000_000_000
+    given = tallies.Given((0, ""), "", "", 1, 1, "none", None, 4, 1, True, False, False, at - 17 * 24 * tallies.HOUR)
+    found = forecast(at, 0, 1.0, [given, given._replace(at=at)] * 2, 1_000_000)
+    assert (found["finish"], found["latest"]) == (None, None) and found["reason"]
+
+
 def test_the_queries_do_not_grow():
     small, large = crowd.stage(items=4, people=2), crowd.stage(items=40, people=8)
     counts = []

@@ -101,6 +101,31 @@ def test_a_late_answer_is_kept_as_surplus_and_not_counted(ann, lease, stage):
     assert Slot.objects.get(pk=lease.slot_id).judgment == counted
 
 
+def test_who_answered_late_does_not_get_the_task_again(ann, lease, stage):
+    other, theirs = given_on(lease, stage)
+    make.submit(ann, lease)
+    claiming.skip(annotator=other, token=theirs.token)
+    held = claiming.hold(annotator=ann, stage=stage, wanted=9)
+    assert lease.task_id not in {held.task_id for held in held}
+
+
+def test_a_late_answer_to_an_old_lease_is_surplus_when_the_task_came_back():
+    only = make.stage(items=1)
+    ann = make.annotator(only.study)
+    old = claiming.hold(annotator=ann, stage=only, wanted=1)[0]
+    other, theirs = given_on(old, only)
+    claiming.skip(annotator=other, token=theirs.token)
+    new = claiming.hold(annotator=ann, stage=only, wanted=1)[0]
+    assert make.submit(ann, old).judgment.surplus
+    assert not make.submit(ann, new).judgment.surplus
+
+
+def test_skipping_what_was_given_on_leaves_it_to_the_other(ann, lease, stage):
+    other, _ = given_on(lease, stage)
+    assert claiming.skip(annotator=ann, token=lease.token) is None
+    assert Slot.objects.get(pk=lease.slot_id).annotator == other
+
+
 def test_a_late_answer_counts_when_nobody_took_the_slot(ann, lease):
     Slot.objects.filter(pk=lease.slot_id).update(held_until=timezone.now() - timedelta(hours=1))
     assert not make.submit(ann, lease).judgment.surplus
@@ -118,6 +143,13 @@ def test_an_edit_is_a_new_revision_and_the_slot_follows(ann, lease):
     assert edited.revision == 2
     assert Slot.objects.get(pk=lease.slot_id).judgment == edited
     assert Judgment.objects.count() == 2
+
+
+def test_a_judgment_cannot_be_deleted_in_the_database(ann, lease):
+    judgment = make.submit(ann, lease).judgment
+    Slot.objects.filter(judgment=judgment).update(judgment=None, held_until=timezone.now())
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Judgment.objects.filter(pk=judgment.pk).delete()
 
 
 def test_a_judgment_cannot_be_altered_in_the_database(ann, lease):

@@ -231,3 +231,11 @@ def test_the_script_runs_by_itself_under_another_hash_seed_and_zone(study, tmp_p
         [sys.executable, script, tmp_path / "out"], env=environment, cwd=tmp_path, capture_output=True
     )
     assert done.stdout.decode() == "Every figure is the same.\n"
+
+
+def test_what_lies_beside_an_earlier_export_is_not_lost_with_it(study, tmp_path):
+    export(study, tmp_path / "split")
+    (tmp_path / "split" / "notes.md").write_text("mine")
+    with pytest.raises(releases.CannotExport, match=r"notes\.md"):
+        export(study, tmp_path / "split")
+    assert (tmp_path / "split" / "notes.md").read_text() == "mine"

@@ -22,7 +22,7 @@ class Command(BaseCommand):
         parser.add_argument("--seed", type=int, default=5, help="the same seed draws the same scenes")
 
     def handle(self, *, items, seed, **rest):
-        study = Study.objects.filter(name=STUDY).first() or create_demo(items=items, seed=seed, by=BY)
+        study = Study.objects.filter(name=STUDY).first() or create_demo(items=int(items), seed=int(seed), by=BY)
         self.stdout.write(reverse("join", args=[study.invite]))
 
 

@@ -12,6 +12,13 @@ from annotation.studies import CannotCreate, create_study
 from benchmarks.models import Benchmark
 
 
+def read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise CommandError(f"{path} cannot be read: {error}.") from None
+
+
 class Command(BaseCommand):
     help = "Set a study up on a benchmark and print the link that invites annotators."
 
@@ -37,7 +44,7 @@ class Command(BaseCommand):
             study = create_study(
                 name=name or f"{source.name}, {protocol}", benchmark=source, protocol=protocol, by="command",
                 quota=quota, lease_seconds=lease, pay_per_hour=pay,
-                instructions=instructions and instructions.read_text(encoding="utf-8"), **settings,
+                instructions=instructions and read(Path(instructions)), **settings,
             )  # fmt: skip
         except CannotCreate as refusal:
             raise CommandError(str(refusal)) from None

@@ -36,7 +36,9 @@ class Command(BaseCommand):
 
     def plan(self, given: dict) -> Plan:
         names = ("annotators", "error_rate", "seed", "limit", "concurrency", "pace")
-        plan = Plan(url=given["url"] or running_at(settings.VAR), **{name: given[name] for name in names})
+        kinds = {"error_rate": float, "pace": float}
+        values = {name: given[name] and kinds.get(name, int)(given[name]) for name in names}
+        plan = Plan(url=given["url"] or running_at(settings.VAR), **values)
         if not 0 <= plan.error_rate <= 1 or plan.annotators < 1 or plan.concurrency < 1 or plan.pace < 0:
             raise CommandError(
                 "--error-rate is from 0 to 1, --annotators and --concurrency at least 1, --pace not below 0."
