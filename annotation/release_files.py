@@ -127,14 +127,19 @@ def digest(path: Path) -> dict:
         return {"sha256": hashlib.file_digest(file, "sha256").hexdigest(), "bytes": path.stat().st_size}
 
 
-def card(name: str, counts: dict, rule: str) -> str:
-    """The dataset card. Its YAML tells `load_dataset(folder)` which of the files is the split."""
+def card(name: str, counts: dict, rule: str, data: str) -> str:
+    """The dataset card. Its YAML tells `load_dataset(folder)` which of the files is the split.
+
+    `data` is the split's SHA-256: the loader keeps what it read under a hash of this YAML, and would else take another
+    export in a folder of the same name for this one.
+    """
     reasons = "\n".join(f"- {reason}: {count:,}" for reason, count in counts["reasons"].items()) or "- none"
     return f"""\
 ---
 pretty_name: {json.dumps(name, ensure_ascii=False)}
 configs:
 - config_name: default
+  description: data.parquet has SHA-256 {data}
   data_files:
   - split: test
     path: data.parquet

@@ -102,7 +102,8 @@ def _write(stage: Stage, folder: Path, step: Step) -> dict:
     found = figures.study_figures(stage)
     rows["annotators.jsonl"] = release_files.write_lines(folder / "annotators.jsonl", _annotators(found))
     release_files.write_json(folder / "figures.json", {name: part for name, part in found.items() if name != "now"})
-    text = release_files.card(stage.study.name, found["outcomes"], describe(stage, rule.protocol))
+    data = release_files.digest(folder / "data.parquet")["sha256"]
+    text = release_files.card(stage.study.name, found["outcomes"], describe(stage, rule.protocol), data)
     (folder / "README.md").write_text(text, encoding="utf-8", newline="\n")
     manifest = _manifest(stage, found, folder, rows)
     release_files.write_json(folder / "manifest.json", manifest)

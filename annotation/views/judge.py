@@ -120,6 +120,7 @@ def _where(here: Desk, now: Turn) -> dict:
     return {
         "turn": now,
         "done": done,
+        "answered": bool(done) or bool(judging.history(annotator=who)),
         "total": turns.total(here.stage),
         "back_to_prolific": back,
         "undo_key": uuid.uuid4(),

@@ -86,6 +86,20 @@ def test_the_split_loads_offline_with_images(study, tmp_path, monkeypatch, by_fo
     assert data[0]["image"].size == data[0]["negative_image"].size == (64, 48)
 
 
+def test_a_later_export_in_the_same_folder_is_what_loads(tmp_path, monkeypatch):
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    from datasets import load_dataset
+
+    study = with_originals(make.study(items=4, candidates=2))
+    stage, ann = study.stages.get(), make.annotator(study)
+    loaded = []
+    for _ in range(2):
+        make.judgment(ann, stage, "candidate-0")
+        export(study, tmp_path / "out")
+        loaded.append(len(load_dataset(str(tmp_path / "out"), cache_dir=str(tmp_path / "cache"))["test"]))
+    assert loaded == [1, 2]
+
+
 def test_the_negative_image_is_the_original_bytes_of_what_was_chosen(study, tmp_path):
     export(study, tmp_path / "out")
     rows = {row["id"]: row for row in pq.read_table(tmp_path / "out/data.parquet").to_pylist()}

@@ -8,8 +8,8 @@ from django.core.management import CommandError, call_command
 
 from annotation import simulation
 from annotation.forms_client import FormReader, Unreachable
-from annotation.management.commands.simulate import running_at
 from annotation.models import Annotator, Judgment, Slot, Study
+from annotation.running import running_at
 from benchmarks.models import Event, Item
 from tests import make
 

@@ -1,15 +1,24 @@
 """`manage.py create_study BENCHMARK --protocol bivlc-choose --overlap 2`: a study, its tasks and its invite link."""
 
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
 
+from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.urls import reverse
 
 from annotation.models import TieRule
 from annotation.protocols.registry import PROTOCOLS
+from annotation.running import running_at
 from annotation.studies import CannotCreate, create_study
 from benchmarks.models import Benchmark
+
+
+def money(text: str) -> Decimal:
+    try:
+        return Decimal(text)
+    except InvalidOperation:
+        raise ValueError(text) from None
 
 
 def read(path: Path) -> str:
@@ -30,27 +39,28 @@ class Command(BaseCommand):
         parser.add_argument("--quota", type=int, help="judgments an annotator at most")
         parser.add_argument("--lease", type=int, default=600, help="seconds a screen is kept for an annotator")
         parser.add_argument("--tie-rule", choices=TieRule.values, default=TieRule.DROP)
-        parser.add_argument("--pay", type=Decimal, default=Decimal(0), help="pay for an hour of active time")
+        parser.add_argument("--pay", type=money, default=Decimal(0), help="pay for an hour of active time")
         parser.add_argument("--currency", default="USD")
         parser.add_argument("--instructions", type=Path, help="a text file; default: the protocol's")
         parser.add_argument("--auto-advance", action="store_true", help="an answer needs no Enter")
         parser.add_argument("--seed", type=int, help="of the order of items")
-        parser.add_argument("--url", default="http://localhost:8000", help="where annotators reach Winnow")
+        parser.add_argument("--url", help="where annotators reach Winnow; default: where `make run` runs")
 
     def handle(self, *, benchmark, name, protocol, quota, lease, pay, instructions, url, **rest):
         source = self.benchmark(benchmark)
-        settings = {key: rest[key] for key in ("overlap", "tie_rule", "currency", "auto_advance", "seed")}
+        asked = {key: rest[key] for key in ("overlap", "tie_rule", "currency", "auto_advance", "seed")}
         try:
             study = create_study(
                 name=name or f"{source.name}, {protocol}", benchmark=source, protocol=protocol, by="command",
                 quota=quota, lease_seconds=lease, pay_per_hour=pay,
-                instructions=instructions and read(Path(instructions)), **settings,
+                instructions=instructions and read(Path(instructions)), **asked,
             )  # fmt: skip
         except CannotCreate as refusal:
             raise CommandError(str(refusal)) from None
         stage = study.stages.get()
         self.stdout.write(f"Study {study.pk}: {study.name}, {stage.slots.count():,} judgments wanted.")
-        self.stdout.write(f"Invite annotators: {url.rstrip('/')}{reverse('join', args=[study.invite])}")
+        home = (url or running_at(settings.VAR)).rstrip("/")
+        self.stdout.write(f"Invite annotators: {home}{reverse('join', args=[study.invite])}")
 
     def benchmark(self, wanted: str) -> Benchmark:
         found = Benchmark.objects.filter(name=wanted).first()

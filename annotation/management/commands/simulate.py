@@ -1,15 +1,13 @@
 """`manage.py simulate STUDY --annotators 10 --error-rate 0.1`: simulated annotators work through a study over HTTP."""
 
-import json
-import os
 import sys
-from pathlib import Path
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.forms_client import Unreachable
 from annotation.models import Study
+from annotation.running import running_at
 from annotation.simulation import Plan, Report, simulate
 
 
@@ -59,15 +57,6 @@ class Command(BaseCommand):
         if sys.stderr.isatty():
             self.stderr.write(f"\r{judgments:,} judgments", ending="")
             self.stderr.flush()
-
-
-def running_at(var: Path) -> str:
-    """The address that a running `up` left in its lock; else PORT on this machine."""
-    try:
-        holder = json.loads((var / "lock").read_text())
-        return holder["url"]
-    except (OSError, ValueError, KeyError):
-        return f"http://127.0.0.1:{os.environ.get('PORT') or 8000}"
 
 
 def lines(report: Report) -> list[str]:
