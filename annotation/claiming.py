@@ -12,26 +12,39 @@ from datetime import datetime
 from django.db import transaction
 from django.db.models import Exists, OuterRef
 
-from annotation.models import Annotator, Lease, LeaseState, Slot, Stage, StudyState, Task
+from annotation import checks
+from annotation.models import Annotator, Lease, LeaseState, Slot, Stage, Strategy, StudyState, Task
 from annotation.rows import columns, fetch, instances
 from benchmarks import events
 
 COLUMNS = f"{columns(Lease, 'lease')}, {columns(Task, 'task')}"
 
-# One statement: a slot whose lease ran out, else the first free one of the pool's order; never of a task that the
-# annotator has had (a lease that lapsed does not count as had). The order of options is drawn here, by the database.
-CLAIM = f"""
+NOT_HAD = """NOT EXISTS (SELECT FROM annotation_lease had WHERE had.task_id = slot.task_id
+                    AND had.annotator_id = %(annotator)s AND had.state <> 'lapsed')"""
+
+# Where a stage keeps apart from others: nor of an item that the annotator has met there.
+NOT_MET = """NOT EXISTS (
+      SELECT FROM annotation_lease had JOIN annotation_task met ON met.id = had.task_id
+      JOIN annotation_stage there ON there.id = met.stage_id JOIN annotation_task task ON task.id = slot.task_id
+      WHERE had.annotator_id = %(annotator)s AND had.state <> 'lapsed' AND met.item_id = task.item_id
+        AND there.position = ANY(%(apart)s))"""
+
+POOL, OWN = "slot.reserved_id IS NULL", "slot.reserved_id = %(annotator)s"
+
+
+def claim(whose: str, apart: bool) -> str:
+    """One statement: a slot whose lease ran out, else the first free one of the random order; never of a task that the
+    annotator has had (a lease that lapsed does not count as had). The order of options is drawn here, by the database.
+    """
+    may = f"slot.stage_id = %(stage)s AND slot.live AND {whose} AND {NOT_HAD}" + (f" AND {NOT_MET}" if apart else "")
+    return f"""
 WITH expired AS (
   SELECT slot.id, slot.task_id FROM annotation_slot slot
-  WHERE slot.stage_id = %(stage)s AND slot.held_until < now() AND slot.annotator_id <> %(annotator)s
-    AND NOT EXISTS (SELECT FROM annotation_lease had WHERE had.task_id = slot.task_id
-                    AND had.annotator_id = %(annotator)s AND had.state <> 'lapsed')
+  WHERE slot.held_until < now() AND slot.annotator_id <> %(annotator)s AND {may}
   ORDER BY slot.held_until LIMIT 1 FOR NO KEY UPDATE OF slot SKIP LOCKED
 ), free AS (
   SELECT slot.id, slot.task_id FROM annotation_slot slot
-  WHERE slot.stage_id = %(stage)s AND slot.annotator_id IS NULL AND NOT EXISTS (SELECT FROM expired)
-    AND NOT EXISTS (SELECT FROM annotation_lease had WHERE had.task_id = slot.task_id
-                    AND had.annotator_id = %(annotator)s AND had.state <> 'lapsed')
+  WHERE slot.annotator_id IS NULL AND NOT EXISTS (SELECT FROM expired) AND {may}
   ORDER BY slot.rank, slot.number LIMIT 1 FOR NO KEY UPDATE OF slot SKIP LOCKED
 ), chosen AS (
   SELECT id, task_id FROM expired UNION ALL SELECT id, task_id FROM free
@@ -51,6 +64,9 @@ WITH expired AS (
 )
 SELECT {COLUMNS} FROM lease JOIN annotation_task task ON task.id = lease.task_id
 """
+
+
+CLAIMS = {(whose, apart): claim(whose, apart) for whose in (POOL, OWN) for apart in (False, True)}
 
 # What the annotator still holds; renewed where a quarter of the lease has passed, since a slot's row is in many indexes
 # and not to be written at every click. A lease that ran out is among them until its slot is given on.
@@ -96,14 +112,28 @@ def hold(*, annotator: Annotator, stage: Stage, wanted: int = 2) -> list[Lease]:
 def hold_locked(annotator: Annotator, stage: Stage, wanted: int) -> list[Lease]:
     """`hold` inside a transaction that has locked the annotator."""
     leases = [lease for lease in _leases(KEEP, annotator=annotator.pk) if lease.task.stage_id == stage.pk]
-    if stage.study.state != StudyState.OPEN:
+    if stage.study.state != StudyState.OPEN or annotator.excluded_at or annotator.left_at:
         return leases
     for _ in range(_room(annotator, stage, wanted - len(leases), len(leases))):
-        claimed = _leases(CLAIM, annotator=annotator.pk, stage=stage.pk, seconds=stage.lease_seconds)
+        claimed = _claim(annotator, stage)
         if not claimed:
             break
         leases += claimed
     return leases
+
+
+def _claim(annotator: Annotator, stage: Stage) -> list[Lease]:
+    """The next screen by the stage's strategy, or none. In a pool, checks come at their turn; else they are reserved
+    for the annotator like all the rest, and stand at a random place among it.
+    """
+    values = {"annotator": annotator.pk, "stage": stage.pk, "seconds": stage.lease_seconds}
+    values |= {"apart": stage.apart_from} if stage.apart_from else {}
+    apart = bool(stage.apart_from)
+    if stage.strategy != Strategy.POOL:
+        return _leases(CLAIMS[OWN, apart], **values)
+    if stage.check_rate and checks.is_due(annotator, stage):
+        return _leases(CLAIMS[OWN, False], **values) or _leases(CLAIMS[POOL, apart], **values)
+    return _leases(CLAIMS[POOL, apart], **values)
 
 
 def _leases(statement: str, **values: int) -> list[Lease]:
@@ -159,6 +189,7 @@ class Waiting:
 
 def waiting(*, annotator: Annotator, stage: Stage) -> Waiting:
     had = Lease.objects.filter(task=OuterRef("task"), annotator=annotator).exclude(state=LeaseState.LAPSED)
-    leased = Slot.objects.filter(stage=stage, held_until__isnull=False).exclude(annotator=annotator)
+    leased = Slot.objects.filter(stage=stage, held_until__isnull=False, live=True).exclude(annotator=annotator)
+    leased = leased.filter(reserved=None) if stage.strategy == Strategy.POOL else leased.none()
     times = sorted(leased.filter(~Exists(had)).values_list("held_until", flat=True))
     return Waiting(others=len(times), frees_at=times[0] if times else None)

@@ -2,25 +2,28 @@
 
 With an overlap of one, the answer decides. With more, two steps:
 
-1. *What kind of answer?* Every answer is put into a kind: `any` for each of the shuffled options, and each fixed answer
-   (`none`) and `cannot_judge` a kind of its own. The kind with the most answers wins. Where two kinds or more have the
+1. *What kind of answer?* Each answer is a kind of its own, except that in a protocol whose options are alike (any image
+   that fits) every option is of the kind `any`. The kind with the most answers wins. Where two kinds or more have the
    most, the stage's tie rule speaks: `drop` drops the item (`tie_unresolved`), `first` takes the kind of the answer
-   that was given first among the tied kinds, `none` takes the fixed answer `none`.
+   that was given first among the tied kinds, `none` takes the fixed answer `none`, `adjudicate` leaves the task open
+   (`awaiting_adjudication`) until an adjudicator decides.
 2. *Which option?* Only when `any` won: the option with the most answers; among equals, the one given first. This is no
    tie in the sense of the tie rule: annotators are told to pick any image that fits, so two different picks are two
    statements that an image fits, and each pick was vouched for by somebody.
 
-An outcome that the protocol lists under `drops` drops the item with the reason named there; every other keeps it.
-A task with fewer counted answers than its overlap stays open, however clear its answers are so far.
+An outcome for which the protocol has a reason drops the item; every other keeps it. A task with fewer counted answers
+than its overlap stays open, however clear its answers are so far.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 ANY = "any"
 NONE = "none"
 TIE_UNRESOLVED = "tie_unresolved"
+AWAITING = "awaiting_adjudication"
+ADJUDICATOR = "adjudicator"
 
 KEPT, DROPPED, OPEN = "kept", "dropped", "open"
 
@@ -29,8 +32,8 @@ KEPT, DROPPED, OPEN = "kept", "dropped", "open"
 class Decision:
     """`outcome` is the winning answer's identity, empty while open and on an unresolved tie.
 
-    `reason` says why an item was dropped; `by` how it was decided: only_answer, unanimous, majority, tie_rule or, where
-    the kind was clear and images were level, first_of_equals.
+    `reason` says why an item was dropped, or what an open task waits for; `by` how it was decided: only_answer,
+    unanimous, majority, tie_rule or, where the kind was clear and images were level, first_of_equals.
     """
 
     state: str
@@ -39,23 +42,37 @@ class Decision:
     by: str = ""
 
 
-def decide(answers: Sequence[str], *, overlap: int, tie_rule: str, kept: Iterable[str], drops: Mapping) -> Decision:
-    """`answers` in the order in which they were given; `kept` are the task's shuffled options."""
-    options = set(kept)
+Reason = Callable[[str], str]  # why an outcome drops the item, or ""
+
+
+def decide(
+    answers: Sequence[str], *, overlap: int, tie_rule: str, reason: Reason, alike: Iterable[str] = ()
+) -> Decision:
+    """`answers` in the order in which they were given; `alike` are the options that are of one kind."""
+    options = set(alike)
     if len(answers) < overlap:
         return Decision(OPEN)
     if len(set(answers)) == 1:
-        return _settled(answers[0], "only_answer" if len(answers) == 1 else "unanimous", drops)
-    kinds = [ANY if answer in options else answer for answer in answers]
-    leaders = _leaders(kinds)
+        return _settled(answers[0], "only_answer" if len(answers) == 1 else "unanimous", reason)
+    leaders = _leaders(_kinds(answers, options))
     if len(leaders) > 1 and tie_rule != "first":
-        return _tied(tie_rule, drops)
+        return _tied(tie_rule, reason)
     kind = leaders[0]
     if kind != ANY:
-        return _settled(kind, "tie_rule" if len(leaders) > 1 else "majority", drops)
+        return _settled(kind, "tie_rule" if len(leaders) > 1 else "majority", reason)
     images = _leaders([answer for answer in answers if answer in options])
     by = "tie_rule" if len(leaders) > 1 else "first_of_equals" if len(images) > 1 else "majority"
-    return _settled(images[0], by, drops)
+    return _settled(images[0], by, reason)
+
+
+def _kinds(answers: Sequence[str], options: set[str]) -> list[str]:
+    return [ANY if answer in options else answer for answer in answers]
+
+
+def is_split(answers: Sequence[str], alike: Iterable[str] = ()) -> bool:
+    """Whether no kind of answer has more than half of the judgments: one more would say something."""
+    counts = Counter(_kinds(answers, set(alike)))
+    return bool(counts) and max(counts.values()) * 2 <= len(answers)
 
 
 def _leaders(votes: Sequence[str]) -> list[str]:
@@ -65,15 +82,16 @@ def _leaders(votes: Sequence[str]) -> list[str]:
     return [vote for vote, count in counts.items() if count == most]
 
 
-def _tied(tie_rule: str, drops: Mapping) -> Decision:
+def _tied(tie_rule: str, reason: Reason) -> Decision:
     if tie_rule == "none":
-        return _settled(NONE, "tie_rule", drops)
+        return _settled(NONE, "tie_rule", reason)
+    if tie_rule == "adjudicate":
+        return Decision(OPEN, reason=AWAITING)
     if tie_rule != "drop":
         raise ValueError(f"there is no tie rule {tie_rule!r}")
     return Decision(DROPPED, reason=TIE_UNRESOLVED, by="tie_rule")
 
 
-def _settled(outcome: str, by: str, drops: Mapping) -> Decision:
-    if outcome in drops:
-        return Decision(DROPPED, outcome, drops[outcome], by)
-    return Decision(KEPT, outcome, by=by)
+def _settled(outcome: str, by: str, reason: Reason) -> Decision:
+    why = reason(outcome)
+    return Decision(DROPPED if why else KEPT, outcome, why, by)

@@ -14,7 +14,7 @@ from django.db import connection
 from annotation import agreement, tallies
 from annotation.agreement import Table
 from annotation.models import Stage
-from annotation.protocols.registry import PROTOCOLS
+from annotation.outcomes import rule_of
 from annotation.tallies import HOUR, Given, Rule, moment
 
 LONGEST = 10 * 365 * 24  # hours; a forecast beyond that is none
@@ -59,10 +59,6 @@ SELECT count(*), count(*) FILTER (WHERE flag.settled_at IS NULL)
 FROM annotation_flag flag JOIN annotation_lease lease ON lease.id = flag.lease_id
 JOIN annotation_task task ON task.id = lease.task_id WHERE task.stage_id = %s
 """
-
-
-def rule_of(stage: Stage) -> Rule:
-    return Rule(PROTOCOLS[stage.protocol], stage.overlap, stage.tie_rule)
 
 
 def judgment_rows(stage: Stage) -> list[Given]:

@@ -3,6 +3,7 @@
 from django import forms
 
 from annotation.models import Stage, Study, TieRule
+from annotation.plans import StagePlan
 from annotation.protocols.registry import PROTOCOLS
 from benchmarks.models import Benchmark, Item
 
@@ -62,6 +63,13 @@ class StudyForm(ErrorsAtFields):
         if not Item.objects.filter(benchmark=benchmark).exists():
             raise forms.ValidationError("This benchmark has no items.")
         return benchmark
+
+    def plan(self) -> dict:
+        """What `studies.create_study` takes."""
+        given = dict(self.cleaned_data)
+        of_study = {name: given.pop(name) for name in ("name", "benchmark", "pay_per_hour", "currency")}
+        stage = StagePlan(given.pop("protocol"), instructions=given.pop("instructions"), settings=given)
+        return {**of_study, "stages": [stage]}
 
 
 class InstructionsForm(ErrorsAtFields):

@@ -14,8 +14,8 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
-from annotation import claiming
-from annotation.models import Annotator, Flag, Judgment, Lease, LeaseState, Slot, Stage, StudyState
+from annotation import claiming, outcomes
+from annotation.models import Annotator, Flag, Judgment, Lease, LeaseState, Slot, Stage, StudyState, Task
 from annotation.protocols.base import CANNOT_JUDGE
 from annotation.protocols.registry import PROTOCOLS
 from annotation.rows import columns, fetch, instances
@@ -23,6 +23,7 @@ from benchmarks import events
 
 HISTORY = 20  # screens that an annotator can walk back
 REASON_LENGTH = 500
+CLOSED = StudyState.CLOSED  # the same word for a stage
 LONGEST_MS = 24 * 3600 * 1000  # a browser's clock is not trusted beyond a day
 
 
@@ -43,19 +44,22 @@ WITH judgment AS (
 SELECT id, created_at FROM judgment
 """
 
-FOUND = ["holder", "protocol", "study_state", "revisions", "earlier"]
+FOUND = ["holder", "study_state", "read", "revisions", "earlier"]
 
+# The lease with its task and stage; the slot is locked, and the task, whose outcome may change.
 FIND = f"""
-SELECT {columns(Lease, "lease")},
-       slot.annotator_id, stage.protocol, study.state,
+SELECT {columns(Lease, "lease")}, {columns(Task, "task")}, {columns(Stage, "stage")},
+       slot.annotator_id, study.state,
+       (SELECT read_id FROM annotation_seat WHERE annotator_id = lease.annotator_id AND stage_id = stage.id),
        (SELECT coalesce(max(revision), 0) FROM annotation_judgment WHERE lease_id = lease.id),
        EXISTS (SELECT FROM annotation_judgment WHERE key = %(key)s)
 FROM annotation_lease lease
 JOIN annotation_slot slot ON slot.id = lease.slot_id
+JOIN annotation_task task ON task.id = lease.task_id
 JOIN annotation_stage stage ON stage.id = slot.stage_id
 JOIN annotation_study study ON study.id = stage.study_id
 WHERE lease.token = %(token)s AND lease.annotator_id = %(annotator)s
-FOR NO KEY UPDATE OF slot
+FOR NO KEY UPDATE OF slot, task
 """
 
 
@@ -129,22 +133,24 @@ def _submit(annotator: Annotator, token: UUID, key: UUID, shown_answer: str, rea
     if row["earlier"]:
         earlier = _earlier(annotator, key, digest)
         return Receipt(earlier.lease, earlier, replayed=True)
-    answer = read_answer(lease, row["protocol"], shown_answer)
-    _check_submission(annotator, lease, answer, reason, row["study_state"])
+    answer = read_answer(lease, lease.task.stage.protocol, shown_answer)
+    _check_submission(lease, answer, reason, row)
     alone = lease.state != LeaseState.LAPSED or not _has_newer(lease)
-    counts = alone and row["holder"] in (None, lease.annotator_id)
+    counts = alone and row["holder"] in (None, lease.annotator_id) and annotator.excluded_at is None
     judgment = Judgment(
         lease=lease,
         revision=row["revisions"] + 1,
         key=key,
         digest=digest,
-        instructions_id=annotator.read_id,
+        instructions_id=row["read"],
         answer=answer,
         reason=reason.strip()[:REASON_LENGTH],
         surplus=not counts,
         **_bounded(**times),
     )
     _write(judgment, LeaseState.JUDGED if counts else LeaseState.LATE if alone else lease.state)
+    if counts:
+        outcomes.settle(lease.task, lease.task.stage)
     return Receipt(lease, judgment, replayed=False)
 
 
@@ -153,7 +159,7 @@ def _find(annotator: Annotator, token: UUID, key: UUID | None = None) -> tuple[L
     found = fetch(FIND, token=token, annotator=annotator.pk, key=key)
     if not found:
         raise UnknownLease("This screen is not yours, or is not there any more.")
-    [lease] = instances(found[0], Lease)
+    lease, lease.task, lease.task.stage = instances(found[0], Lease, Task, Stage)
     return lease, dict(zip(FOUND, found[0][-len(FOUND) :], strict=True))
 
 
@@ -169,13 +175,13 @@ def _bounded(active_ms: int = 0, elapsed_ms: int = 0) -> dict[str, int]:
     return {"active_ms": max(0, min(active_ms, elapsed)), "elapsed_ms": elapsed}
 
 
-def _check_submission(annotator: Annotator, lease: Lease, answer: str, reason: str, study_state: str) -> None:
-    """A closed study still takes a first answer: somebody was on the screen when it closed."""
-    if annotator.read_id is None:
+def _check_submission(lease: Lease, answer: str, reason: str, row: dict) -> None:
+    """A closed study or stage still takes a first answer: somebody was on the screen when it closed."""
+    if row["read"] is None:
         raise NotOpen("Read the instructions first.")
     if answer == CANNOT_JUDGE and not reason.strip():
         raise BadAnswer("Say in a few words why it cannot be judged.")
-    if lease.state == LeaseState.JUDGED and study_state == StudyState.CLOSED:
+    if lease.state == LeaseState.JUDGED and CLOSED in (row["study_state"], lease.task.stage.state):
         raise NotOpen("This study is closed; answers can no longer be changed.")
 
 
@@ -207,11 +213,11 @@ def undo(*, annotator: Annotator, key: UUID) -> Lease:
     last = _standing(annotator).first() if earlier is None else earlier
     if last is None:
         raise NothingToUndo("There is no answer to take back.")
-    lease, _ = _find(annotator, last.lease.token)
-    stage = Stage.objects.select_related("study").get(tasks=lease.task_id)
+    lease, row = _find(annotator, last.lease.token)
     if earlier is None:
-        _check_undo(last, stage)
-        _withdraw(last, lease, stage, key)
+        _check_undo(last, lease.task.stage, row["study_state"])
+        _withdraw(last, lease, key)
+        Annotator.objects.filter(pk=annotator.pk).update(stage=lease.task.stage_id)
     answered = lease.judgments.filter(withdrawn=False).order_by("-revision").first()
     lease.previous_answer = shown_as(lease, answered.answer)
     return lease
@@ -224,14 +230,14 @@ def _standing(annotator: Annotator) -> QuerySet[Judgment]:
     return mine.filter(~Exists(later)).select_related("lease").order_by("-pk")
 
 
-def _check_undo(last: Judgment, stage: Stage) -> None:
-    if stage.study.state == StudyState.CLOSED:
+def _check_undo(last: Judgment, stage: Stage, study_state: str) -> None:
+    if CLOSED in (study_state, stage.state):
         raise NotOpen("This study is closed; answers can no longer be taken back.")
     if timezone.now() - last.created_at > timedelta(seconds=stage.undo_seconds):
         raise NothingToUndo("The last answer is too old to take back. You can still change it: walk back with Left.")
 
 
-def _withdraw(last: Judgment, lease: Lease, stage: Stage, key: UUID) -> None:
+def _withdraw(last: Judgment, lease: Lease, key: UUID) -> None:
     Judgment.objects.create(
         lease=lease,
         revision=last.revision + 1,
@@ -241,11 +247,12 @@ def _withdraw(last: Judgment, lease: Lease, stage: Stage, key: UUID) -> None:
         withdrawn=True,
         surplus=last.surplus,
     )
-    if not last.surplus:
-        until = timezone.now() + timedelta(seconds=stage.lease_seconds)
-        Slot.objects.filter(pk=lease.slot_id).update(judgment=None, held_until=until)
+    stage = lease.task.stage
+    until = timezone.now() + timedelta(seconds=stage.lease_seconds)
+    if Slot.objects.filter(pk=lease.slot_id, judgment=last).update(judgment=None, held_until=until):
         lease.state = LeaseState.HELD
         Lease.objects.filter(pk=lease.pk).update(state=lease.state)
+        outcomes.settle(lease.task, stage)
 
 
 @transaction.atomic
@@ -263,11 +270,10 @@ def flag(*, annotator: Annotator, token: UUID, reason: str) -> Flag:
 
 
 def history(*, annotator: Annotator) -> list[Lease]:
-    """The last screens that this annotator answered, newest first, each with `current`, the judgment that stands."""
-    standing = _standing(annotator).select_related("lease__task", "lease__slot")[:HISTORY]
+    """The last screens that this annotator answered in the stage they are in, newest first."""
+    standing = _standing(annotator).filter(lease__task__stage=annotator.stage_id)
     leases = []
-    for judgment in standing:
-        judgment.lease.current = judgment
+    for judgment in standing.select_related("lease__task")[:HISTORY]:
         judgment.lease.previous_answer = shown_as(judgment.lease, judgment.answer)
         leases.append(judgment.lease)
     return leases

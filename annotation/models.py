@@ -1,4 +1,4 @@
-"""WHO judges: studies, stages, tasks, slots, leases and judgments.
+"""WHO judges: studies, stages, annotators (in study_models.py and people_models.py); tasks, slots, leases, judgments.
 
 Foreign keys that another index already covers have none of their own: every index is written at every click.
 
@@ -6,181 +6,107 @@ A task has k slots (its overlap). A slot is free, leased or judged; which of the
 held by a check constraint, so a task can never have more live leases plus counted judgments than slots (law 2).
 """
 
-import secrets
-
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.functions import RandomUUID
-from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import F, Q
 from django.db.models.functions import Now
 
-from benchmarks.models import Benchmark, Item
+from annotation.people_models import Annotator, Attempt, Seat
+from annotation.states import (
+    STUDY_MOVES,
+    AttemptKind,
+    Kind,
+    LeaseState,
+    OnFailure,
+    OutcomeState,
+    Promotion,
+    StageState,
+    Strategy,
+    StudyState,
+    TieRule,
+)
+from annotation.study_models import Instructions, Stage, Study
+from benchmarks.models import Item
 
-DAY = 86_400  # seconds
-
-
-def secret_token() -> str:
-    """A capability: whoever has the link may use it. 144 random bits, safe in a URL."""
-    return secrets.token_urlsafe(18)
-
-
-def completion_code() -> str:
-    return "W" + secrets.token_hex(4).upper()
-
-
-class StudyState(models.TextChoices):
-    OPEN = "open"
-    PAUSED = "paused"
-    CLOSED = "closed"
-
-
-STUDY_MOVES = {
-    StudyState.OPEN: {StudyState.PAUSED, StudyState.CLOSED},
-    StudyState.PAUSED: {StudyState.OPEN, StudyState.CLOSED},
-    StudyState.CLOSED: {StudyState.OPEN},
-}
-
-
-class Study(models.Model):
-    """A campaign over a benchmark."""
-
-    name = models.CharField(max_length=120, unique=True)
-    benchmark = models.ForeignKey(Benchmark, on_delete=models.PROTECT, related_name="studies")
-    state = models.CharField(max_length=8, choices=StudyState, default=StudyState.OPEN)
-    invite = models.CharField(max_length=32, unique=True, default=secret_token)
-    completion_code = models.CharField(max_length=40, default=completion_code)
-    pay_per_hour = models.DecimalField(max_digits=7, decimal_places=2, default=0, validators=[MinValueValidator(0)])
-    currency = models.CharField(max_length=3, default="USD")
-    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
-    created_at = models.DateTimeField(db_default=Now())
-
-    class Meta:
-        ordering = ["-created_at", "-id"]
-        verbose_name_plural = "studies"
-        constraints = [
-            models.CheckConstraint(condition=Q(state__in=StudyState.values), name="study_state_known"),
-            models.CheckConstraint(condition=Q(pay_per_hour__gte=0), name="study_pay_not_negative"),
-        ]
-
-    def __str__(self):
-        return self.name
-
-
-class Strategy(models.TextChoices):
-    POOL = "pool"  # whoever asks next gets the next free slot, in one random order
-
-
-class TieRule(models.TextChoices):
-    DROP = "drop"  # a tie drops the item with the reason tie_unresolved
-    FIRST = "first"  # the answer that was given first among the tied wins
-    NONE = "none"  # a tie counts as the protocol's "none" answer
-
-
-class Stage(models.Model):
-    """One question asked of the study's items."""
-
-    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="stages")
-    position = models.PositiveSmallIntegerField(default=1)
-    protocol = models.CharField(max_length=40)
-    overlap = models.PositiveSmallIntegerField(default=1, validators=[MinValueValidator(1), MaxValueValidator(50)])
-    strategy = models.CharField(max_length=10, choices=Strategy, default=Strategy.POOL)
-    tie_rule = models.CharField(max_length=8, choices=TieRule, default=TieRule.DROP)
-    quota = models.PositiveIntegerField(
-        null=True, blank=True, validators=[MinValueValidator(1)]
-    )  # judgments per annotator
-    lease_seconds = models.PositiveIntegerField(
-        default=600, validators=[MinValueValidator(30), MaxValueValidator(86400)]
-    )
-    undo_seconds = models.PositiveIntegerField(default=900, validators=[MaxValueValidator(86400)])
-    auto_advance = models.BooleanField(default=False)
-    seed = models.BigIntegerField()  # the pool's order is drawn from it
-
-    class Meta:
-        ordering = ["study_id", "position"]
-        constraints = [
-            models.UniqueConstraint(fields=["study", "position"], name="stage_position_once"),
-            models.CheckConstraint(condition=Q(overlap__gte=1, overlap__lte=50), name="stage_overlap_range"),
-            models.CheckConstraint(condition=Q(lease_seconds__gte=1), name="stage_lease_positive"),
-        ]
-
-
-class Instructions(models.Model):
-    """What annotators must have read. Never edited: a change is a new version, and it is a gate again."""
-
-    stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="instructions")
-    version = models.PositiveIntegerField()
-    text = models.TextField()  # blank lines part paragraphs; lines starting with "- " are a list
-    created_at = models.DateTimeField(db_default=Now())
-
-    class Meta:
-        ordering = ["stage_id", "version"]
-        verbose_name_plural = "instructions"
-        constraints = [models.UniqueConstraint(fields=["stage", "version"], name="instructions_version_once")]
-
-
-class Annotator(models.Model):
-    """A person in one study. The token in their link is who they are; exports know them by number alone."""
-
-    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="annotators")
-    number = models.PositiveIntegerField()  # A-01, A-02 … in order of joining
-    token = models.CharField(max_length=32, unique=True, default=secret_token)
-    name = models.CharField(max_length=120, blank=True)
-    prolific_pid = models.CharField(max_length=64, blank=True)
-    prolific_study = models.CharField(max_length=64, blank=True)
-    prolific_session = models.CharField(max_length=64, blank=True)
-    simulated = models.BooleanField(default=False)
-    read = models.ForeignKey(
-        Instructions, null=True, on_delete=models.PROTECT, related_name="+"
-    )  # the last one accepted
-    joined_at = models.DateTimeField(db_default=Now())
-
-    class Meta:
-        ordering = ["study_id", "number"]
-        constraints = [
-            models.UniqueConstraint(fields=["study", "number"], name="annotator_number_once"),
-            models.UniqueConstraint(
-                fields=["study", "prolific_pid"], condition=~Q(prolific_pid=""), name="annotator_prolific_once"
-            ),
-        ]
-
-    @property
-    def pseudonym(self) -> str:
-        return f"A-{self.number:02d}"
+__all__ = [
+    "STUDY_MOVES", "Annotator", "Attempt", "AttemptKind", "Flag", "Instructions", "Judgment", "Kind", "Lease",
+    "LeaseState", "OnFailure", "Outcome", "OutcomeState", "Promotion", "Seat", "Slot", "Stage", "StageState",
+    "Strategy", "Study", "StudyState", "Task", "TieRule",
+]  # fmt: skip
 
 
 class Task(models.Model):
-    """An item as one stage asks it."""
+    """An item as one stage asks it.
+
+    `shows` and `options` name parts of the item: `candidate-2` is an image, `caption-negative-0` a caption. Never
+    altered once somebody has seen it: where an item is asked anew with other material, that is another task in a later
+    round, and the one before is no longer `live`.
+    """
 
     stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="tasks", db_index=False)
     item = models.ForeignKey(Item, on_delete=models.PROTECT, related_name="tasks")
     question = models.CharField(max_length=20, blank=True)  # where an item makes several tasks
-    rank = models.PositiveIntegerField()  # its place in the pool's random order
-    options = ArrayField(models.CharField(max_length=40))  # what is shuffled, by identity: candidate-0 …
+    round = models.PositiveSmallIntegerField(default=1)
+    kind = models.CharField(max_length=8, choices=Kind, default=Kind.JUDGE)
+    live = models.BooleanField(default=True)  # false: its item has gone from the stage, or is asked in a later round
+    rank = models.BigIntegerField()  # its place in the pool's random order
+    overlap = models.PositiveSmallIntegerField(default=1)  # how many judgments decide it
+    shared = models.BooleanField(default=False)  # drawn for the agreement sample
+    batch = models.PositiveIntegerField(null=True)
+    shows = ArrayField(models.CharField(max_length=40), default=list)  # what is asked about, in order
+    options = ArrayField(models.CharField(max_length=40), default=list)  # what is shuffled
+    carried = models.JSONField(default=dict)  # {"negative": "candidate-2"}: what earlier stages chose
+    gold = ArrayField(models.CharField(max_length=40), default=list)  # right answers, of checks and training
+    note = models.TextField(blank=True)  # of training: what is said after the answer
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["stage", "item", "question"], name="task_once"),
+            models.UniqueConstraint(fields=["stage", "item", "question", "round"], name="task_once"),
             models.UniqueConstraint(fields=["stage", "rank"], name="task_rank_once"),
+            models.CheckConstraint(condition=Q(kind__in=Kind.values), name="task_kind_known"),
+            models.CheckConstraint(condition=Q(kind=Kind.JUDGE) | ~Q(gold=[]), name="task_gold_where_known"),
+            models.CheckConstraint(condition=Q(overlap__lte=50), name="task_overlap_range"),
         ]
 
 
-class LeaseState(models.TextChoices):
-    HELD = "held"
-    JUDGED = "judged"
-    SKIPPED = "skipped"
-    LAPSED = "lapsed"  # it ran out and the slot was given on
-    LATE = "late"  # it lapsed and was answered all the same: the judgment is surplus
+class Outcome(models.Model):
+    """What the decision rule, or an adjudicator, made of a task's judgments. No row: open."""
+
+    task = models.OneToOneField(Task, primary_key=True, on_delete=models.CASCADE, related_name="decided")
+    state = models.CharField(max_length=8, choices=OutcomeState)
+    outcome = models.CharField(max_length=40, blank=True)  # the winning answer
+    reason = models.CharField(max_length=40, blank=True)  # why the item was dropped
+    by = models.CharField(max_length=20)  # decisions.Decision.by, or "adjudicator"
+    adjudicator = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+    note = models.CharField(max_length=500, blank=True)  # the adjudicator's reason
+    decided_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(state=OutcomeState.KEPT, reason="") | (Q(state=OutcomeState.DROPPED) & ~Q(reason="")),
+                name="outcome_dropped_with_reason",
+            ),
+            models.CheckConstraint(condition=~Q(by="adjudicator") | ~Q(note=""), name="outcome_adjudicated_with_note"),
+        ]
 
 
 class Slot(models.Model):
-    """One of a task's k places: free, leased (`held_until`) or judged (`judgment`)."""
+    """One of a task's k places: free, leased (`held_until`) or judged (`judgment`).
+
+    A check has a place for each annotator, beside the overlap.
+    """
 
     task = models.ForeignKey(Task, on_delete=models.CASCADE, related_name="slots", db_index=False)
     number = models.PositiveSmallIntegerField()
     stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="slots", db_index=False)
-    rank = models.PositiveIntegerField()  # the task's, here so that a claim reads one index
+    rank = models.BigIntegerField()  # the task's (a check's: the place's own), here so that a claim reads one index
+    live = models.BooleanField(default=True)  # may be given out: the task is live and its stage not closed
+    reserved = models.ForeignKey(
+        Annotator, null=True, on_delete=models.PROTECT, related_name="+", db_index=False
+    )  # whom alone it may be given to
     annotator = models.ForeignKey(Annotator, null=True, on_delete=models.PROTECT, related_name="slots", db_index=False)
     held_until = models.DateTimeField(null=True)
     judgment = models.OneToOneField("Judgment", null=True, on_delete=models.PROTECT, related_name="counted_on")
@@ -200,7 +126,16 @@ class Slot(models.Model):
             models.CheckConstraint(condition=Q(number__gte=1), name="slot_number_from_one"),
         ]
         indexes = [
-            models.Index(fields=["stage", "rank", "number"], condition=Q(annotator__isnull=True), name="slot_free"),
+            models.Index(
+                fields=["stage", "rank", "number"],
+                condition=Q(annotator__isnull=True, reserved__isnull=True, live=True),
+                name="slot_free",
+            ),
+            models.Index(
+                fields=["stage", "reserved", "rank"],
+                condition=Q(annotator__isnull=True, live=True),
+                name="slot_reserved",
+            ),
             models.Index(fields=["stage", "held_until"], condition=Q(held_until__isnull=False), name="slot_leased"),
             models.Index(fields=["annotator"], condition=Q(held_until__isnull=False), name="slot_held"),
             models.Index(fields=["stage", "annotator"], condition=Q(judgment__isnull=False), name="slot_judged"),

@@ -56,7 +56,7 @@ def disagreements(stage: Stage, count: int, start: int = 0) -> list[Seen]:
         rows = cursor.fetchall()
     items = queries.with_material(Item.objects.all()).in_bulk([row[0] for row in rows])
     return [
-        Seen(items[item], _caption(items[item], protocol.caption_role), _sides(items[item], answers, people), kinds)
+        Seen(items[item], _caption(items[item], "negative"), _sides(items[item], answers, people), kinds)
         for item, answers, people, kinds in rows
     ]
 
@@ -84,7 +84,7 @@ def open_flags(stage: Stage, count: int) -> list[Seen]:
     flags = Flag.objects.filter(lease__task__stage=stage, settled_at=None).order_by("created_at", "id")
     flags = list(flags.select_related("lease__task", "lease__annotator")[:count])
     items = queries.with_material(Item.objects.all()).in_bulk({flag.lease.task.item_id for flag in flags})
-    role = PROTOCOLS[stage.protocol].caption_role
+    role = "negative"
     return [_flagged(flag, items[flag.lease.task.item_id], role) for flag in flags]
 
 

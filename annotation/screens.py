@@ -65,7 +65,7 @@ def screens(leases: Sequence[Lease], stage: Stage) -> list[Screen]:
         return []
     protocol = PROTOCOLS[stage.protocol]
     items = [lease.task.item_id for lease in leases]
-    captions = dict(fetch(CAPTIONS, items=items, role=protocol.caption_role))
+    captions = dict(fetch(CAPTIONS, items=items, role=leases[0].task.shows[0].split("-")[1]))
     images = _images(items)
     return [
         Screen(

@@ -1,37 +1,22 @@
 """Setting a study up and running it: create, invite, instruct, pause."""
 
-import random
 import secrets
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
 from django.core.exceptions import ValidationError
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import Max
 
-from annotation.models import (
-    STUDY_MOVES,
-    Annotator,
-    Instructions,
-    Stage,
-    Study,
-    StudyState,
-    Task,
-)
+from annotation import placing, promotion, seating
+from annotation.models import STUDY_MOVES, Annotator, Instructions, Slot, Stage, StageState, Study, StudyState
+from annotation.plans import StagePlan
 from annotation.protocols.base import NotSuitable, Protocol
 from annotation.protocols.registry import PROTOCOLS
 from benchmarks import events, queries
-from benchmarks.models import Benchmark, Item
+from benchmarks.models import Benchmark
 
-BATCH = 2000
 SHOWN_REASONS = 20
-
-CREATE_SLOTS = """
-INSERT INTO annotation_slot (task_id, number, stage_id, rank)
-SELECT task.id, number, task.stage_id, task.rank
-FROM annotation_task task, generate_series(1, %(overlap)s) number WHERE task.stage_id = %(stage)s
-ORDER BY task.rank, number
-"""
 
 
 class CannotCreate(ValueError):
@@ -47,72 +32,98 @@ def create_study(
     *,
     name: str,
     benchmark: Benchmark,
-    protocol: str,
+    stages: Sequence[StagePlan],
     by: str,
     created_by=None,
     pay_per_hour: Decimal = Decimal(0),
     currency: str = "USD",
-    instructions: str | None = None,
+    consent: str = "",
     seed: int | None = None,
-    **settings,
+    state: StudyState = StudyState.OPEN,
 ) -> Study:
-    """A study of one stage with its tasks and slots. `settings` are Stage's: overlap, quota, tie_rule …"""
-    asked = PROTOCOLS.get(protocol)
-    if asked is None:
-        raise CannotCreate(f"There is no protocol {protocol!r}; there are: {', '.join(PROTOCOLS)}.")
+    """A study with its stages, and the tasks of those that take the benchmark's items. Raises CannotCreate."""
     study = Study(
-        name=name, benchmark=benchmark, pay_per_hour=pay_per_hour, currency=currency, created_by=created_by
+        name=name, benchmark=benchmark, pay_per_hour=pay_per_hour, currency=currency, consent=consent, state=state,
+        created_by=created_by,
     )  # fmt: skip
     seed = secrets.randbits(31) if seed is None else seed
-    stage = Stage(study=study, protocol=protocol, seed=seed, **settings)
-    _check(study, stage)
+    _check(study, exclude=["created_by"])
     study.save()
-    stage.save()
-    Instructions.objects.create(stage=stage, version=1, text=instructions or asked.instructions)
-    tasks = _create_tasks(stage, asked)
-    events.record(
-        by=by, verb="created", subject=study, protocol=protocol, tasks=tasks, seed=seed, overlap=stage.overlap
-    )
+    made: dict[str, Stage] = {}
+    for position, plan in enumerate(stages, 1):
+        stage = _create_stage(study, plan, made, position, seed)
+        made[stage.name] = stage
+    if not made:
+        raise CannotCreate("A study has at least one stage.")
+    tasks = {stage.name: _place_items(stage) for stage in made.values()}
+    events.record(by=by, verb="created", subject=study, tasks=tasks, seed=seed)
     return study
 
 
-def _check(study: Study, stage: Stage) -> None:
+def _create_stage(study: Study, plan: StagePlan, made: Mapping[str, Stage], position: int, seed: int) -> Stage:
+    protocol = PROTOCOLS.get(plan.protocol)
+    if protocol is None:
+        raise CannotCreate(f"There is no protocol {plan.protocol!r}; there are: {', '.join(PROTOCOLS)}.")
+    name = plan.name or plan.protocol
+    unknown = {other for other in (plan.source, plan.after) if other} - set(made)
+    if unknown:
+        raise CannotCreate(f"Stage {name} names {', '.join(sorted(unknown))}, which is no stage before it.")
+    stage = Stage(study=study, position=position, name=name, protocol=plan.protocol, **{"seed": seed, **plan.settings})
+    stage.source, stage.after = made.get(plan.source), made.get(plan.after)
+    stage.apart_from = _apart(plan, protocol, name, position, made)
+    _check(stage, exclude=["study"])
+    stage.save()
+    Instructions.objects.create(stage=stage, version=1, text=plan.instructions or protocol.instructions)
+    return stage
+
+
+def _apart(plan: StagePlan, protocol: Protocol, name: str, position: int, made: Mapping[str, Stage]) -> list[int]:
+    """Positions of the stages that the plan keeps apart; by default those whose protocol would tell the answer."""
+    if plan.apart_from is None:
+        return [stage.position for stage in made.values() if stage.protocol in protocol.leaks]
+    places = {**{stage.name: stage.position for stage in made.values()}, name: position}
+    unknown = set(plan.apart_from) - set(places)
+    if unknown:
+        raise CannotCreate(
+            f"Stage {name} is kept apart from {', '.join(sorted(unknown))}, which is no stage before it."
+        )
+    return sorted(places[other] for other in plan.apart_from)
+
+
+def _check(row: Study | Stage, exclude: list[str]) -> None:
     try:
-        study.full_clean(exclude=["created_by"])
-        stage.full_clean(exclude=["study"])
+        row.full_clean(exclude=exclude)
     except ValidationError as error:
         raise CannotCreate("\n".join(f"{field}: {' '.join(m)}" for field, m in error.message_dict.items())) from None
 
 
-def _create_tasks(stage: Stage, protocol: Protocol) -> int:
-    items = stage.study.benchmark.items.order_by("position")
-    options = _options(queries.with_material(items).iterator(chunk_size=BATCH), protocol)
-    ranks = list(range(len(options)))
-    random.Random(stage.seed).shuffle(ranks)
-    rows = (
-        Task(stage=stage, item_id=item, rank=rank, options=o) for (item, o), rank in zip(options, ranks, strict=True)
-    )
-    Task.objects.bulk_create(rows, batch_size=BATCH)
-    with connection.cursor() as cursor:
-        cursor.execute(CREATE_SLOTS, {"stage": stage.pk, "overlap": stage.overlap})
-        cursor.execute("ANALYZE annotation_task, annotation_slot")
-    return len(options)
+def expected_carry(stage: Stage) -> dict[str, str]:
+    """What would come in with an item if the stages before it chose its first candidate."""
+    carried = {}
+    while stage.source is not None:
+        stage = stage.source
+        carried |= {stage.carries: "candidate-0"} if stage.carries else {}
+    return carried
 
 
-def _options(items: Iterable[Item], protocol: Protocol) -> list[tuple[int, list[str]]]:
-    """What each item offers under the protocol, by the item's id. All that do not suit are named at once."""
-    found, reasons = [], []
-    for item in items:
+def _place_items(stage: Stage) -> int:
+    """Tasks of a stage that takes the benchmark's items; for any other, whether every item will suit it."""
+    asked, reasons = [], []
+    protocol = PROTOCOLS[stage.protocol]
+    for item in queries.with_material(stage.study.benchmark.items.order_by("position")).iterator(
+        chunk_size=promotion.BATCH
+    ):
         try:
-            found.append((item.pk, protocol.options(queries.record_of(item))))
+            asks = protocol.asks(queries.record_of(item), expected_carry(stage))
+            asked += [placing.Asked(item.pk, item.key, ask, {}, promotion.round_of(item)) for ask in asks]
         except NotSuitable as reason:
             reasons.append(f"{reason}.")
     if reasons:
         more = [f"… and {len(reasons) - SHOWN_REASONS} more."] if len(reasons) > SHOWN_REASONS else []
         raise CannotCreate("\n".join(reasons[:SHOWN_REASONS] + more))
-    if not found:
+    if not asked:
         raise CannotCreate("The benchmark has no items.")
-    return found
+    return len(placing.place(stage, asked)) if stage.source is None else 0
 
 
 @transaction.atomic
@@ -139,24 +150,38 @@ def move_study(*, study: Study, to: StudyState, by: str) -> Study:
 
 
 @transaction.atomic
-def join(*, study: Study, by: str, prolific_pid: str = "", **who) -> Annotator:
-    """The annotator behind a Prolific id, or a new one. `who`: name, prolific_study, prolific_session, simulated."""
+def move_stage(*, stage: Stage, to: StageState, by: str) -> Stage:
+    """Close a stage: nothing more of it is given out, and what waits for its closing is promoted. Or open it again."""
+    stage = (
+        Stage.objects.select_for_update(no_key=True, of=("self",)).select_related("study__benchmark").get(pk=stage.pk)
+    )
+    if to == stage.state or to not in StageState.values:
+        raise CannotMove(f"A stage that is {stage.state} cannot become {to}.")
+    stage.state = to
+    stage.save(update_fields=["state"])
+    slots = Slot.objects.filter(stage=stage, judgment=None)
+    slots.update(live=False) if to == StageState.CLOSED else slots.filter(task__live=True).update(live=True)
+    went = promotion.promote(stage) if to == StageState.CLOSED else 0
+    events.record(by=by, verb=f"moved to {to}", subject=stage, promoted=went)
+    return stage
+
+
+@transaction.atomic
+def join(*, study: Study, by: str, stage: Stage | None = None, prolific_pid: str = "", **who) -> Annotator:
+    """The annotator behind a Prolific id, or a new one. `stage` is the one that their link invites to, if to one alone.
+
+    `who`: name, prolific_study, prolific_session, simulated, consented_at.
+    """
     Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     if prolific_pid:
         known = study.annotators.filter(prolific_pid=prolific_pid).first()
         if known:
             return known
     last = study.annotators.aggregate(last=Max("number"))["last"] or 0
-    annotator = Annotator.objects.create(study=study, number=last + 1, prolific_pid=prolific_pid, **who)
+    annotator = Annotator.objects.create(
+        study=study, number=last + 1, prolific_pid=prolific_pid, invited_to=stage, **who
+    )  # fmt: skip
     events.record(by=by, verb="joined", subject=study, annotator=annotator.pk)
+    stages = seating.stages_of(annotator)
+    seating.sit(annotator=annotator, stage=seating.next_stage(annotator, stages) or stages[0])
     return annotator
-
-
-@transaction.atomic
-def accept_instructions(*, annotator: Annotator, version: int) -> Instructions:
-    """The annotator has read this version. An older one than the newest does not open the gate."""
-    read = Instructions.objects.get(stage__study_id=annotator.study_id, version=version)
-    Annotator.objects.filter(pk=annotator.pk).update(read=read)
-    annotator.read = read
-    events.record(by=events.named(annotator), verb="accepted instructions", subject=read)
-    return read

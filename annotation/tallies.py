@@ -56,14 +56,19 @@ class Rule(NamedTuple):
     overlap: int
     tie_rule: str
 
-    def decide(self, answers: Sequence[str]) -> Decision:
+    def alike(self, answers: Sequence[str]) -> set[str]:
+        """Those of the answers that are votes for one thing."""
         fixed = {choice.identity for choice in self.protocol.fixed} | {CANNOT_JUDGE}
+        return set(answers) - fixed if self.protocol.alike else set()
+
+    def decide(self, answers: Sequence[str], overlap: int | None = None) -> Decision:
+        """`overlap` of the task, where it is not the stage's."""
         return decide(
             answers,
-            overlap=self.overlap,
+            overlap=overlap or self.overlap,
             tie_rule=self.tie_rule,
-            kept=set(answers) - fixed,
-            drops=self.protocol.drops,
+            reason=self.protocol.reason,
+            alike=self.alike(answers),
         )
 
     def views(self) -> dict[str, Projection]:

@@ -1,50 +1,80 @@
-"""What an annotator has before them now: the instructions, screens, a wait, or the end."""
+"""What an annotator has before them now: the instructions, questions, screens, a wait, or the end."""
 
 from dataclasses import dataclass, field
 
 from django.db.models import Avg
 
-from annotation import claiming
+from annotation import claiming, promotion, seating
+from annotation.access import Desk
 from annotation.judging import shown_as
-from annotation.models import Annotator, Judgment, Lease, Stage, StudyState
+from annotation.models import Annotator, Judgment, Lease, Slot, Stage, Strategy, StudyState
 
 
 @dataclass(frozen=True)
 class Turn:
-    """`state`: rules, screen, waiting, done, paused or closed; `leases` (of a screen): what is held, oldest first."""
+    """`state`: rules, before (comprehension or training), screen, waiting, done, paused, closed, screened_out, left or
+    excluded; `leases` (of a screen): what is held, oldest first.
+    """
 
     state: str
     leases: list[Lease] = field(default_factory=list)
     waiting: claiming.Waiting | None = None
 
 
-def stands(annotator: Annotator, stage: Stage, newest: int) -> str:
-    """What keeps this annotator from judging just now: paused, closed, rules (unread or newer ones), or nothing."""
-    if stage.study.state != StudyState.OPEN:
-        return stage.study.state
-    return "" if annotator.read_id == newest else "rules"
+def stands(here: Desk) -> str:
+    """What keeps this annotator from judging just now, or nothing."""
+    if here.annotator.excluded_at or here.annotator.left_at:
+        return "excluded" if here.annotator.excluded_at else "left"
+    if here.stage.study.state != StudyState.OPEN:
+        return here.stage.study.state
+    if here.seat.screened_out_at:
+        return "screened_out"
+    if here.seat.read_id != here.newest:
+        return "rules"
+    return "" if here.seat.ready_at else "before"
 
 
-def turn(annotator: Annotator, stage: Stage, newest: int) -> Turn:
-    """`newest` is the id of the instructions that must have been read. Claims what there is room for."""
-    stopped = stands(annotator, stage, newest)
-    return Turn(stopped) if stopped else following(annotator, stage, claiming.hold(annotator=annotator, stage=stage))
+def turn(here: Desk) -> Turn:
+    """Claims what there is room for; where this stage has nothing more, the annotator goes on to the next."""
+    stopped = stands(here)
+    if stopped == "rules" and here.seat.read_id is None and not seating.has_work(here.annotator, here.stage):
+        return following(here, [])  # nobody reads rules for nothing
+    if stopped:
+        return Turn(stopped)
+    return following(here, claiming.hold(annotator=here.annotator, stage=here.stage))
 
 
-def following(annotator: Annotator, stage: Stage, leases: list[Lease]) -> Turn:
-    """The turn of an annotator who may judge and holds these leases."""
+def following(here: Desk, leases: list[Lease]) -> Turn:
+    """The turn of an annotator who may judge and holds these leases; `moved` says that another stage is theirs now."""
+    if not leases and not here.seat.screened_out_at:
+        promotion.take_in(here.stage.study)
+        leases = _look_again(here)
     if leases:
         return Turn("screen", leases)
-    if stage.quota and claiming.judged(annotator, stage) >= stage.quota:
-        return Turn("done")
-    waiting = claiming.waiting(annotator=annotator, stage=stage)
-    return Turn("waiting", waiting=waiting) if waiting.others else Turn("done")
+    onward = seating.next_stage(here.annotator)
+    if onward is not None:
+        seating.sit(annotator=here.annotator, stage=onward)
+        return Turn("moved")
+    waiting = claiming.waiting(annotator=here.annotator, stage=here.stage)
+    full = here.stage.quota and claiming.judged(here.annotator, here.stage) >= here.stage.quota
+    return Turn("waiting", waiting=waiting) if waiting.others and not full else Turn("done")
 
 
-def total(stage: Stage) -> int:
-    """How many screens an annotator can come to: their quota, or every task of the study."""
-    tasks = stage.tasks.count()
-    return min(stage.quota, tasks) if stage.quota else tasks
+def _look_again(here: Desk) -> list[Lease]:
+    """A new batch, or what a later import brought."""
+    if here.seat.ready_at is None or not seating.has_work(here.annotator, here.stage):
+        return []
+    seating.sit(annotator=here.annotator, stage=here.stage)
+    return claiming.hold(annotator=here.annotator, stage=here.stage)
+
+
+def total(annotator: Annotator | None, stage: Stage) -> int:
+    """How many screens an annotator can come to: what is reserved for them, their quota, or every task of the stage."""
+    tasks = stage.tasks.filter(kind="judge", live=True)
+    if stage.strategy != Strategy.POOL:
+        mine = Slot.objects.filter(stage=stage, reserved=annotator, live=True) if annotator else None
+        return mine.count() if mine is not None else min(stage.batch_size or tasks.count(), tasks.count())
+    return min(stage.quota, tasks.count()) if stage.quota else tasks.count()
 
 
 def pace(annotator: Annotator) -> int:

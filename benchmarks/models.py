@@ -114,6 +114,7 @@ class ItemImage(models.Model):
     image = models.ForeignKey(Image, on_delete=models.PROTECT, related_name="uses")
     role = models.CharField(max_length=16, choices=Role)
     position = models.PositiveSmallIntegerField(default=0)
+    round = models.PositiveSmallIntegerField(default=1)  # of candidates: made anew for an item that had fallen out
     source_name = models.CharField(max_length=400)
     licence = models.CharField(max_length=200, blank=True)
     attribution = models.CharField(max_length=500, blank=True)

@@ -21,7 +21,7 @@ def record_of(item: Item) -> ItemRecord:
         type=item.type,
         subtype=item.subtype,
         captions=tuple(CaptionRecord(caption.role, caption.text) for caption in captions),
-        images=tuple(ImageRecord(use.role, use.source_name, use.licence, use.attribution) for use in images),
+        images=tuple(ImageRecord(use.role, use.source_name, use.licence, use.attribution, use.round) for use in images),
         meta=item.meta,
         truth=item.truth,
     )

@@ -31,6 +31,7 @@ class ImageRecord:
     name: str
     licence: str = ""
     attribution: str = ""
+    round: int = 1  # of candidates: later rounds were made for an item that had fallen out
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,12 @@ class ItemRecord:
             if caption.role == role:
                 return caption.text
         raise KeyError(role)
+
+    def latest(self, role: str) -> list[str]:
+        """The identities (`candidate-4`) of the images with that role in its last round."""
+        images = list(enumerate(self.images_as(role)))
+        last = max((image.round for _, image in images), default=1)
+        return [f"{role}-{number}" for number, image in images if image.round == last]
 
     def images_as(self, role: str) -> list[ImageRecord]:
         return [image for image in self.images if image.role == role]

@@ -10,8 +10,8 @@ from datetime import UTC, datetime, timedelta
 
 from django.db import connection
 
-from annotation import studies
-from annotation.models import Annotator, Flag, Judgment, Lease, LeaseState, Slot, Stage, Study
+from annotation import outcomes, studies
+from annotation.models import Annotator, Flag, Judgment, Lease, LeaseState, Seat, Slot, Stage, Study, Task
 from benchmarks.models import Benchmark, Caption, Image, Item, ItemImage
 from tests import make
 
@@ -60,7 +60,7 @@ def work(study: Study, people: int = 4, seed: int = 1, undone: float = 0.1) -> S
     one = study.stages.get()
     crowd = [studies.join(study=study, by="test", simulated=True) for _ in range(people)]
     read = one.instructions.latest("version")
-    Annotator.objects.filter(study=study).update(read=read)
+    Seat.objects.filter(stage=one).update(read=read, ready_at=START)
     busy = Shift(dice, crowd, read, fits={})
     for slot in Slot.objects.filter(stage=one).select_related("task").order_by("rank", "number"):
         if dice.random() >= undone:
@@ -131,3 +131,6 @@ class Shift:
         rows = [(slot.pk, slot.annotator_id, slot.judgment.pk) for slot in self.slots]
         with connection.cursor() as cursor:
             cursor.execute(FILL, [list(column) for column in zip(*rows, strict=True)])
+        for slot in self.slots[:1]:
+            for task in Task.objects.filter(stage=slot.stage_id):
+                outcomes.settle(task, slot.stage)

@@ -4,8 +4,9 @@ import hashlib
 import uuid
 from itertools import count
 
-from annotation import claiming, judging, studies
+from annotation import claiming, judging, seating, studies
 from annotation.models import Annotator, Judgment, Stage, Study
+from annotation.plans import StagePlan
 from benchmarks.models import Benchmark, Caption, Image, Item, ItemImage
 
 serial = count(1)
@@ -41,10 +42,17 @@ def benchmark(items: int = 1, candidates: int = 4, **fields) -> Benchmark:
     return made
 
 
-def study(items: int = 1, candidates: int = 4, **settings) -> Study:
+OF_STUDY = ("name", "by", "created_by", "pay_per_hour", "currency", "consent", "seed", "state")
+
+
+def study(items: int = 1, candidates: int = 4, stages: list[StagePlan] | None = None, **settings) -> Study:
+    """One stage of bivlc-choose with these settings, or the `stages` given."""
     source = settings.pop("benchmark", None) or benchmark(items, candidates)
-    defaults = {"name": f"Study {next(serial)}", "protocol": "bivlc-choose", "by": "test", "seed": 1}
-    return studies.create_study(benchmark=source, **{**defaults, **settings})
+    defaults = {"name": f"Study {next(serial)}", "by": "test", "seed": 1}
+    of_study = {name: settings.pop(name) for name in OF_STUDY if name in settings}
+    protocol, words = settings.pop("protocol", "bivlc-choose"), settings.pop("instructions", "")
+    stages = stages or [StagePlan(protocol, instructions=words, settings=settings)]
+    return studies.create_study(benchmark=source, stages=stages, **{**defaults, **of_study})
 
 
 def stage(**settings) -> Stage:
@@ -55,8 +63,14 @@ def annotator(study: Study, ready: bool = True, **who) -> Annotator:
     """Joined and, unless told otherwise, past the instructions."""
     made = studies.join(study=study, by="test", **who)
     if ready:
-        studies.accept_instructions(annotator=made, version=study.stages.get().instructions.latest("version").version)
+        read(made, made.stage)
     return made
+
+
+def read(annotator: Annotator, stage: Stage) -> None:
+    """The annotator accepts the stage's newest instructions."""
+    version = stage.instructions.latest("version").version
+    seating.accept_instructions(annotator=annotator, stage=stage, version=version)
 
 
 def judgment(annotator: Annotator, stage: Stage, answer: str | None = None, **details) -> Judgment | None:

@@ -1,6 +1,6 @@
 """What a protocol is: which of an item's parts are shown, what is asked, and how answers are read. Pure."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from benchmarks.records import ItemRecord
@@ -22,18 +22,54 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
+class Ask:
+    """One task that an item makes under a protocol.
+
+    `shows` is what is asked about and `options` what is chosen among (shuffled for each screen), both as identities of
+    the item's parts: `candidate-2` is an image, `caption-negative-0` a caption. `question` tells apart the tasks of one
+    item; like every identity it never reaches an annotator.
+    """
+
+    shows: tuple[str, ...]
+    options: tuple[str, ...] = ()
+    question: str = ""
+
+
+Carried = Mapping[str, str]  # role → identity: what earlier stages chose, as {"negative": "candidate-2"}
+
+
+def caption(role: str) -> str:
+    """The identity of the item's first caption with that role."""
+    return f"caption-{role}-0"
+
+
+def nothing_right(question: str, options: Sequence[str]) -> str:
+    return ""
+
+
+@dataclass(frozen=True, slots=True)
 class Protocol:
+    """`asks` raises NotSuitable. `right` names the right answer of a task that has one by construction, or "".
+
+    `drops` names the outcomes that drop an item, each with its reason, by identity (`both`) or by role (`candidate`).
+    `alike` options are votes for one thing, that some option fits (decisions.py). A protocol that `measures` drops no
+    item: its answers are scored. `leaks` names the protocols in which having met an item would tell the answer here.
+    """
+
     name: str
     title: str
     question: str  # one line above the material
     instructions: str  # the default first version
     template: str  # the fragment that shows it: "judge/_bivlc_choose.html"
-    options: Callable[[ItemRecord], list[str]]  # identities of what is shuffled; NotSuitable
-    caption_role: str  # the caption that is shown
-    fixed: tuple[Choice, ...]  # stay last, in this order
+    asks: Callable[[ItemRecord, Carried], list[Ask]]
+    fixed: tuple[Choice, ...] = ()  # stay last, in this order
     projections: Mapping[str, Callable[[str], str]] = field(default_factory=dict)  # name → answer → label
-    drops: Mapping[str, str] = field(default_factory=dict)  # an outcome that drops the item → the reason
+    drops: Mapping[str, str] = field(default_factory=dict)
+    alike: bool = False
+    measures: bool = False
+    leaks: frozenset[str] = frozenset()
+    right: Callable[[str, Sequence[str]], str] = nothing_right
 
-    def answers(self, options: list[str]) -> set[str]:
-        """Every answer that may be stored for a task with these options."""
-        return {*options, *(choice.identity for choice in self.fixed), CANNOT_JUDGE}
+    def reason(self, outcome: str) -> str:
+        """Why an item with this outcome is dropped, or "" where it is kept."""
+        return self.drops.get(outcome) or self.drops.get(outcome.rpartition("-")[0], "")

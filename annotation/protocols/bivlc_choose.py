@@ -1,6 +1,6 @@
 """BiVLC §3.1 step 3: which of the candidate images carries everything that the negative caption says, or None."""
 
-from annotation.protocols.base import Choice, NotSuitable, Protocol
+from annotation.protocols.base import Ask, Carried, Choice, NotSuitable, Protocol, caption
 from benchmarks.records import ItemRecord
 
 NONE = "none"
@@ -22,14 +22,14 @@ with the material.
 """
 
 
-def options(item: ItemRecord) -> list[str]:
-    """The candidates' identities, `candidate-0` … ; two to nine of them, since they are picked with the keys 1 to 9."""
-    count = len(item.images_as("candidate"))
-    if not 2 <= count <= 9:
-        raise NotSuitable(f"item {item.key} has {count} candidate images; bivlc-choose shows 2 to 9")
-    if not any(caption.role == "negative" for caption in item.captions):
+def asks(item: ItemRecord, carried: Carried) -> list[Ask]:
+    """The candidates of the last round, two to nine of them, since they are picked with the keys 1 to 9."""
+    candidates = item.latest("candidate")
+    if not 2 <= len(candidates) <= 9:
+        raise NotSuitable(f"item {item.key} has {len(candidates)} candidate images; bivlc-choose shows 2 to 9")
+    if not any(one.role == "negative" for one in item.captions):
         raise NotSuitable(f"item {item.key} has no negative caption")
-    return [f"candidate-{number}" for number in range(count)]
+    return [Ask(shows=(caption("negative"),), options=tuple(candidates))]
 
 
 def any_or_none(answer: str) -> str:
@@ -43,9 +43,9 @@ PROTOCOL = Protocol(
     question="Which picture shows everything the sentence says?",
     instructions=INSTRUCTIONS,
     template="judge/_bivlc_choose.html",
-    options=options,
-    caption_role="negative",
+    asks=asks,
     fixed=(Choice(NONE, "None of them", ("n", "0")),),
     projections={"any or none": any_or_none},
     drops={NONE: "no_image_fits", "cannot_judge": "cannot_judge"},
+    alike=True,
 )

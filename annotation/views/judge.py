@@ -15,7 +15,7 @@ from django.views.decorators.cache import cache_control
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from annotation import claiming, judging, studies, turns
+from annotation import claiming, judging, seating, studies, turns
 from annotation.access import Desk, desk, invited
 from annotation.instructions import blocks
 from annotation.models import Instructions, Study, StudyState
@@ -69,7 +69,7 @@ def _page(name: str, here: Desk | None = None, status: int = 200, **context) -> 
 @private
 @require_http_methods(["GET", "POST"])
 def join(request: HttpRequest, invite: str) -> HttpResponse:
-    study = invited(invite)
+    study, stage = invited(invite)
     known = _known(study, _text(request.GET, "PROLIFIC_PID"))
     if known:
         return redirect("judge", known.token)
@@ -78,10 +78,10 @@ def join(request: HttpRequest, invite: str) -> HttpResponse:
     if request.method == "POST":
         who = {name: _text(request.POST, field)[:64] for field, name in PROLIFIC.items()}
         name = _text(request.POST, "name")[:120]
-        return redirect("judge", studies.join(study=study, by="invite", name=name, **who).token)
-    stage = study.stages.get(position=1)
+        return redirect("judge", studies.join(study=study, stage=stage, by="invite", name=name, **who).token)
+    stage = stage or study.stages.get(position=1)
     given = {field: _text(request.GET, field)[:64] for field in PROLIFIC if field in request.GET}
-    context = {"stage": stage, "protocol": PROTOCOLS[stage.protocol], "total": turns.total(stage), "given": given}
+    context = {"stage": stage, "protocol": PROTOCOLS[stage.protocol], "total": turns.total(None, stage), "given": given}
     return _page("join", study=study, **context)
 
 
@@ -96,9 +96,11 @@ def _known(study: Study, prolific_pid: str):
 @at_desk
 def judge(request: HttpRequest, here: Desk) -> HttpResponse:
     """The page for where the annotator stands; asked for JSON, what to show next, without what the page `have`s."""
-    now = turns.turn(here.annotator, here.stage, here.newest)
+    now = turns.turn(here)
     if _wants_json(request):
         return JsonResponse(_next(request.GET, here, now))
+    if now.state == "moved":
+        return redirect("judge", here.annotator.token)
     if now.state == "rules" or "rules" in request.GET:
         return _rules(request, here, reading=now.state != "rules")
     if now.state == "screen":
@@ -121,7 +123,7 @@ def _where(here: Desk, now: Turn) -> dict:
         "turn": now,
         "done": done,
         "answered": bool(done) or bool(judging.history(annotator=who)),
-        "total": turns.total(here.stage),
+        "total": turns.total(who, here.stage),
         "back_to_prolific": back,
         "undo_key": uuid.uuid4(),
     }
@@ -131,7 +133,7 @@ def _rules(request: HttpRequest, here: Desk, reading: bool) -> HttpResponse:
     """The gate; or, while `reading`, the same words with a way back."""
     newest = _newest(here)
     context = {"rules": blocks(newest.text), "version": newest.version, "link": _link(request, here)}
-    changed = here.annotator.read_id is not None
+    changed = here.seat.read_id is not None
     return _page("rules", here, study=here.stage.study, reading=reading, changed=changed, **context)
 
 
@@ -152,7 +154,7 @@ def accept(request: HttpRequest, here: Desk) -> HttpResponse:
     """Opens the gate, unless newer instructions came while these were read."""
     version = _whole(request.POST.get("version"))
     if _newest(here).version == version:
-        studies.accept_instructions(annotator=here.annotator, version=version)
+        seating.accept_instructions(annotator=here.annotator, stage=here.stage, version=version)
     return redirect("judge", here.annotator.token)
 
 
@@ -160,13 +162,13 @@ def accept(request: HttpRequest, here: Desk) -> HttpResponse:
 @at_desk
 def submit(request: HttpRequest, here: Desk) -> HttpResponse:
     """An answer, and in the same transaction the claim of what comes after it."""
-    stopped = turns.stands(here.annotator, here.stage, here.newest)
+    stopped = turns.stands(here)
     submission = _submission(request.POST)
     if stopped:
         receipt, now = judging.submit(annotator=here.annotator, **submission), Turn(stopped)
     else:
         receipt, leases = judging.turn(annotator=here.annotator, stage=here.stage, **submission)
-        now = turns.following(here.annotator, here.stage, leases)
+        now = turns.following(here, leases)
     if _wants_json(request):
         return JsonResponse({"receipt": _receipt(receipt), **_next(request.POST, here, now)})
     return _page("surplus", here) if receipt.judgment.surplus else redirect("judge", here.annotator.token)
@@ -194,7 +196,7 @@ def skip(request: HttpRequest, here: Desk) -> HttpResponse:
     claiming.skip(annotator=here.annotator, token=_uuid(request.POST.get("lease")))
     if not _wants_json(request):
         return redirect("judge", here.annotator.token)
-    return JsonResponse(_next(request.POST, here, turns.turn(here.annotator, here.stage, here.newest)))
+    return JsonResponse(_next(request.POST, here, turns.turn(here)))
 
 
 @require_POST
@@ -203,8 +205,8 @@ def undo(request: HttpRequest, here: Desk) -> HttpResponse:
     lease = judging.undo(annotator=here.annotator, key=_uuid(request.POST.get("undo_key")))
     if not _wants_json(request):
         return redirect("judge", here.annotator.token)
-    again = screens([lease], here.stage)[0]
-    done = claiming.judged(here.annotator, here.stage)
+    again = screens([lease], lease.task.stage)[0]
+    done = claiming.judged(here.annotator, lease.task.stage)
     return JsonResponse({"again": {"lease": again.lease, "html": again.html()}, "done": done})
 
 

@@ -40,7 +40,7 @@ def study_new(request: HttpRequest) -> HttpResponse:
     form = StudyForm(request.POST or None, initial=initial)
     if request.method == "POST" and form.is_valid():
         try:
-            study = studies.create_study(by=events.named(request.user), created_by=request.user, **form.cleaned_data)
+            study = studies.create_study(by=events.named(request.user), created_by=request.user, **form.plan())
             return redirect("study-detail", study.pk)
         except studies.CannotCreate as refusal:
             form.add_error(None, str(refusal).split("\n"))

@@ -11,10 +11,20 @@ DROPS = {"none": "no_image_fits", "cannot_judge": "cannot_judge"}
 SHORT = {"0": "candidate-0", "1": "candidate-1", "2": "candidate-2", "n": "none", "c": "cannot_judge"}
 
 
+def reason(outcome):
+    return DROPS.get(outcome, "")
+
+
 def rule(answers: str, tie_rule: str = "drop", overlap: int | None = None) -> Decision:
     """`rule("01n")`: candidate-0, candidate-1 and none were given, in this order."""
     given = [SHORT[letter] for letter in answers]
-    return decide(given, overlap=overlap or len(given), tie_rule=tie_rule, kept=OPTIONS, drops=DROPS)
+    return decide(
+        given,
+        overlap=overlap or len(given),
+        tie_rule=tie_rule,
+        alike=OPTIONS,
+        reason=reason,
+    )
 
 
 @pytest.mark.parametrize(
@@ -68,7 +78,7 @@ def test_tie_rule_none_takes_none(answers):
 
 def test_too_few_answers_leave_it_open():
     assert rule("00", overlap=3) == Decision(OPEN)
-    assert decide([], overlap=1, tie_rule="drop", kept=OPTIONS, drops=DROPS) == Decision(OPEN)
+    assert decide([], overlap=1, tie_rule="drop", alike=OPTIONS, reason=reason) == Decision(OPEN)
 
 
 def test_an_unknown_tie_rule_is_refused():

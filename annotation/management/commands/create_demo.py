@@ -4,6 +4,7 @@ from django.core.management.base import BaseCommand
 from django.urls import reverse
 
 from annotation.models import Study
+from annotation.plans import StagePlan
 from annotation.studies import create_study
 from benchmarks import actions
 from benchmarks.construction.drawn import drawn_benchmark
@@ -29,7 +30,8 @@ class Command(BaseCommand):
 def create_demo(*, items: int, seed: int, by: str) -> Study:
     """Two verbs, each a transaction: where an earlier run ended between them, this one goes on."""
     benchmark = Benchmark.objects.filter(name=BENCHMARK).first() or import_demo(items=items, seed=seed, by=by)
-    return create_study(name=STUDY, benchmark=benchmark, protocol="bivlc-choose", overlap=2, seed=seed, by=by)
+    stage = StagePlan("bivlc-choose", settings={"overlap": 2})
+    return create_study(name=STUDY, benchmark=benchmark, stages=[stage], seed=seed, by=by)
 
 
 def import_demo(*, items: int, seed: int, by: str) -> Benchmark:

@@ -8,6 +8,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.urls import reverse
 
 from annotation.models import TieRule
+from annotation.plans import StagePlan
 from annotation.protocols.registry import PROTOCOLS
 from annotation.running import running_at
 from annotation.studies import CannotCreate, create_study
@@ -48,12 +49,14 @@ class Command(BaseCommand):
 
     def handle(self, *, benchmark, name, protocol, quota, lease, pay, instructions, url, **rest):
         source = self.benchmark(benchmark)
-        asked = {key: rest[key] for key in ("overlap", "tie_rule", "currency", "auto_advance", "seed")}
+        settings_ = {key: rest[key] for key in ("overlap", "tie_rule", "auto_advance")}
+        settings_ |= {"quota": quota, "lease_seconds": lease}
+        words = read(Path(instructions)) if instructions else ""
         try:
             study = create_study(
-                name=name or f"{source.name}, {protocol}", benchmark=source, protocol=protocol, by="command",
-                quota=quota, lease_seconds=lease, pay_per_hour=pay,
-                instructions=instructions and read(Path(instructions)), **asked,
+                name=name or f"{source.name}, {protocol}", benchmark=source, by="command", pay_per_hour=pay,
+                stages=[StagePlan(protocol, instructions=words, settings=settings_)],
+                currency=rest["currency"], seed=rest["seed"],
             )  # fmt: skip
         except CannotCreate as refusal:
             raise CommandError(str(refusal)) from None
