@@ -44,12 +44,12 @@ WITH judgment AS (
 SELECT id, created_at FROM judgment
 """
 
-FOUND = ["holder", "study_state", "read", "revisions", "earlier"]
+FOUND = ["holder", "study_state", "feeds", "read", "revisions", "earlier"]
 
 # The lease with its task and stage; the slot is locked, and the task, whose outcome may change.
 FIND = f"""
 SELECT {columns(Lease, "lease")}, {columns(Task, "task")}, {columns(Stage, "stage")},
-       slot.annotator_id, study.state,
+       slot.annotator_id, study.state, EXISTS (SELECT FROM annotation_stage WHERE source_id = stage.id),
        (SELECT read_id FROM annotation_seat WHERE annotator_id = lease.annotator_id AND stage_id = stage.id),
        (SELECT coalesce(max(revision), 0) FROM annotation_judgment WHERE lease_id = lease.id),
        EXISTS (SELECT FROM annotation_judgment WHERE key = %(key)s)
@@ -150,7 +150,8 @@ def _submit(annotator: Annotator, token: UUID, key: UUID, shown_answer: str, rea
     )
     _write(judgment, LeaseState.JUDGED if counts else LeaseState.LATE if alone else lease.state)
     if counts:
-        outcomes.settle(lease.task, lease.task.stage)
+        alone = [answer] if lease.task.overlap == 1 else None
+        outcomes.settle(lease.task, lease.task.stage, alone, row["feeds"])
     return Receipt(lease, judgment, replayed=False)
 
 

@@ -33,19 +33,21 @@ def rule_of(stage: Stage) -> Rule:
     return Rule(PROTOCOLS[stage.protocol], stage.overlap, stage.tie_rule)
 
 
-def settle(task: Task, stage: Stage) -> None:
+def settle(task: Task, stage: Stage, answers: list[str] | None = None, feeds: bool = True) -> None:
     """Bring the outcome in line with the counted judgments, and the stages after it with the outcome.
 
-    The caller has locked the task's row. An adjudicator's decision stands whatever is judged later.
+    The caller has locked the task's row. An adjudicator's decision stands whatever is judged later. Where the caller
+    knows them, `answers` are what counts, and not `feeds` says that no stage takes from this one.
     """
     if task.kind != Kind.JUDGE:
         return
-    answers = fetch(ANSWERS, task=task.pk)[0][0] or []
+    if answers is None:
+        answers = fetch(ANSWERS, task=task.pk)[0][0] or []
     decision = rule_of(stage).decide(answers, task.overlap)
     if len(answers) >= task.overlap and _asks_for_more(task, stage, answers):
         add_slot(task, stage)
         decision = Decision(OPEN)
-    if write(task, decision) and task.live:
+    if write(task, decision) and task.live and feeds:
         promotion.follow(stage, task.item_id)
 
 

@@ -3,10 +3,12 @@
 Building a query takes the ORM longer than PostgreSQL needs to answer it; docs/claiming.md has the figures.
 """
 
+import json
 from collections.abc import Sequence
+from functools import cache
 
 from django.db import connection
-from django.db.models import Model
+from django.db.models import JSONField, Model
 
 
 def fetch(statement: str, **values: object) -> list[tuple]:
@@ -15,6 +17,7 @@ def fetch(statement: str, **values: object) -> list[tuple]:
         return cursor.fetchall()
 
 
+@cache
 def names(model: type[Model]) -> list[str]:
     return [field.attname for field in model._meta.concrete_fields]
 
@@ -29,6 +32,20 @@ def instances(row: Sequence[object], *models: type[Model]) -> list[Model]:
     made, start = [], 0
     for model in models:
         fields = names(model)
-        made.append(model.from_db("default", fields, row[start : start + len(fields)]))
+        made.append(model.from_db("default", fields, _read(model, row[start : start + len(fields)])))
         start += len(fields)
     return made
+
+
+def _read(model: type[Model], values: Sequence[object]) -> Sequence[object]:
+    """JSON arrives as text where the ORM does not ask for it."""
+    found = json_places(model)
+    if not found:
+        return values
+    return [json.loads(value) if place in found and value is not None else value for place, value in enumerate(values)]
+
+
+@cache
+def json_places(model: type[Model]) -> frozenset[int]:
+    fields = enumerate(model._meta.concrete_fields)
+    return frozenset(place for place, field in fields if isinstance(field, JSONField))

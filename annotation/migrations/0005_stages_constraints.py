@@ -44,7 +44,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='stage',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('strategy', 'batches'), _negated=True), ('batch_size__gte', 1), _connector='OR'), name='stage_batches_have_a_size'),
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('strategy', 'batches'), _negated=True), models.Q(('batch_size__gte', 1), ('batch_size__isnull', False)), _connector='OR'), name='stage_batches_have_a_size'),
         ),
         migrations.AddConstraint(
             model_name='task',

@@ -7,7 +7,20 @@ from django.db import IntegrityError, transaction
 from django.db.models.functions import Now
 
 from annotation import claiming
-from annotation.models import Annotator, Flag, Instructions, Judgment, Lease, Slot, Stage, Study, Task
+from annotation.models import (
+    Annotator,
+    Attempt,
+    Flag,
+    Instructions,
+    Judgment,
+    Lease,
+    Outcome,
+    Seat,
+    Slot,
+    Stage,
+    Study,
+    Task,
+)
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -29,6 +42,15 @@ def slots(world, **fields):
 def judgment(world, **fields):
     defaults = {"lease": world["lease"], "key": uuid.uuid4(), "digest": "d", "answer": "none"}
     return Judgment.objects.create(instructions=Instructions.objects.first(), **{**defaults, **fields})
+
+
+def attempt(world, **fields):
+    seat = Seat.objects.filter(stage=world["stage"]).first()
+    return Attempt.objects.create(**{"seat": seat, "kind": "training", "number": 1, **fields})
+
+
+def outcome(world, **fields):
+    return Outcome.objects.create(**{"task": world["lease"].task, "by": "majority", **fields})
 
 
 BROKEN = {
@@ -59,6 +81,29 @@ BROKEN = {
     "stage_position_once": lambda w: Stage.objects.create(study=w["stage"].study, protocol="bivlc-choose", seed=1),
     "stage_overlap_range": lambda w: Stage.objects.update(overlap=0),
     "stage_lease_positive": lambda w: Stage.objects.update(lease_seconds=0),
+    "stage_name_once": lambda w: Stage.objects.create(
+        study=w["stage"].study, protocol="verify", position=2, name="bivlc-choose", seed=1
+    ),
+    "annotation_stage_invite": lambda w: Stage.objects.create(
+        study=w["stage"].study, protocol="verify", position=2, name="again", seed=1, invite=w["stage"].invite
+    ),
+    "stage_state_known": lambda w: Stage.objects.update(state="lost"),
+    "stage_cap_from_overlap": lambda w: Stage.objects.update(cap=1),
+    "stage_check_rate_range": lambda w: Stage.objects.update(check_rate=0.6),
+    "stage_agreement_both_or_neither": lambda w: Stage.objects.update(agreement_items=5),
+    "stage_batches_have_a_size": lambda w: Stage.objects.update(strategy="batches", batch_size=0),
+    "annotator_excluded_with_reason": lambda w: Annotator.objects.update(excluded_at=Now()),
+    "seat_once": lambda w: Seat.objects.create(annotator=w["holder"], stage=w["stage"]),
+    "seat_place_once": lambda w: Seat.objects.update(batch=1, place=1),
+    "seat_batch_and_place": lambda w: Seat.objects.update(batch=1),
+    "attempt_once": lambda w: [attempt(w), attempt(w)],
+    "attempt_kind_known": lambda w: attempt(w, kind="guess"),
+    "attempt_finished_with_result": lambda w: attempt(w, passed=True),
+    "task_kind_known": lambda w: Task.objects.update(kind="play", gold=["none"]),
+    "task_gold_where_known": lambda w: Task.objects.update(kind="check"),
+    "task_overlap_range": lambda w: Task.objects.update(overlap=51),
+    "outcome_dropped_with_reason": lambda w: outcome(w, state="dropped"),
+    "outcome_adjudicated_with_note": lambda w: outcome(w, state="kept", outcome="none", by="adjudicator"),
     "study_state_known": lambda w: Study.objects.update(state="lost"),
     "study_pay_not_negative": lambda w: Study.objects.update(pay_per_hour=-1),
 }
@@ -71,6 +116,6 @@ def test_the_database_refuses(world, name):
 
 
 def test_every_constraint_has_its_test():
-    models = (Study, Stage, Instructions, Annotator, Task, Slot, Lease, Judgment, Flag)
+    models = (Study, Stage, Instructions, Annotator, Seat, Attempt, Task, Outcome, Slot, Lease, Judgment, Flag)
     declared = {constraint.name for model in models for constraint in model._meta.constraints}
     assert declared <= set(BROKEN)

@@ -307,4 +307,4 @@ def test_a_submission_takes_the_same_few_queries_however_many_tasks(client, djan
 
 
 # desk 1, savepoint 2, lock 1, find 1, write 1, keep 1, claim 1, captions and images 2, done 1
-SUBMISSION = 11
+SUBMISSION = 12
