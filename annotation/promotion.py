@@ -5,6 +5,7 @@ the taking stage says so, when the source is closed. Where an outcome goes or ch
 no longer live: their judgments stay and do not count, and if the outcome comes back, so do they.
 """
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -68,7 +69,7 @@ def results(stage: Stage, items: Sequence[int] | None = None) -> dict[int, Resul
 
 def _result(stage: Stage, rows: Sequence[Sequence]) -> Result:
     """Dropped as soon as one of its tasks says so; kept when all do."""
-    carried = dict(rows[0][1])
+    carried = json.loads(rows[0][1])  # text where the ORM does not ask for it
     for _, _, state, _, reason in rows:
         if state == DROPPED:
             return Result(DROPPED, reason, carried)

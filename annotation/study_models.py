@@ -130,7 +130,8 @@ class Stage(models.Model):
                 name="stage_agreement_both_or_neither",
             ),
             models.CheckConstraint(
-                condition=~Q(strategy=Strategy.BATCHES) | Q(batch_size__isnull=False, batch_size__gte=1), name="stage_batches_have_a_size"
+                condition=~Q(strategy=Strategy.BATCHES) | Q(batch_size__isnull=False, batch_size__gte=1),
+                name="stage_batches_have_a_size",
             ),
         ]
 
