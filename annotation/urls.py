@@ -3,7 +3,7 @@
 from django.urls import path
 
 from annotation import api
-from annotation.views import judge, manage
+from annotation.views import judge, manage, setup
 
 urlpatterns = [
     path("join/<slug:invite>/", judge.join, name="join"),
@@ -16,7 +16,7 @@ urlpatterns = [
     path("judge/<slug:token>/renew/", judge.renew, name="judge-renew"),
     path("judge/<slug:token>/history/", judge.history, name="judge-history"),
     path("studies/", manage.study_list, name="study-list"),
-    path("studies/new/", manage.study_new, name="study-new"),
+    path("studies/new/", setup.study_new, name="study-new"),
     path("studies/<int:pk>/", manage.study_detail, name="study-detail"),
     path("studies/<int:pk>/live/", manage.study_live, name="study-live"),
     path("studies/<int:pk>/disagreements/", manage.study_disagreements, name="study-disagreements"),

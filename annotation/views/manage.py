@@ -2,7 +2,6 @@
 
 from django.contrib import messages
 from django.core.files.storage import default_storage
-from django.db.models import Count
 from django.http import FileResponse, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -10,14 +9,13 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation import access, dashboard, exports, flags, review, studies, tasks
-from annotation.forms import InstructionsForm, StudyForm
+from annotation.forms import InstructionsForm
 from annotation.instructions import blocks
 from annotation.models import Study
 from annotation.protocols.registry import PROTOCOLS
 from annotation.queries import with_progress
 from benchmarks import events
 from benchmarks.access import staff_only
-from benchmarks.models import Benchmark
 
 NOTHING_NEW = 204
 PAGE = 24  # disagreements
@@ -30,22 +28,6 @@ def study_list(request: HttpRequest) -> HttpResponse:
     for study in found:
         study.protocol_title = PROTOCOLS[study.protocol].title
     return render(request, "studies/list.html", {"section": "studies", "studies": found})
-
-
-@require_http_methods(["GET", "HEAD", "POST"])
-@staff_only
-def study_new(request: HttpRequest) -> HttpResponse:
-    protocol = next(iter(PROTOCOLS.values()))
-    initial = {"benchmark": request.GET.get("benchmark"), "instructions": protocol.instructions}
-    form = StudyForm(request.POST or None, initial=initial)
-    if request.method == "POST" and form.is_valid():
-        try:
-            study = studies.create_study(by=events.named(request.user), created_by=request.user, **form.plan())
-            return redirect("study-detail", study.pk)
-        except studies.CannotCreate as refusal:
-            form.add_error(None, str(refusal).split("\n"))
-    sizes = Benchmark.objects.annotate(items_count=Count("items"))
-    return render(request, "studies/new.html", {"section": "studies", "form": form, "benchmarks": sizes})
 
 
 @require_safe
