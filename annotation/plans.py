@@ -1,7 +1,11 @@
-"""What a study is to be made of, before it is: stages that name each other. Pure."""
+"""What a study is to be made of, before it is: stages that name each other, and what they will take. Pure."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from math import floor
+
+HOUR = 3600
+BATCHES = "batches"  # of states.Strategy
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,3 +23,94 @@ class StagePlan:
     apart_from: Sequence[str] | None = None
     instructions: str = ""
     settings: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def called(self) -> str:
+        return self.name or self.protocol
+
+    def set(self, **settings: object) -> "StagePlan":
+        """The same with these settings changed."""
+        return replace(self, settings={**self.settings, **settings})
+
+
+@dataclass(frozen=True, slots=True)
+class Assumed:
+    """What nobody knows yet of a stage: seconds for a screen, and the share of its items that goes on from it.
+
+    `tasks` is how many screens an item makes there.
+    """
+
+    seconds: float
+    kept: float = 1.0
+    tasks: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What a stage will take. `screens` are judgments and the checks among them; `annotators` fill its places once."""
+
+    stage: str
+    items: int
+    judgments: int
+    screens: int
+    hours: float
+    cost: float
+    annotators: int
+    follows: bool = False  # its annotators are those of the stage before it
+    assumed: bool = False  # how many items come in rests on an assumption
+
+
+def expect(
+    stages: Sequence[StagePlan], *, items: int, assumed: Mapping[str, Assumed], pay: float = 0
+) -> list[Expected]:
+    """Each stage in turn, for a benchmark of so many items. static/study-plan.js computes the same.
+
+    The judgments that a cap may ask for beside the overlap are not foreseen.
+    """
+    found: dict[str, Expected] = {}
+    for stage in stages:
+        before = found.get(stage.source)
+        coming = items if before is None else whole(before.items * assumed[stage.source].kept)
+        found[stage.called] = _expect(stage, coming, assumed[stage.called], pay, before is not None)
+    return list(found.values())
+
+
+def _expect(stage: StagePlan, coming: int, assumed: Assumed, pay: float, later: bool) -> Expected:
+    given = stage.settings
+    items = min(coming, given.get("sample") or coming)
+    overlap = given.get("overlap") or 1
+    shared = min(items, given.get("agreement_items") or 0)
+    shared_overlap = (given.get("agreement_overlap") or overlap) if shared else 0
+    judgments = ((items - shared) * overlap + shared * shared_overlap) * assumed.tasks
+    rate = given.get("check_rate") or 0
+    screens = judgments + whole(judgments * rate / (1 - rate))
+    hours = screens * assumed.seconds / HOUR
+    places = _places(given, judgments, ((items - shared, overlap), (shared, shared_overlap)))
+    return Expected(
+        stage.called, items, judgments, screens, hours, hours * pay, places, follows=bool(stage.after), assumed=later
+    )
+
+
+def _places(given: Mapping[str, object], judgments: int, parts: Sequence[tuple[int, int]]) -> int:
+    """How many annotators it takes if each has one batch, or judges up to the quota; never fewer than the overlap."""
+    if not judgments:
+        return 0
+    size, quota = given.get("batch_size"), given.get("quota")
+    if given.get("strategy") == BATCHES and size:
+        return sum(-(-items // size) * overlap for items, overlap in parts)
+    return max(-(-judgments // quota) if quota else 0, *(overlap for items, overlap in parts if items))
+
+
+def total(stages: Sequence[Expected]) -> Expected:
+    """All stages together; whoever follows on from another stage is counted there alone."""
+    return Expected(
+        "all", 0,
+        *(sum(getattr(one, name) for one in stages) for name in ("judgments", "screens", "hours", "cost")),
+        annotators=sum(one.annotators for one in stages if not one.follows), assumed=any(one.assumed for one in stages),
+    )  # fmt: skip
+
+
+def whole(value: float, digits: int = 0) -> float:
+    """Rounded with halves up, as the page's script does it."""
+    rounded = floor(value * 10**digits + 0.5) / 10**digits
+    return int(rounded) if digits == 0 else rounded

@@ -1,0 +1,118 @@
+"""Studies that can be set up by name, with the numbers of the paper that they come from. Pure.
+
+`bivlc` is BiVLC (Miranda et al. 2024): §3.1 steps 3 and 4, then the human baseline of §4; pay is that of App. H.2.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from annotation.baseline_plans import baseline_plans
+from annotation.plans import Assumed, StagePlan
+from annotation.protocols.base import Carried, NotSuitable
+from annotation.protocols.registry import PROTOCOLS
+from benchmarks.records import CaptionRecord, ImageRecord, ItemRecord
+
+SECONDS = 12  # for a screen: surveys of 100 questions that take 20 minutes, our assumption
+SECONDS_OF = {"verify": 8}  # one picture, one sentence
+KEPT = {"bivlc-choose": 0.716, "bivlc-disambiguate": 0.545}  # 5,382 of 7,512 items, then 2,933 of 5,382 (§3.1)
+
+BATCH = 100  # items a batch
+PAIRED = {"agreement_items": 500, "agreement_overlap": 2}  # five pairs, each pair the same batch of 100
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    name: str
+    title: str
+    says: str  # one sentence
+    stages: tuple[StagePlan, ...]
+    pay: int = 12  # an hour
+    currency: str = "USD"
+
+
+def _batches(size: int = BATCH, **settings: object) -> dict[str, object]:
+    return {"overlap": 1, "strategy": "batches", "batch_size": size, **settings}
+
+
+CHOOSE = StagePlan("bivlc-choose", "choose", settings=_batches(carries="negative", **PAIRED))
+DISAMBIGUATE = StagePlan("bivlc-disambiguate", "disambiguate", settings=_batches())
+VERIFY = StagePlan("verify", "verify", settings={"overlap": 3})
+
+PRESETS: Mapping[str, Preset] = {
+    preset.name: preset
+    for preset in (
+        Preset(
+            "bivlc",
+            "BiVLC, all of it",
+            "Choose the negative image, drop what is ambiguous, then measure people on 500 of what is left.",
+            (CHOOSE, replace(DISAMBIGUATE, source="choose"), *baseline_plans(source="disambiguate")),
+        ),
+        Preset(
+            "bivlc-choose",
+            "BiVLC, choose the image",
+            "Which of an item's candidate images carries all of its negative caption? 500 items go to pairs.",
+            (CHOOSE,),
+        ),
+        Preset(
+            "bivlc-disambiguate",
+            "BiVLC, drop what is ambiguous",
+            "For items that have both images: which of the two fits the positive caption, or both?",
+            (DISAMBIGUATE,),
+        ),
+        Preset(
+            "human-baseline",
+            "Human baseline",
+            "How well people answer the benchmark's questions: 500 items that have both images, by 20 annotators.",
+            tuple(baseline_plans(source="")),
+        ),
+        Preset("verify", "Verify", "Does the caption hold? Three people an item, and most of them win.", (VERIFY,)),
+    )
+}
+
+
+def single(protocol: str) -> Preset:
+    """One stage of a protocol, without any paper's numbers."""
+    found = PROTOCOLS[protocol]
+    stage = StagePlan(protocol, settings={"overlap": 1 if found.measures else 2})
+    return Preset("", found.title, "One question, asked about every item.", (stage,), pay=0)
+
+
+def changed(stages: Sequence[StagePlan], name: str, **settings: object) -> list[StagePlan]:
+    """The stages, one of them with other settings. KeyError where there is no such stage."""
+    if name not in {stage.called for stage in stages}:
+        raise KeyError(name)
+    return [stage.set(**settings) if stage.called == name else stage for stage in stages]
+
+
+_CAPTIONS = tuple(CaptionRecord(role, role) for role in ("positive", "negative"))
+_IMAGES = tuple(ImageRecord(role, role) for role in ("positive", "negative", *["candidate"] * 4))
+SPECIMEN = ItemRecord("specimen", "", "", _CAPTIONS, _IMAGES)
+
+
+def assumed(stages: Sequence[StagePlan], item: ItemRecord = SPECIMEN) -> dict[str, Assumed]:
+    """What a plan starts from where nobody says otherwise; an item tells how many screens an item makes."""
+    return {
+        stage.called: Assumed(
+            SECONDS_OF.get(stage.protocol, SECONDS),
+            KEPT.get(stage.protocol, 1.0),
+            tasks_an_item(stage.protocol, item, carried_to(stage, stages)),
+        )
+        for stage in stages
+    }
+
+
+def carried_to(stage: StagePlan, stages: Sequence[StagePlan]) -> dict[str, str]:
+    """What would come in with an item if the stages before it chose its first candidate."""
+    named = {one.called: one for one in stages}
+    carried: dict[str, str] = {}
+    while stage.source:
+        stage = named[stage.source]
+        carried |= {stage.settings["carries"]: "candidate-0"} if stage.settings.get("carries") else {}
+    return carried
+
+
+def tasks_an_item(protocol: str, item: ItemRecord, carried: Carried) -> int:
+    try:
+        return len(PROTOCOLS[protocol].asks(item, carried))
+    except NotSuitable:
+        return 1

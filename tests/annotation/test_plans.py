@@ -1,0 +1,102 @@
+"""What a study will take, from numbers that can be checked by hand."""
+
+import pytest
+
+from annotation.plans import Assumed, StagePlan, expect, total, whole
+from annotation.presets import PRESETS, SPECIMEN, assumed, changed, single, tasks_an_item
+
+ASSUMED = Assumed(seconds=12)
+
+
+def one(items: int, assumed: Assumed = ASSUMED, pay: float = 0, **settings):
+    plan = StagePlan("p", settings=settings)
+    return expect([plan], items=items, assumed={"p": assumed}, pay=pay)[0]
+
+
+@pytest.mark.parametrize(
+    ("given", "judgments", "annotators"),
+    [
+        ({}, 10, 1),
+        ({"overlap": 3}, 30, 3),
+        ({"overlap": 3, "quota": 4}, 30, 8),
+        ({"overlap": 3, "quota": 20}, 30, 3),
+        ({"sample": 4, "overlap": 2}, 8, 2),
+        ({"sample": 40}, 10, 1),
+        ({"agreement_items": 4, "agreement_overlap": 3}, 6 + 12, 3),
+        ({"agreement_items": 40, "agreement_overlap": 2}, 20, 2),
+        ({"strategy": "batches", "batch_size": 4}, 10, 3),
+        ({"strategy": "batches", "batch_size": 4, "overlap": 2}, 20, 6),
+        ({"strategy": "batches", "batch_size": 4, "agreement_items": 5, "agreement_overlap": 2}, 15, 2 + 2 * 2),
+        ({"strategy": "everyone", "overlap": 5}, 50, 5),
+    ],
+)
+def test_judgments_and_annotators_of_ten_items(given, judgments, annotators):
+    found = one(10, **given)
+    assert (found.judgments, found.annotators) == (judgments, annotators)
+
+
+def test_hours_and_cost_follow_from_the_pace_and_checks_take_time_too():
+    found = one(300, pay=12)
+    assert (found.hours, found.cost) == (1, 12)
+    checked = one(300, pay=12, check_rate=0.25)
+    assert (checked.judgments, checked.screens, checked.cost) == (300, 400, 16)
+
+
+def test_an_item_that_makes_two_screens_counts_twice():
+    assert one(10, Assumed(12, tasks=2)).judgments == 20
+
+
+def test_nothing_to_judge_needs_nobody():
+    assert one(0, strategy="batches", batch_size=5).annotators == one(0).annotators == 0
+
+
+def test_a_stage_gets_the_share_that_goes_on_from_its_source():
+    stages = [StagePlan("a"), StagePlan("b", source="a"), StagePlan("c", source="b", after="b")]
+    given = {"a": Assumed(12, 0.5), "b": Assumed(12, 0.25), "c": ASSUMED}
+    found = expect(stages, items=101, assumed=given)
+    assert [(stage.items, stage.assumed) for stage in found] == [(101, False), (51, True), (13, True)]
+    assert (total(found).judgments, total(found).annotators) == (165, 2)
+
+
+@pytest.mark.parametrize(("value", "digits", "rounded"), [(2.5, 0, 3), (0.25, 1, 0.3), (1.005, 2, 1.0), (7, 0, 7)])
+def test_halves_go_up(value, digits, rounded):
+    assert whole(value, digits) == rounded
+
+
+def test_bivlc_needs_what_the_paper_needed():
+    stages = PRESETS["bivlc"].stages
+    found = {one.stage: one for one in expect(stages, items=7512, assumed=assumed(stages), pay=12)}
+    assert (found["choose"].judgments, found["choose"].annotators) == (7512 + 500, 71 + 5 * 2)
+    assert found["disambiguate"].items == pytest.approx(5382, rel=0.001)
+    assert [(found[name].items, found[name].judgments, found[name].annotators) for name in ("i2t", "t2i")] == [
+        (500, 1000, 20),
+        (500, 1000, 20),
+    ]
+    assert 12 * total(list(found.values())).hours == pytest.approx(total(list(found.values())).cost) < 1331.61
+
+
+def test_every_stage_of_a_preset_names_a_protocol_and_stages_before_it():
+    for preset in PRESETS.values():
+        seen = set()
+        for stage in preset.stages:
+            assert tasks_an_item(stage.protocol, SPECIMEN, {}) >= 1
+            assert {stage.source, stage.after} - {""} <= seen
+            seen.add(stage.called)
+
+
+def test_the_human_baseline_asks_four_questions_of_an_item_in_two_stages():
+    stages = PRESETS["human-baseline"].stages
+    assert [given.tasks for given in assumed(stages).values()] == [2, 2]
+
+
+def test_one_stage_is_changed_and_the_others_stay():
+    before = PRESETS["bivlc"].stages
+    after = changed(before, "choose", overlap=3)
+    assert after[0].settings["overlap"] == 3 and after[1:] == list(before[1:])
+    assert before[0].settings["overlap"] == 1
+    with pytest.raises(KeyError):
+        changed(before, "chose", overlap=3)
+
+
+def test_a_single_question_has_two_judgments_so_that_agreement_can_be_seen():
+    assert single("bivlc-choose").stages[0].settings == {"overlap": 2}
