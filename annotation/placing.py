@@ -11,10 +11,14 @@ from itertools import groupby
 
 from django.db import connection
 
-from annotation.models import Kind, Seat, Stage, StageState, Strategy, Task
+from annotation.models import Stage, StageState, Strategy, Task
 from annotation.protocols.base import Ask
+from annotation.rows import fetch
 
 BATCH = 2000  # rows written at a time
+FEW = 4  # tasks that are made quicker one by one
+GATHERED = (Strategy.BATCHES, Strategy.EVERYONE)
+LOCK = "SELECT id FROM annotation_stage WHERE id = %(stage)s FOR NO KEY UPDATE"
 EVERYTHING = 1  # the one batch of a stage whose every annotator judges every item
 
 CREATE_SLOTS = """
@@ -25,6 +29,15 @@ LEFT JOIN (annotation_seat seat JOIN annotation_annotator holder
            ON holder.id = seat.annotator_id AND holder.left_at IS NULL AND holder.excluded_at IS NULL)
   ON seat.stage_id = task.stage_id AND seat.batch = task.batch AND seat.place = place.number
 WHERE task.id = ANY(%(tasks)s) ORDER BY task.rank, place.number
+"""
+
+LAST = "SELECT coalesce(max(batch), 0) FROM annotation_task WHERE stage_id = %(stage)s"
+FILLING = """
+SELECT batch, count(DISTINCT item_id) FROM annotation_task task
+WHERE stage_id = %(stage)s AND kind = 'judge' AND shared = %(shared)s AND batch = (
+    SELECT max(batch) FROM annotation_task WHERE stage_id = %(stage)s AND kind = 'judge' AND shared = %(shared)s)
+  AND NOT EXISTS (SELECT FROM annotation_seat seat WHERE seat.stage_id = %(stage)s AND seat.batch = task.batch)
+GROUP BY batch
 """
 
 
@@ -57,9 +70,15 @@ def place(stage: Stage, asked: Iterable[Asked]) -> list[Task]:
     ]  # fmt: skip
     if not tasks:
         return []
+    if stage.strategy in GATHERED or stage.agreement_items:
+        fetch(LOCK, stage=stage.pk)  # batches and the agreement sample are filled by one at a time
     share(stage, tasks)
     batch(stage, tasks)
-    Task.objects.bulk_create(tasks, batch_size=BATCH)
+    if len(tasks) <= FEW:
+        for task in tasks:
+            task.save(force_insert=True)
+    else:
+        Task.objects.bulk_create(tasks, batch_size=BATCH)
     create_slots(stage, tasks)
     return tasks
 
@@ -85,8 +104,8 @@ def batch(stage: Stage, tasks: Sequence[Task]) -> None:
             task.batch = EVERYTHING
     if stage.strategy != Strategy.BATCHES:
         return
-    fill = {shared: _last_batch(stage, shared) for shared in (True, False)}
-    last = stage.tasks.exclude(batch=None).order_by("-batch").values_list("batch", flat=True).first() or 0
+    fill = {shared: _last_batch(stage, shared) for shared in {task.shared for task in tasks}}
+    last = fetch(LAST, stage=stage.pk)[0][0]
     for _, of_item in groupby(sorted(tasks, key=lambda task: not task.shared), key=lambda task: task.item_id):
         mine = list(of_item)
         number, size = fill[mine[0].shared]
@@ -100,11 +119,8 @@ def batch(stage: Stage, tasks: Sequence[Task]) -> None:
 
 def _last_batch(stage: Stage, shared: bool) -> tuple[int | None, int]:
     """Its number and how many items it has; none where it was given to somebody."""
-    tasks = stage.tasks.filter(kind=Kind.JUDGE, shared=shared).exclude(batch=None)
-    number = tasks.order_by("-batch").values_list("batch", flat=True).first()
-    if number is None or Seat.objects.filter(stage=stage, batch=number).exists():
-        return None, 0
-    return number, tasks.filter(batch=number).values("item").distinct().count()
+    found = fetch(FILLING, stage=stage.pk, shared=shared)
+    return found[0] if found else (None, 0)
 
 
 def create_slots(stage: Stage, tasks: Sequence[Task]) -> None:

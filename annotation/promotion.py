@@ -18,7 +18,7 @@ from annotation.models import Kind, Promotion, Slot, Stage, StageState, Study, T
 from annotation.placing import Asked
 from annotation.protocols.base import Ask, NotSuitable
 from annotation.protocols.registry import PROTOCOLS
-from annotation.rows import fetch
+from annotation.rows import columns, fetch, instances
 from benchmarks import events, queries
 from benchmarks.models import Item
 
@@ -80,13 +80,19 @@ def _result(stage: Stage, rows: Sequence[Sequence]) -> Result:
     return Result(KEPT, "", carried)
 
 
+TAKERS = f"SELECT {columns(Stage, 'taker')} FROM annotation_stage taker WHERE source_id = %(stage)s ORDER BY position"
+THERE = f"""
+SELECT {columns(Task, "task")} FROM annotation_task task
+WHERE stage_id = %(stage)s AND item_id = %(item)s AND kind = 'judge' ORDER BY round
+"""
+
 # Two tasks of one item may settle at once: whoever comes second sees what the first made of its task.
 LOCK_ITEM = "SELECT pg_advisory_xact_lock(%(stage)s::int, %(item)s::int)"
 
 
 def follow(stage: Stage, item: int) -> None:
     """Bring the stages that take from this one in line with what it now says of the item."""
-    takers = list(stage.takers.select_related("study__benchmark"))
+    takers = [taker for row in fetch(TAKERS, stage=stage.pk) for taker in instances(row, Stage)]
     if not takers:
         return
     fetch(LOCK_ITEM, stage=stage.pk, item=item)
@@ -95,9 +101,9 @@ def follow(stage: Stage, item: int) -> None:
         taker.source = stage
         wanted = found is not None and found.label in taker.takes
         if not wanted:
-            offer(taker, item, [], {})
+            offer(taker, item, "", [], {})
         elif _follows_now(taker, stage, item):
-            offer(taker, item, _asks(taker, item, found.carried), found.carried)
+            offer(taker, item, *_asks(taker, item, found.carried), found.carried)
 
 
 def _follows_now(taker: Stage, stage: Stage, item: int) -> bool:
@@ -107,18 +113,19 @@ def _follows_now(taker: Stage, stage: Stage, item: int) -> bool:
     return taker.promotion == Promotion.SETTLED or stage.state == StageState.CLOSED
 
 
-def _asks(stage: Stage, item: int, carried: Mapping[str, str]) -> list[Ask]:
-    record = queries.record_of(queries.with_material(Item.objects.filter(pk=item)).get())
+def _asks(stage: Stage, item: int, carried: Mapping[str, str]) -> tuple[str, list[Ask]]:
+    """The item's key, and what the stage asks of it."""
+    record = queries.material_of(item)
     try:
-        return PROTOCOLS[stage.protocol].asks(record, carried)
+        return record.key, PROTOCOLS[stage.protocol].asks(record, carried)
     except NotSuitable as reason:
         events.record(by="app", verb="could not ask", subject=stage, item=item, reason=str(reason))
-        return []
+        return record.key, []
 
 
-def offer(stage: Stage, item: int, asks: Sequence[Ask], carried: Mapping[str, str]) -> None:
-    """Make these, and no other, the item's live tasks in the stage."""
-    there = list(Task.objects.filter(stage=stage, item=item, kind=Kind.JUDGE).order_by("round"))
+def offer(stage: Stage, item: int, key: str, asks: Sequence[Ask], carried: Mapping[str, str]) -> None:
+    """Make these, and no other, the live tasks of the item (by its id and key) in the stage."""
+    there = [task for row in fetch(THERE, stage=stage.pk, item=item) for task in instances(row, Task)]
     wanted = {(ask.question, ask.shows, ask.options): ask for ask in asks}
     changed, kept = False, set()
     for task in reversed(there):
@@ -128,10 +135,9 @@ def offer(stage: Stage, item: int, asks: Sequence[Ask], carried: Mapping[str, st
         changed |= _turn(task, stays, stage)
     new = [ask for key, ask in wanted.items() if key not in kept]
     if new:
-        key = Item.objects.values_list("key", flat=True).get(pk=item)
         round = max((task.round for task in there), default=0) + 1
         placing.place(stage, [Asked(item, key, ask, dict(carried), round) for ask in new])
-    if changed or new:
+    if changed or (new and there):
         follow(stage, item)
 
 
@@ -184,7 +190,7 @@ def _take_in(stage: Stage, by: str) -> int:
 def _ask_again(stage: Stage, item: int) -> int:
     """A new round for one item; its slots are given out even where the stage is closed for the rest."""
     before = set(Task.objects.filter(stage=stage, item=item).values_list("pk", flat=True))
-    offer(stage, item, _asks(stage, item, {}), {})
+    offer(stage, item, *_asks(stage, item, {}), {})
     made = Task.objects.filter(stage=stage, item=item, live=True).exclude(pk__in=before)
     Slot.objects.filter(task__in=made).update(live=True)
     return made.count()
@@ -232,7 +238,7 @@ def _promote_to(taker: Stage, stage: Stage) -> int:
         carried = dict(found[item.pk].carried)
         asks = PROTOCOLS[taker.protocol].asks(queries.record_of(item), carried)
         if item.pk in there:
-            offer(taker, item.pk, asks, carried)
+            offer(taker, item.pk, item.key, asks, carried)
         else:
             asked += [Asked(item.pk, item.key, ask, carried) for ask in asks]
     placing.place(taker, asked)
