@@ -1,4 +1,4 @@
-"""How long a claim takes as a study grows and fills: plans and times of annotation.claiming.CLAIM.
+"""How long a claim takes as a study grows and fills: plans and times of annotation.claiming.CLAIMS.
 
     python -m tests.load.claim_plans --out docs/claiming-plans.md        (about 2 GB of temporary disk; some minutes)
 
@@ -25,10 +25,17 @@ INSERT INTO benchmarks_item (benchmark_id, key, position, type, subtype, meta, t
 SELECT %(benchmark)s, 'item-' || n, n, 'swap', 'obj', '{}', '{}' FROM generate_series(1, %(tasks)s) n
 """
 TASKS = """
-INSERT INTO annotation_task (stage_id, item_id, question, rank, options)
-SELECT %(stage)s, id, '', row_number() OVER (ORDER BY random()) - 1,
-       ARRAY['candidate-0', 'candidate-1', 'candidate-2', 'candidate-3']
+INSERT INTO annotation_task (stage_id, item_id, question, round, kind, live, rank, overlap, shared, shows, options,
+                             carried, gold, note)
+SELECT %(stage)s, id, '', 1, 'judge', true, row_number() OVER (ORDER BY random()) - 1, %(overlap)s, false,
+       ARRAY['caption-negative-0'], ARRAY['candidate-0', 'candidate-1', 'candidate-2', 'candidate-3'], '{}', '{}', ''
 FROM benchmarks_item WHERE benchmark_id = %(benchmark)s
+"""
+SLOTS = """
+INSERT INTO annotation_slot (task_id, number, stage_id, rank, live)
+SELECT task.id, number, task.stage_id, task.rank, true
+FROM annotation_task task, generate_series(1, %(overlap)s) number WHERE task.stage_id = %(stage)s
+ORDER BY task.rank, number
 """
 # Judges every open slot below a rank (of one number, where given), by the annotators in turn or by one of them.
 JUDGE = """
@@ -71,18 +78,16 @@ class Filled:
         self.tasks = tasks
         self.benchmark = Benchmark.objects.create(name=f"{tasks} tasks", source="measure")
         study = Study.objects.create(name=f"{tasks} tasks", benchmark=self.benchmark)
-        self.stage = Stage.objects.create(study=study, protocol="bivlc-choose", overlap=OVERLAP, seed=1)
+        self.stage = Stage.objects.create(study=study, name="choose", protocol="bivlc-choose", overlap=OVERLAP, seed=1)
         self.rules = Instructions.objects.create(stage=self.stage, version=1, text="x")
         self.people = [Annotator.objects.create(study=study, number=n).pk for n in range(1, PEOPLE + 3)]
         self.lone, self.fresh = self.people[-2:]
         self.fill()
 
     def fill(self) -> None:
-        from annotation.studies import CREATE_SLOTS
-
         run(ITEMS, benchmark=self.benchmark.pk, tasks=self.tasks)
-        run(TASKS, benchmark=self.benchmark.pk, stage=self.stage.pk)
-        run(CREATE_SLOTS, stage=self.stage.pk, overlap=OVERLAP)
+        run(TASKS, benchmark=self.benchmark.pk, stage=self.stage.pk, overlap=OVERLAP)
+        run(SLOTS, stage=self.stage.pk, overlap=OVERLAP)
         run("VACUUM ANALYZE")
 
     def judge(self, below: int, people: list[int], numbers: int = OVERLAP) -> None:
@@ -91,10 +96,10 @@ class Filled:
         run(JUDGE, stage=self.stage.pk, rules=self.rules.pk, below=below, people=people, numbers=numbers)
         run("SET session_replication_role = DEFAULT")
 
-    def measure(self, title: str, annotator: int, shown: bool = False) -> Point:
-        from annotation.claiming import CLAIM
+    def measure(self, title: str, annotator: int, shown: bool = False, apart: bool = False) -> Point:
+        from annotation.claiming import CLAIMS, POOL
 
-        plans = [self.explain(annotator, CLAIM) for _ in range(RUNS)]
+        plans = [self.explain(annotator, CLAIMS[POOL, apart]) for _ in range(RUNS)]
         times = [total(plan) for plan in plans]
         middle = plans[times.index(statistics.median_low(times))]
         whole = re.search(r"^ *Buffers: shared(.*)$", middle, re.M)[1]  # the first such line is the whole statement's
@@ -121,7 +126,7 @@ class Filled:
         from django.db import connection, transaction
 
         with transaction.atomic(), connection.cursor() as cursor:
-            values = {"annotator": annotator, "stage": self.stage.pk, "seconds": 600}
+            values = {"annotator": annotator, "stage": self.stage.pk, "seconds": 600, "apart": [9]}
             cursor.execute(f"EXPLAIN (ANALYZE, BUFFERS) {statement}", values)
             plan = "\n".join(line for (line,) in cursor.fetchall())
             transaction.set_rollback(True)
@@ -154,6 +159,7 @@ def points(tasks: int) -> list[Point]:
     run("VACUUM ANALYZE")
     found.append(study.measure("half is judged", study.fresh, shown=True))
     found.append(study.measure("half is judged; who judged a hundredth of it", study.people[0]))
+    found.append(study.measure("the same, in a stage kept apart from another", study.people[0], apart=True))
     study.judge(tasks - 50, study.people[:PEOPLE])
     run("VACUUM ANALYZE")
     found.append(study.measure("all but 50 tasks are judged", study.fresh))

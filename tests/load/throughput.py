@@ -75,6 +75,7 @@ def client_process(port: int, seconds: float, tokens: list[str]) -> None:
 
 def fill():
     """A study with its items' captions and candidates."""
+    from annotation.plans import StagePlan
     from annotation.studies import create_study
     from benchmarks.models import Benchmark, Caption, Image, Item, ItemImage
 
@@ -90,15 +91,17 @@ def fill():
         for place in range(CANDIDATES)
     ]
     ItemImage.objects.bulk_create(uses, batch_size=5000)
-    return create_study(name="Throughput", benchmark=benchmark, protocol="bivlc-choose", overlap=OVERLAP, by="measure")
+    stage = StagePlan("bivlc-choose", settings={"overlap": OVERLAP})
+    return create_study(name="Throughput", benchmark=benchmark, stages=[stage], by="measure")
 
 
 def annotators(study, count: int) -> list[str]:
-    from annotation.studies import accept_instructions, join
+    from annotation.seating import accept_instructions
+    from annotation.studies import join
 
     people = [join(study=study, by="measure", simulated=True) for _ in range(count)]
     for person in people:
-        accept_instructions(annotator=person, version=1)
+        accept_instructions(annotator=person, stage=person.stage, version=1)
     return [person.token for person in people]
 
 
