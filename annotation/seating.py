@@ -60,8 +60,8 @@ def sit(*, annotator: Annotator, stage: Stage) -> Seat:
     seat, new = Seat.objects.get_or_create(annotator=annotator, stage=stage)
     if stage.strategy in BATCHED and not claimable(annotator, stage):
         _give_batch(annotator, stage, seat)
+    checks.reserve(annotator=annotator, stage=stage, seat=seat)
     if new:
-        checks.reserve(annotator=annotator, stage=stage, seat=seat)
         events.record(by=events.named(annotator), verb="sat down", subject=stage, batch=seat.batch, place=seat.place)
     Annotator.objects.filter(pk=annotator.pk).update(stage=stage)
     annotator.stage = stage

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from django.db.models import Avg
 
-from annotation import claiming, promotion, seating
+from annotation import checks, claiming, promotion, seating
 from annotation.access import Desk
 from annotation.judging import shown_as
 from annotation.models import Annotator, Judgment, Lease, Slot, Stage, Strategy, StudyState
@@ -69,12 +69,16 @@ def _look_again(here: Desk) -> list[Lease]:
 
 
 def total(annotator: Annotator | None, stage: Stage) -> int:
-    """How many screens an annotator can come to: what is reserved for them, their quota, or every task of the stage."""
-    tasks = stage.tasks.filter(kind="judge", live=True)
+    """How many screens an annotator can come to, checks among them: what is reserved for them, their quota, or every
+    task of the stage.
+    """
+    tasks = stage.tasks.filter(kind="judge", live=True).count()
+    mine = Slot.objects.filter(stage=stage, reserved=annotator, live=True).count() if annotator else None
     if stage.strategy != Strategy.POOL:
-        mine = Slot.objects.filter(stage=stage, reserved=annotator, live=True) if annotator else None
-        return mine.count() if mine is not None else min(stage.batch_size or tasks.count(), tasks.count())
-    return min(stage.quota, tasks.count()) if stage.quota else tasks.count()
+        screens = min(stage.batch_size or tasks, tasks)
+        return screens + checks.expected(stage, screens) if mine is None else mine
+    everything = tasks + (checks.expected(stage, tasks) if mine is None else mine)
+    return min(stage.quota, everything) if stage.quota else everything
 
 
 def pace(annotator: Annotator) -> int:

@@ -1,0 +1,325 @@
+"""Checks: where they come from, where they stand among the screens, and what they say."""
+
+import uuid
+from collections import Counter
+from itertools import pairwise
+
+import pytest
+
+from annotation import checks, claiming, gold, judging, passing, promotion, seating, studies, turns
+from annotation.models import Flag, Kind, Slot, Strategy, Task
+from annotation.plans import StagePlan
+from annotation.states import StageState
+from tests import make
+
+pytestmark = pytest.mark.django_db
+
+
+def first_items(stage, count=1):
+    return list(stage.study.benchmark.items.order_by("position")[:count])
+
+
+def gold_benchmark(items):
+    made = make.benchmark(items=items)
+    made.items.update(truth={"bivlc-choose": ["candidate-1"]})
+    return made
+
+
+def with_checks(check_rate=0.25, items=30, known=10, **settings):
+    """A stage and its checks, which come from another benchmark."""
+    stage = make.stage(items=items, check_rate=check_rate, **settings)
+    answers = {item: [] for item in gold_benchmark(known).items.all()}
+    return stage, checks.set_checks(stage=stage, answers=answers, by="test")
+
+
+def work_through(annotator, stage, screens=10_000):
+    """Judges as many screens as there are; the kinds of the tasks in the order given."""
+    kinds = []
+    while len(kinds) < screens and (leases := claiming.hold(annotator=annotator, stage=stage, wanted=1)):
+        kinds.append(leases[0].task.kind)
+        make.submit(annotator, leases[0])
+    return kinds
+
+
+# Setting them
+
+
+def test_an_item_of_the_study_becomes_a_check_and_is_not_judged():
+    stage = make.stage(items=3)
+    item = first_items(stage)[0]
+    [task] = checks.set_checks(stage=stage, answers={item: ["candidate-1"]}, by="test")
+    assert (task.kind, task.gold, task.overlap) == (Kind.CHECK, ["candidate-1"], 0)
+    assert stage.tasks.filter(item=item).count() == 1 and not Slot.objects.filter(task=task).exists()
+    assert checks.items_of(stage) == {item.pk}
+    assert item.pk not in promotion.results(stage)
+
+
+def test_a_later_import_makes_no_ordinary_task_for_a_check():
+    stage = make.stage(items=2)
+    checks.set_checks(stage=stage, answers={first_items(stage)[0]: ["none"]}, by="test")
+    make.item(stage.study.benchmark)
+    assert promotion.take_in(stage.study) == 1
+    assert stage.tasks.filter(kind=Kind.CHECK).count() == 1 and stage.tasks.count() == 3
+
+
+def test_an_item_that_somebody_met_is_refused_by_name_and_nothing_is_set():
+    stage = make.stage(items=2)
+    annotator = make.annotator(stage.study)
+    met = claiming.hold(annotator=annotator, stage=stage, wanted=1)[0].task.item
+    other = next(item for item in first_items(stage, 2) if item != met)
+    with pytest.raises(gold.CannotSet, match=f"Item {met.key} has been met"):
+        checks.set_checks(stage=stage, answers={other: ["none"], met: ["none"]}, by="test")
+    assert not stage.tasks.filter(kind=Kind.CHECK).exists()
+
+
+@pytest.mark.parametrize(
+    ("answers", "reason"),
+    [
+        (["candidate-9"], "has no answer candidate-9; it has: candidate-0"),
+        ([], "came without a known answer"),
+        (["candidate-0", "candidate-1", "candidate-2", "candidate-3", "none"], "would have every answer right"),
+    ],
+)
+def test_answers_are_held_against_what_can_be_answered(answers, reason):
+    stage = make.stage(items=1)
+    with pytest.raises(gold.CannotSet, match=reason):
+        checks.set_checks(stage=stage, answers={first_items(stage)[0]: answers}, by="test")
+
+
+def test_a_check_cannot_be_set_twice():
+    stage, made = with_checks()
+    with pytest.raises(gold.CannotSet, match="is a check here already"):
+        checks.set_checks(stage=stage, answers={made[0].item: []}, by="test")
+
+
+def test_the_truth_that_the_import_brought_is_the_answer():
+    _, made = with_checks(known=1)
+    assert made[0].gold == ["candidate-1"]
+
+
+def test_a_check_that_nobody_met_is_judged_again_after_its_removal():
+    stage = make.stage(items=2, overlap=2)
+    [task] = checks.set_checks(stage=stage, answers={first_items(stage)[0]: ["none"]}, by="test")
+    assert checks.remove_checks(stage=stage, tasks=[task.pk], by="test") == (1, 0)
+    task.refresh_from_db()
+    assert (task.kind, task.gold, task.overlap) == (Kind.JUDGE, [], 2)
+    assert task.slots.filter(live=True, reserved=None).count() == 2
+
+
+def test_a_check_that_somebody_met_is_retired_and_what_was_answered_stays():
+    stage, _ = with_checks(check_rate=0.5, known=1, strategy=Strategy.EVERYONE)
+    one, two = make.annotator(stage.study), make.annotator(stage.study)
+    work_through(one, stage)
+    task = stage.tasks.get(kind=Kind.CHECK)
+    assert checks.remove_checks(stage=stage, tasks=[task.pk], by="test") == (0, 1)
+    assert checks.results(stage)[one.number].n == 1
+    assert work_through(two, stage).count("check") == 0
+
+
+# Where they stand
+
+
+@pytest.mark.parametrize(("screens", "rate", "wanted"), [(90, 0.1, 10), (75, 0.25, 25), (10, 0.1, 1), (4, 0.1, 0)])
+def test_so_many_checks_go_with_so_many_screens(screens, rate, wanted):
+    assert passing.checks_for(screens, rate) == wanted
+
+
+@pytest.mark.parametrize(("strategy", "size"), [(Strategy.EVERYONE, 30), (Strategy.BATCHES, 15)])
+def test_a_batch_brings_exactly_its_share_of_checks(strategy, size):
+    stage, _ = with_checks(strategy=strategy, batch_size=size)
+    annotator = make.annotator(stage.study)
+    assert turns.total(annotator, stage) == turns.total(None, stage) == size + size // 3
+    kinds = work_through(annotator, stage)
+    assert Counter(kinds) == {"judge": size, "check": size // 3}
+
+
+def test_the_next_batch_brings_its_share_too():
+    stage, _ = with_checks(strategy=Strategy.BATCHES, batch_size=6, items=12)
+    annotator = make.annotator(stage.study)
+    assert Counter(work_through(annotator, stage)) == {"judge": 6, "check": 2}
+    seating.sit(annotator=annotator, stage=stage)
+    assert Counter(work_through(annotator, stage)) == {"judge": 6, "check": 2}
+
+
+def test_checks_stand_at_every_place_of_a_batch_alike():
+    stage, _ = with_checks(strategy=Strategy.EVERYONE, items=9, known=3, overlap=50, check_rate=0.25)
+    places = Counter()
+    for _ in range(50):
+        annotator = make.annotator(stage.study)
+        mine = Slot.objects.filter(reserved=annotator).order_by("rank", "number").select_related("task")
+        places.update(place for place, slot in enumerate(mine) if slot.task.kind == Kind.CHECK)
+    expected = 50 * 3 / 12
+    assert sum((places[place] - expected) ** 2 / expected for place in range(12)) < 31.3  # chi², 11 df, p = 0.001
+
+
+def test_checks_set_half_way_stand_among_what_is_left():
+    stage = make.stage(items=40, strategy=Strategy.EVERYONE, check_rate=0.2)
+    annotator = make.annotator(stage.study)
+    work_through(annotator, stage, screens=20)
+    answers = {item: [] for item in gold_benchmark(10).items.all()}
+    checks.set_checks(stage=stage, answers=answers, by="test")
+    kinds = work_through(annotator, stage)
+    assert Counter(kinds) == {"judge": 20, "check": 10}
+    assert kinds[:10] != ["check"] * 10 != kinds[-10:]
+
+
+def test_a_pool_gives_one_check_in_each_block_and_begins_anywhere():
+    stage, _ = with_checks(check_rate=0.2, items=60, known=15, overlap=5)
+    first = []
+    for _ in range(5):
+        kinds = work_through(make.annotator(stage.study), stage)
+        places = [place for place, kind in enumerate(kinds) if kind == "check"]
+        assert len(places) == pytest.approx(len(kinds) * 0.2, abs=1.5)
+        assert all(later - earlier < 10 for earlier, later in pairwise(places))
+        first.append(places[0])
+    assert len(set(first)) > 1
+
+
+@pytest.mark.parametrize("rate", [0.1, 0.25, 0.3, 0.4, 0.5])
+def test_every_screen_of_a_pool_is_a_check_with_the_rate_that_was_set(monkeypatch, rate):
+    stage = make.stage(check_rate=rate)
+    annotator = make.annotator(stage.study)
+    due = Counter()
+    for number in range(1, 801):
+        annotator.number = number
+        for given in range(10):
+            monkeypatch.setattr(checks, "fetch", lambda *_, given=given, **__: [(given,)])
+            due[given] += checks.is_due(annotator, stage)
+    error = (rate * (1 - rate) / 800) ** 0.5
+    assert all(abs(due[given] / 800 - rate) < 4 * error for given in range(10)), due
+
+
+def test_a_pool_whose_checks_are_used_up_goes_on_without():
+    stage, _ = with_checks(check_rate=0.5, items=12, known=2)
+    assert Counter(work_through(make.annotator(stage.study), stage)) == {"judge": 12, "check": 2}
+
+
+def test_a_quota_counts_checks_as_screens():
+    stage, _ = with_checks(check_rate=0.5, items=20, known=10, quota=8)
+    annotator = make.annotator(stage.study)
+    assert turns.total(annotator, stage) == 8
+    assert Counter(work_through(annotator, stage)) == {"judge": 4, "check": 4}
+
+
+def test_progress_counts_the_checks_and_the_overlap_does_not():
+    stage, _ = with_checks(check_rate=0.25, items=30)
+    annotator = make.annotator(stage.study)
+    assert turns.total(annotator, stage) == 40
+    assert Slot.objects.filter(stage=stage, task__kind=Kind.JUDGE).count() == 30
+
+
+def test_a_check_is_met_once_and_by_everybody_at_a_place_of_their_own():
+    stage, made = with_checks(check_rate=0.5, known=3, items=3, strategy=Strategy.EVERYONE, overlap=3)
+    for _ in range(3):
+        assert work_through(make.annotator(stage.study), stage).count("check") == 3
+    assert {task.slots.count() for task in made} == {3}
+
+
+def test_a_check_whose_item_was_met_in_a_stage_kept_apart_is_not_given():
+    plans = [StagePlan("bivlc-choose", "one"), StagePlan("bivlc-choose", "two", apart_from=["one"])]
+    study = make.study(items=4, stages=plans)
+    one, two = study.stages.all()
+    two.check_rate = 0.5
+    two.save()
+    annotator = make.annotator(study)
+    met = claiming.hold(annotator=annotator, stage=one, wanted=1)[0].task.item
+    others = [item for item in study.benchmark.items.all() if item != met]
+    checks.set_checks(stage=two, answers={met: ["none"], others[0]: ["none"]}, by="test")
+    seat = seating.sit(annotator=annotator, stage=two)
+    assert seat and [s.task.item for s in Slot.objects.filter(reserved=annotator)] == [others[0]]
+
+
+def test_another_rate_brings_or_takes_places_that_nobody_has_seen():
+    stage, _ = with_checks(check_rate=0.25, items=12, known=10, strategy=Strategy.EVERYONE)
+    annotator = make.annotator(stage.study)
+    mine = Slot.objects.filter(reserved=annotator, task__kind=Kind.CHECK)
+    assert mine.count() == 4
+    for rate, wanted in ((0.4, 8), (0.1, 1), (0.0, 0)):
+        stage.check_rate = rate
+        stage.save()
+        checks.top_up(stage=stage)
+        assert mine.count() == wanted
+
+
+# What works on them as on any screen
+
+
+def next_check(annotator, stage):
+    while leases := claiming.hold(annotator=annotator, stage=stage, wanted=1):
+        if leases[0].task.kind == Kind.CHECK:
+            return leases[0]
+        make.submit(annotator, leases[0])
+    raise AssertionError("no check came")
+
+
+def test_a_skipped_check_comes_to_nobody_and_counts_as_not_answered():
+    stage, _ = with_checks(check_rate=0.5, known=1, items=3, overlap=2, strategy=Strategy.EVERYONE)
+    one, two = make.annotator(stage.study), make.annotator(stage.study)
+    lease = next_check(one, stage)
+    claiming.skip(annotator=one, token=lease.token)
+    assert "check" not in work_through(one, stage)
+    assert work_through(two, stage).count("check") == 1
+    assert set(checks.results(stage)) == {two.number}
+
+
+def test_undo_flag_and_cannot_judge_work_on_a_check():
+    stage, _ = with_checks(check_rate=0.5, known=1, items=3, strategy=Strategy.EVERYONE)
+    annotator = make.annotator(stage.study)
+    lease = next_check(annotator, stage)
+    make.submit(annotator, lease, judging.shown_as(lease, "candidate-1"))
+    assert checks.results(stage)[annotator.number].right == 1
+    judging.undo(annotator=annotator, key=uuid.uuid4())
+    assert checks.results(stage) == {}
+    make.submit(annotator, lease, "cannot_judge", reason="It does not load.")
+    judging.flag(annotator=annotator, token=lease.token, reason="It does not load.")
+    assert checks.results(stage)[annotator.number].right == 0
+    assert Flag.objects.get().lease == lease
+
+
+def test_answers_to_checks_make_no_outcome():
+    stage, _ = with_checks(check_rate=0.5, known=3, items=3, strategy=Strategy.EVERYONE)
+    work_through(make.annotator(stage.study), stage)
+    assert not Task.objects.filter(kind=Kind.CHECK, decided__isnull=False).exists()
+    assert Task.objects.filter(kind=Kind.JUDGE, decided__isnull=False).count() == 3
+
+
+def test_a_stage_that_closes_gives_out_no_check():
+    stage, _ = with_checks(check_rate=0.5)
+    annotator = make.annotator(stage.study)
+    studies.move_stage(stage=stage, to=StageState.CLOSED, by="test")
+    assert work_through(annotator, stage) == []
+
+
+# What they say
+
+
+def test_results_of_annotators_and_of_checks():
+    stage, made = with_checks(check_rate=0.5, known=2, items=2, overlap=2, strategy=Strategy.EVERYONE)
+    good, bad = make.annotator(stage.study), make.annotator(stage.study)
+    for annotator, answer in ((good, "candidate-1"), (bad, "none")):
+        while make.judgment(annotator, stage, answer):
+            pass
+    found = checks.results(stage)
+    assert {number: (r.n, r.right) for number, r in found.items()} == {good.number: (2, 2), bad.number: (2, 0)}
+    assert found[good.number].guess_rate == pytest.approx(0.2)
+    assert {pk: (r.n, r.right) for pk, r in checks.by_check(stage).items()} == {task.pk: (2, 1) for task in made}
+    assert [task.result.share for task in checks.table(stage)] == [0.5, 0.5]
+
+
+@pytest.mark.parametrize(
+    ("n", "right", "guess", "sign"),
+    [(0, 0, 0.2, False), (5, 0, 0.2, True), (5, 1, 0.2, False), (20, 7, 0.2, True), (20, 8, 0.2, False),
+     (20, 11, 0.5, True), (20, 12, 0.5, False), (3, 3, 0.5, False), (2, 0, 0.5, False), (3, 0, 0.5, True)],
+)  # fmt: skip
+def test_the_sign_is_a_one_sided_binomial_test_against_half_way_from_guessing(n, right, guess, sign):
+    assert passing.failed(n, right, guess) is sign
+
+
+def test_the_interval_is_wilsons():
+    assert passing.interval(8, 10) == pytest.approx((0.490162, 0.943318), abs=1e-6)
+    assert passing.interval(0, 0) is None
+
+
+def test_enough_does_not_stumble_over_floating_point():
+    assert passing.enough(4, 5, 0.8) and not passing.enough(3, 5, 0.8)
+    assert passing.needed(5, 0.8) == 4 and passing.needed(10, 0.7) == 7
