@@ -83,7 +83,7 @@ def _result(stage: Stage, rows: Sequence[Sequence]) -> Result:
 TAKERS = f"SELECT {columns(Stage, 'taker')} FROM annotation_stage taker WHERE source_id = %(stage)s ORDER BY position"
 THERE = f"""
 SELECT {columns(Task, "task")} FROM annotation_task task
-WHERE stage_id = %(stage)s AND item_id = %(item)s AND kind = 'judge' ORDER BY round
+WHERE stage_id = %(stage)s AND item_id = %(item)s ORDER BY round
 """
 
 # Two tasks of one item may settle at once: whoever comes second sees what the first made of its task.
@@ -124,8 +124,12 @@ def _asks(stage: Stage, item: int, carried: Mapping[str, str]) -> tuple[str, lis
 
 
 def offer(stage: Stage, item: int, key: str, asks: Sequence[Ask], carried: Mapping[str, str]) -> None:
-    """Make these, and no other, the live tasks of the item (by its id and key) in the stage."""
-    there = [task for row in fetch(THERE, stage=stage.pk, item=item) for task in instances(row, Task)]
+    """Make these, and no other, the live tasks of the item (by its id and key) in the stage; none where it is a check
+    there, or for training.
+    """
+    found = [task for row in fetch(THERE, stage=stage.pk, item=item) for task in instances(row, Task)]
+    there = [task for task in found if task.kind == Kind.JUDGE]
+    asks = asks if len(there) == len(found) else []
     wanted = {(ask.question, ask.shows, ask.options): ask for ask in asks}
     changed, kept = False, set()
     for task in reversed(there):
@@ -170,13 +174,13 @@ def locked(stage: Stage) -> Stage:
 
 
 def _take_in(stage: Stage, by: str) -> int:
-    new = [item for (item,) in fetch(NEW, benchmark=stage.study.benchmark_id, stage=stage.pk)]
+    new = _new(stage)
     again = [item for (item,) in fetch(AGAIN, stage=stage.pk)]
     if not new and not again:
         return 0
     with transaction.atomic():
         stage = locked(stage)
-        new = [item for (item,) in fetch(NEW, benchmark=stage.study.benchmark_id, stage=stage.pk)]
+        new = _new(stage)
         made = len(placing.place(stage, asked_of(stage, Item.objects.filter(pk__in=new))))
         out = fallen_out(stage.study)
         again = [item for (item,) in fetch(AGAIN, stage=stage.pk) if item in out]
@@ -185,6 +189,17 @@ def _take_in(stage: Stage, by: str) -> int:
         if made:
             events.record(by=by, verb="took in", subject=stage, items=len(new), again=len(again))
     return made
+
+
+def _new(stage: Stage) -> list[int]:
+    """Items that the stage is to take in; where it has a sample, only what that still lacks."""
+    there = set() if stage.sample is None else set(stage.tasks.filter(kind=Kind.JUDGE).values_list("item", flat=True))
+    lacks = None if stage.sample is None else stage.sample - len(there)
+    if lacks is not None and lacks <= 0:
+        return []
+    new = [item for (item,) in fetch(NEW, benchmark=stage.study.benchmark_id, stage=stage.pk)]
+    drawn = new if lacks is None else draw_sample(stage, [*there, *new])
+    return [item for item in drawn if item not in there][:lacks]
 
 
 def _ask_again(stage: Stage, item: int) -> int:
@@ -230,7 +245,9 @@ def promote(stage: Stage) -> int:
 
 
 def _promote_to(taker: Stage, stage: Stage) -> int:
+    known = set(taker.tasks.exclude(kind=Kind.JUDGE).values_list("item", flat=True))
     found = {item: result for item, result in results(stage).items() if result.label in taker.takes}
+    found = {item: result for item, result in found.items() if item not in known}
     items = queries.with_material(Item.objects.filter(pk__in=draw_sample(taker, found)))
     there = set(taker.tasks.filter(kind=Kind.JUDGE).values_list("item", flat=True))
     asked = []

@@ -123,7 +123,10 @@ def _place_items(stage: Stage) -> int:
         raise CannotCreate("\n".join(reasons[:SHOWN_REASONS] + more))
     if not asked:
         raise CannotCreate("The benchmark has no items.")
-    return len(placing.place(stage, asked)) if stage.source is None else 0
+    if stage.source is not None:
+        return 0
+    drawn = set(promotion.draw_sample(stage, {one.item for one in asked}))
+    return len(placing.place(stage, [one for one in asked if one.item in drawn]))
 
 
 @transaction.atomic

@@ -1,0 +1,53 @@
+"""A stage that asks about some of the benchmark's own items: drawn by the seed, the same in stages with one seed."""
+
+from collections import Counter
+
+import pytest
+
+from annotation import promotion
+from annotation.plans import StagePlan
+from tests import crowd, make
+
+pytestmark = pytest.mark.django_db
+
+
+def two(items=30, **settings):
+    plans = [StagePlan("bivlc-choose", name, settings=settings) for name in ("one", "two")]
+    return make.study(benchmark=crowd.benchmark(items), stages=plans)
+
+
+def drawn(study, name="one"):
+    return set(study.stages.get(name=name).tasks.values_list("item", flat=True))
+
+
+def test_a_first_stage_asks_about_its_sample_alone():
+    study = two(sample=7)
+    assert len(drawn(study)) == 7
+    assert drawn(study) == drawn(study, "two")
+
+
+def test_another_seed_draws_others():
+    assert drawn(two(sample=7, seed=2)) != drawn(two(sample=7, seed=3))
+
+
+def test_a_stratified_sample_has_each_type_its_share():
+    study = two(sample=12, stratify=True)
+    kinds = Counter(study.stages.get(name="one").tasks.values_list("item__type", "item__subtype"))
+    assert set(kinds.values()) == {2} and len(kinds) == 6
+
+
+def test_a_sample_that_is_full_takes_in_nothing():
+    study = two(sample=7)
+    before = drawn(study)
+    make.item(study.benchmark)
+    assert promotion.take_in(study) == 0
+    assert drawn(study) == before
+
+
+def test_a_sample_that_lacks_items_is_filled_up():
+    study = two(items=5, sample=7)
+    before = drawn(study)
+    for _ in range(4):
+        make.item(study.benchmark)
+    assert promotion.take_in(study) == 4  # two items in each stage
+    assert drawn(study) == drawn(study, "two") and before < drawn(study) and len(drawn(study)) == 7
