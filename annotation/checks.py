@@ -19,6 +19,7 @@ from annotation.passing import failed
 from annotation.placing import draw
 from annotation.protocols.registry import PROTOCOLS
 from annotation.rows import fetch
+from benchmarks.metrics.bivlc import wilson
 from benchmarks.models import Item
 
 __all__ = ["failed", "is_due", "items_of", "remove_checks", "reserve", "results", "set_checks", "top_up"]
@@ -178,7 +179,7 @@ class Result:
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        return passing.interval(self.right, self.n)
+        return wilson(self.right, self.n) if self.n else None
 
     @property
     def failed(self) -> bool:

@@ -7,7 +7,6 @@ import math
 from collections.abc import Collection, Sequence
 
 SIGN_LEVEL = 0.05  # a careful annotator shows the sign at most so often
-Z95 = 1.959963984540054
 
 
 def checks_for(screens: int, rate: float) -> int:
@@ -18,16 +17,6 @@ def checks_for(screens: int, rate: float) -> int:
 def guess_rate(gold: Collection[str], answers: int) -> float:
     """How often somebody who picks one of so many answers at random is right."""
     return min(1.0, len(gold) / answers) if answers else 1.0
-
-
-def interval(right: int, n: int) -> tuple[float, float] | None:
-    """Wilson's 95 % interval of a share; none of nothing."""
-    if not n:
-        return None
-    share, z = right / n, Z95
-    middle = (share + z * z / (2 * n)) / (1 + z * z / n)
-    half = z / (1 + z * z / n) * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
-    return max(0.0, middle - half), min(1.0, middle + half)
 
 
 def failed(n: int, right: int, guess_rate: float) -> bool:

@@ -315,11 +315,56 @@ def test_the_sign_is_a_one_sided_binomial_test_against_half_way_from_guessing(n,
     assert passing.failed(n, right, guess) is sign
 
 
-def test_the_interval_is_wilsons():
-    assert passing.interval(8, 10) == pytest.approx((0.490162, 0.943318), abs=1e-6)
-    assert passing.interval(0, 0) is None
+def test_the_share_has_wilsons_interval():
+    assert checks.Result(10, 8, 0.2).interval == pytest.approx((0.490162, 0.943318), abs=1e-6)
+    assert checks.Result(0, 0, 0.2).interval is None
 
 
 def test_enough_does_not_stumble_over_floating_point():
     assert passing.enough(4, 5, 0.8) and not passing.enough(3, 5, 0.8)
     assert passing.needed(5, 0.8) == 4 and passing.needed(10, 0.7) == 7
+
+
+def two_stages(**second):
+    """A stage and one that takes from it what was dropped there, so that the same candidates can be asked again."""
+    plans = [
+        StagePlan("bivlc-choose", "one"),
+        StagePlan("bivlc-choose", "two", source="one", settings={"takes": ["no_image_fits"], **second}),
+    ]
+    study = make.study(items=3, stages=plans)
+    return [study, *study.stages.all()]
+
+
+@pytest.mark.parametrize("settled", [True, False])
+def test_what_is_promoted_makes_no_ordinary_task_for_a_check(settled):
+    study, one, two = two_stages(promotion="settled" if settled else "closing")
+    item = study.benchmark.items.first()
+    checks.set_checks(stage=two, answers={item: ["none"]}, by="test")
+    annotator = make.annotator(study)
+    while make.judgment(annotator, one, "none"):
+        pass
+    studies.move_stage(stage=one, to=StageState.CLOSED, by="test")
+    assert two.tasks.filter(item=item).count() == 1
+    assert two.tasks.filter(kind=Kind.JUDGE, live=True).count() == 2
+
+
+def test_a_sample_is_drawn_among_what_is_no_check():
+    study, one, two = two_stages(sample=2)
+    item = study.benchmark.items.first()
+    checks.set_checks(stage=two, answers={item: ["none"]}, by="test")
+    annotator = make.annotator(study)
+    while make.judgment(annotator, one, "none"):
+        pass
+    studies.move_stage(stage=one, to=StageState.CLOSED, by="test")
+    assert two.tasks.filter(kind=Kind.JUDGE, live=True).exclude(item=item).count() == 2
+
+
+def test_a_check_of_a_later_stage_is_judged_again_after_its_removal():
+    study, one, two = two_stages()
+    item = study.benchmark.items.first()
+    [task] = checks.set_checks(stage=two, answers={item: ["none"]}, by="test")
+    annotator = make.annotator(study)
+    while make.judgment(annotator, one, "none"):
+        pass
+    checks.remove_checks(stage=two, tasks=[task.pk], by="test")
+    assert two.tasks.get(item=item).kind == Kind.JUDGE
