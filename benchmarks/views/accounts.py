@@ -30,10 +30,9 @@ USED = "This password worked once and has been used. Ask for a new one: manage.p
 def log_in(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
         return render(request, "registration/login.html", {"form": AuthenticationForm(request)})
-    form = AuthenticationForm(request, request.POST)
     if too_many(request):
-        form.errors.clear()
         return refused(request, AuthenticationForm(request), SLOW_DOWN, 429)
+    form = AuthenticationForm(request, request.POST)
     if not form.is_valid():
         return refused(request, form, "", 422)
     user = form.get_user()

@@ -99,3 +99,10 @@ def test_logging_out_takes_a_button(client, bo):
 
 def test_the_login_page_is_not_kept(client):
     assert "no-store" in client.get(reverse("login"))["Cache-Control"]
+
+
+def test_who_is_limited_is_not_even_looked_up(client, ana, monkeypatch):
+    for _ in range(accounts.TRIES):
+        log_in(client, "ana", "wrong")
+    monkeypatch.setattr(accounts.AuthenticationForm, "clean", lambda form: pytest.fail("the password was tried"))
+    assert log_in(client, "ana", GIVEN).status_code == 429
