@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from django.db import transaction
 
-from annotation import outcomes, placing, seating
+from annotation import checks, outcomes, placing, seating
 from annotation.models import Annotator, Kind, Lease, LeaseState, Slot, Stage, StageState, Task
 from annotation.rows import fetch
 from benchmarks import events
@@ -54,7 +54,9 @@ def assign(*, stage: Stage, annotators: Sequence[Annotator], keys: Iterable[str]
         for place in places:
             _reserve(stage, place, annotator)
     _check_room(places)
-    return _write(stage, places, annotators, by)
+    written = _write(stage, places, annotators, by)
+    checks.top_up(stage=stage)
+    return written
 
 
 def _tasks(stage: Stage, keys: Sequence[str]) -> list[Task]:
@@ -163,6 +165,7 @@ def unassign(*, stage: Stage, annotator: Annotator, by: str, keys: Iterable[str]
         _give_back(slot, stage, added)
     if slots:
         events.record(by=by, verb="took back", subject=stage, of=annotator.pk, tasks=[slot.task_id for slot in slots])
+        checks.top_up(stage=stage)
     return len(slots)
 
 

@@ -80,7 +80,9 @@ def remove_checks(*, stage: Stage, tasks: Sequence[int], by: str) -> tuple[int, 
 
 
 def top_up(*, stage: Stage) -> int:
-    """What everybody who works in the stage is to meet, after its checks or their rate have changed."""
+    """What everybody who works in the stage is to meet, after its checks, their rate or the work has changed."""
+    if not stage.tasks.filter(kind=Kind.CHECK).exists():
+        return 0
     seats = Seat.objects.filter(stage=stage, screened_out_at=None, annotator__left_at=None, annotator__excluded_at=None)
     return sum(reserve(annotator=seat.annotator, stage=stage, seat=seat) for seat in seats.select_related("annotator"))
 

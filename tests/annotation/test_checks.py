@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from annotation import checks, claiming, gold, judging, passing, promotion, seating, studies, turns
+from annotation import assigning, checks, claiming, gold, judging, passing, promotion, seating, studies, turns
 from annotation.models import Flag, Kind, Slot, Strategy, Task
 from annotation.plans import StagePlan
 from annotation.states import StageState
@@ -368,3 +368,11 @@ def test_a_check_of_a_later_stage_is_judged_again_after_its_removal():
         pass
     checks.remove_checks(stage=two, tasks=[task.pk], by="test")
     assert two.tasks.get(item=item).kind == Kind.JUDGE
+
+
+def test_who_is_assigned_more_meets_more_checks():
+    stage, _ = with_checks(check_rate=0.5, strategy=Strategy.NAMED)
+    annotator = make.annotator(stage.study)
+    keys = [item.key for item in first_items(stage, 6)]
+    assigning.assign(stage=stage, annotators=[annotator], keys=keys, by="test")
+    assert Counter(work_through(annotator, stage)) == {"judge": 6, "check": 6}
