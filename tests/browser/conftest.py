@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from annotation.judging import shown_as
-from annotation.models import Annotator, Judgment
+from annotation.models import Annotator, Judgment, Seat
 from tests import pictures
 
 
@@ -20,7 +20,7 @@ class Sitting:
 
     def open(self) -> "Sitting":
         self.page.goto(self.home)
-        return self.at_desk() if self.annotator.read_id else self
+        return self.at_desk() if Seat.objects.filter(annotator=self.annotator, ready_at__isnull=False).exists() else self
 
     def at_desk(self) -> "Sitting":
         expect(self.page.locator("#desk.ready")).to_be_visible()
