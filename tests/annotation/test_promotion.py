@@ -200,5 +200,5 @@ def test_promoting_takes_the_same_few_queries_however_many_items(django_assert_m
     for items in (3, 60):
         study = make.study(benchmark=crowd.benchmark(items), stages=[CHOOSE, second()])
         annotator = make.annotator(study)
-        with django_assert_max_num_queries(18):
+        with django_assert_max_num_queries(20):
             make.judgment(annotator, stages(study)[0], "candidate-1")
