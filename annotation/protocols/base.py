@@ -43,6 +43,26 @@ def caption(role: str) -> str:
     return f"caption-{role}-0"
 
 
+def negative_image(item: ItemRecord, carried: Carried) -> str:
+    """The image that an earlier stage chose as the item's negative one, else the item's own. Raises NotSuitable."""
+    own = "negative-0" if item.images_as("negative") else ""
+    found = carried.get("negative") or own
+    if not found:
+        raise NotSuitable(f"item {item.key} has no negative image, and no stage before has chosen one")
+    return found
+
+
+def require(item: ItemRecord, *, captions: Sequence[str] = (), images: Sequence[str] = ()) -> None:
+    """Raises NotSuitable, naming the item and what it lacks, unless it has a caption and an image of these roles."""
+    has = {one.role for one in item.captions}
+    for role in captions:
+        if role not in has:
+            raise NotSuitable(f"item {item.key} has no {role} caption")
+    for role in images:
+        if not item.images_as(role):
+            raise NotSuitable(f"item {item.key} has no {role} image")
+
+
 def nothing_right(question: str, options: Sequence[str]) -> str:
     return ""
 
@@ -59,6 +79,7 @@ class Protocol:
     name: str
     title: str
     question: str  # one line above the material
+    shown: str  # what is on a screen, as in "On each screen you see … and answer one question"
     instructions: str  # the default first version
     template: str  # the fragment that shows it: "judge/_bivlc_choose.html"
     asks: Callable[[ItemRecord, Carried], list[Ask]]

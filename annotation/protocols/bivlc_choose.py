@@ -1,6 +1,6 @@
 """BiVLC §3.1 step 3: which of the candidate images carries everything that the negative caption says, or None."""
 
-from annotation.protocols.base import Ask, Carried, Choice, NotSuitable, Protocol, caption
+from annotation.protocols.base import Ask, Carried, Choice, NotSuitable, Protocol, caption, require
 from benchmarks.records import ItemRecord
 
 NONE = "none"
@@ -27,8 +27,7 @@ def asks(item: ItemRecord, carried: Carried) -> list[Ask]:
     candidates = item.latest("candidate")
     if not 2 <= len(candidates) <= 9:
         raise NotSuitable(f"item {item.key} has {len(candidates)} candidate images; bivlc-choose shows 2 to 9")
-    if not any(one.role == "negative" for one in item.captions):
-        raise NotSuitable(f"item {item.key} has no negative caption")
+    require(item, captions=["negative"])
     return [Ask(shows=(caption("negative"),), options=tuple(candidates))]
 
 
@@ -41,6 +40,7 @@ PROTOCOL = Protocol(
     name="bivlc-choose",
     title="Choose the image that fits",
     question="Which picture shows everything the sentence says?",
+    shown="a sentence and several pictures that were made from it",
     instructions=INSTRUCTIONS,
     template="judge/_bivlc_choose.html",
     asks=asks,

@@ -1,0 +1,58 @@
+"""BiVLC §3.1 step 4: which of two images fits the positive caption, the original or the chosen one, or Both.
+
+An item whose chosen image fits as well as the original, or better, is ambiguous and is dropped.
+"""
+
+from annotation.protocols.base import Ask, Carried, Choice, Protocol, caption, negative_image, require
+from benchmarks.records import ItemRecord
+
+BOTH = "both"
+ORIGINAL = "positive-0"
+GENERATED = "ambiguous_generated"
+
+INSTRUCTIONS = """\
+You will see one sentence and two pictures. Pick the picture that fits the sentence better.
+
+- Check every part of the sentence: who or what is there, how many, their colours and other properties, what they do,
+  and how they stand to one another.
+- If only one picture has all of it, pick that one, even if the other is nearly right.
+- If both pictures have all of it, answer Both. Do not choose by which is the nicer picture.
+- If neither has all of it, pick the one that comes closer; if they come equally close, answer Both.
+- Looks do not matter. Deformed hands or faces, blur and odd style are fine as long as the content is right.
+
+Use Cannot judge only when you are unable to answer, for example because you do not understand the sentence or a picture
+does not load, and say why. Skip passes the screen to somebody else. Flag tells the researchers that something is wrong
+with the material.
+"""
+
+
+def asks(item: ItemRecord, carried: Carried) -> list[Ask]:
+    require(item, captions=["positive"], images=["positive"])
+    return [Ask(shows=(caption("positive"),), options=(ORIGINAL, negative_image(item, carried)))]
+
+
+def original_or_not(answer: str) -> str:
+    """What keeps the item, against all that drops it as ambiguous."""
+    if answer == "cannot_judge":
+        return answer
+    return "original" if answer == ORIGINAL else "not"
+
+
+PROTOCOL = Protocol(
+    name="bivlc-disambiguate",
+    title="Find ambiguous items",
+    question="Which picture fits the sentence?",
+    shown="a sentence and two pictures",
+    instructions=INSTRUCTIONS,
+    template="judge/_bivlc_disambiguate.html",
+    asks=asks,
+    fixed=(Choice(BOTH, "Both", ("b",)),),
+    projections={"original or not": original_or_not},
+    drops={
+        "candidate": GENERATED,
+        "negative": GENERATED,
+        BOTH: "ambiguous_both",
+        "cannot_judge": "cannot_judge",
+    },
+    leaks=frozenset({"bivlc-choose"}),  # who chose the image knows which of the two it is
+)

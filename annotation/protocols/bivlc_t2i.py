@@ -1,0 +1,48 @@
+"""BiVLC §4, text to image: which of an item's two images a caption describes, asked of each of its two captions."""
+
+from collections.abc import Sequence
+
+from annotation.protocols.base import Ask, Carried, Protocol, caption, negative_image, require
+from benchmarks.records import ItemRecord
+
+POSITIVE = "positive-0"
+
+INSTRUCTIONS = """\
+You will see one sentence and two pictures. Pick the picture that fits the sentence better.
+
+- Check every part of the sentence: who or what is there, how many, their colours and other properties, what they do,
+  and how they stand to one another. Mind the order of the words.
+- If both seem to fit, or neither, pick the one that fits better. One of the two must be picked.
+- Looks do not matter. Deformed hands or faces, blur and odd style are fine as long as the content is right.
+
+Use Cannot judge only when you are unable to answer, for example because you do not understand the sentence or a picture
+does not load, and say why. Skip passes the screen to somebody else. Flag tells the researchers that something is wrong
+with the material.
+"""
+
+
+def asks(item: ItemRecord, carried: Carried) -> list[Ask]:
+    """One question for each caption; BiVLC (App. D) calls them T_pos2I and T_neg2I."""
+    require(item, captions=["positive", "negative"], images=["positive"])
+    options = (POSITIVE, negative_image(item, carried))
+    asked = ("positive", "negative")
+    return [Ask(shows=(caption(question),), options=options, question=question) for question in asked]
+
+
+def right(question: str, options: Sequence[str]) -> str:
+    """The image of the caption that is shown; the negative one is whichever was chosen for the item."""
+    return next((option for option in options if (option == POSITIVE) == (question == "positive")), "")
+
+
+PROTOCOL = Protocol(
+    name="bivlc-t2i",
+    title="Text to image",
+    question="Which picture does the sentence describe?",
+    shown="a sentence and two pictures",
+    instructions=INSTRUCTIONS,
+    template="judge/_bivlc_t2i.html",
+    asks=asks,
+    measures=True,
+    leaks=frozenset({"bivlc-choose", "bivlc-disambiguate"}),
+    right=right,
+)

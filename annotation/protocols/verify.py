@@ -1,0 +1,55 @@
+"""Does the caption hold of the image: yes, no, cannot tell. For any benchmark that pairs images with captions."""
+
+from annotation.protocols.base import Ask, Carried, Choice, NotSuitable, Protocol, caption, negative_image, require
+from benchmarks.records import ItemRecord
+
+YES, NO, CANNOT_TELL = "yes", "no", "cannot_tell"
+
+INSTRUCTIONS = """\
+You will see one picture and one sentence. Say whether the sentence is true of the picture.
+
+- Yes: everything that the sentence says can be seen in the picture. The picture may show more than it says.
+- No: something that the sentence says is missing from the picture, or is otherwise than it says.
+- Cannot tell: the picture does not show enough to say, for example because what matters is hidden or too small.
+- Looks do not matter. Deformed hands or faces, blur and odd style are fine as long as the content is right.
+
+Use Cannot judge only when you are unable to answer, for example because you do not understand the sentence or a picture
+does not load, and say why. Skip passes the screen to somebody else. Flag tells the researchers that something is wrong
+with the material.
+"""
+
+
+def asks(item: ItemRecord, carried: Carried) -> list[Ask]:
+    """The positive pair; and the negative one, where the item has both its parts."""
+    require(item, captions=["positive"], images=["positive"])
+    positive = Ask(shows=("positive-0", caption("positive")), question="positive")
+    try:
+        require(item, captions=["negative"])
+        image = negative_image(item, carried)
+    except NotSuitable:
+        return [positive]
+    return [positive, Ask(shows=(image, caption("negative")), question="negative")]
+
+
+def holds_or_not(answer: str) -> str:
+    if answer == "cannot_judge":
+        return answer
+    return "holds" if answer == YES else "not"
+
+
+PROTOCOL = Protocol(
+    name="verify",
+    title="Verify captions",
+    question="Is the sentence true of the picture?",
+    shown="a picture and a sentence",
+    instructions=INSTRUCTIONS,
+    template="judge/_verify.html",
+    asks=asks,
+    fixed=(
+        Choice(YES, "Yes", ("y", "1")),
+        Choice(NO, "No", ("n", "2")),
+        Choice(CANNOT_TELL, "Cannot tell", ("t", "3")),
+    ),
+    projections={"holds or not": holds_or_not},
+    drops={NO: "does_not_hold", CANNOT_TELL: CANNOT_TELL, "cannot_judge": "cannot_judge"},
+)
