@@ -3,12 +3,13 @@
 from django.urls import path
 
 from annotation import api
-from annotation.views import judge, manage, setup
+from annotation.views import judge, manage, setup, training
 
 urlpatterns = [
     path("join/<slug:invite>/", judge.join, name="join"),
     path("judge/<slug:token>/", judge.judge, name="judge"),
     path("judge/<slug:token>/accept/", judge.accept, name="judge-accept"),
+    path("judge/<slug:token>/before/", training.before, name="judge-before"),
     path("judge/<slug:token>/submit/", judge.submit, name="judge-submit"),
     path("judge/<slug:token>/skip/", judge.skip, name="judge-skip"),
     path("judge/<slug:token>/undo/", judge.undo, name="judge-undo"),

@@ -103,6 +103,8 @@ def judge(request: HttpRequest, here: Desk) -> HttpResponse:
         return redirect("judge", here.annotator.token)
     if now.state == "rules" or "rules" in request.GET:
         return _rules(request, here, reading=now.state != "rules")
+    if now.state == "before":
+        return redirect("judge-before", here.annotator.token)
     if now.state == "screen":
         return _screen_page(request, here, now)
     return _page("done" if now.state == "done" else "stopped", here, study=here.stage.study, **_where(here, now))
