@@ -114,3 +114,13 @@ def whole(value: float, digits: int = 0) -> float:
     """Rounded with halves up, as the page's script does it."""
     rounded = floor(value * 10**digits + 0.5) / 10**digits
     return int(rounded) if digits == 0 else rounded
+
+
+def written(expected: Expected) -> dict[str, str]:
+    """Its numbers as people read them; ≈ where they rest on an assumption of how many items come in."""
+    return {
+        "judgments": ("≈ " if expected.assumed else "") + f"{expected.judgments:,}",
+        "hours": f"{whole(expected.hours, 1):,.1f}",
+        "cost": f"{whole(expected.cost, 2):,.2f}",
+        "annotators": f"{expected.annotators:,}",
+    }

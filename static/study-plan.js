@@ -1,29 +1,64 @@
-/* The plan beside the form of a new study: judgments, hours and cost of what is filled in. */
+/* The plan beside the form of a new study, as it is being filled in. annotation/plans.py computes the same. */
 "use strict";
-const SECONDS = 10; // for a judgment, as the page says
 const form = document.getElementById("new-study");
-const number = (value, digits = 0) => value.toLocaleString("en", { maximumFractionDigits: digits });
+const sizes = JSON.parse(document.getElementById("sizes")?.textContent || "{}");
+
+const whole = (value, digits = 0) => Math.floor(value * 10 ** digits + 0.5) / 10 ** digits;
+const written = (value, digits = 0) =>
+  whole(value, digits).toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
+const field = (stage, name) => form.elements[`${stage}-${name}`];
+const value = (stage, name) => Number(field(stage, name)?.value) || 0;
+
+function places(stage, judgments, parts) {
+  const [size, quota, strategy] = [value(stage, "batch_size"), value(stage, "quota"), field(stage, "strategy").value];
+  if (!judgments) return 0;
+  if (strategy === "batches" && size) {
+    return parts.reduce((sum, [items, overlap]) => sum + Math.ceil(items / size) * overlap, 0);
+  }
+  const most = parts.filter(([items]) => items).map(([, overlap]) => overlap);
+  return Math.max(quota ? Math.ceil(judgments / quota) : 0, ...most);
+}
+
+function expect(stage, coming, tasks) {
+  const items = Math.min(coming, value(stage, "sample") || coming);
+  const overlap = value(stage, "overlap") || 1;
+  const shared = Math.min(items, value(stage, "agreement_items"));
+  const sharedOverlap = shared ? value(stage, "agreement_overlap") || overlap : 0;
+  const judgments = ((items - shared) * overlap + shared * sharedOverlap) * tasks;
+  const rate = value(stage, "check_rate") / 100;
+  const hours = ((judgments + whole((judgments * rate) / (1 - rate))) * value(stage, "seconds")) / 3600;
+  const annotators = places(stage, judgments, [[items - shared, overlap], [shared, sharedOverlap]]);
+  return { items, judgments, hours, cost: hours * (Number(form.elements.pay_per_hour.value) || 0), annotators };
+}
+
+function show(name, found, assumed) {
+  const row = document.querySelector(`[data-plan="${name}"]`);
+  const texts = {
+    judgments: (assumed ? "≈ " : "") + written(found.judgments),
+    hours: written(found.hours, 1),
+    cost: written(found.cost, 2),
+    annotators: written(found.annotators),
+  };
+  for (const [of, text] of Object.entries(texts)) row.querySelector(`[data-of="${of}"]`).textContent = text;
+}
 
 function plan() {
-  const row = document.querySelector(`[data-benchmark="${form.benchmark.value}"]`);
-  const items = Number(row?.dataset.items || 0);
-  const overlap = Number(form.overlap.value) || 0;
-  const hours = (items * overlap * SECONDS) / 3600;
-  const shown = {
-    items: number(items),
-    overlap: number(overlap),
-    judgments: number(items * overlap),
-    hours: `${number(hours, 1)} h`,
-    cost: `${number(hours * (Number(form.pay_per_hour.value) || 0))} ${form.currency.value.toUpperCase()}`,
-  };
-  for (const [name, text] of Object.entries(shown)) {
-    document.querySelector(`[data-plan="${name}"]`).textContent = text;
-  }
+  const size = sizes[form.elements.benchmark.value] || { items: 0, tasks: [] };
+  const all = { judgments: 0, hours: 0, cost: 0, annotators: 0 };
+  const found = {};
+  let guessed = false;
+  document.querySelectorAll("[data-stage]").forEach((stage, place) => {
+    const { stage: name, source, after } = stage.dataset;
+    const coming = source ? whole(found[source].items * (value(source, "kept") / 100)) : size.items;
+    found[name] = expect(name, coming, size.tasks[place] || 1);
+    guessed ||= Boolean(source);
+    show(name, found[name], Boolean(source));
+    for (const of of Object.keys(all)) all[of] += of === "annotators" && after ? 0 : found[name][of];
+  });
+  show("", all, guessed);
 }
 
 if (form) {
   form.addEventListener("input", plan);
-  plan();
-  document.getElementById("plan").hidden = false;
-  document.getElementById("sizes").hidden = true;
+  document.getElementById("work-out").hidden = true;
 }

@@ -1,29 +1,43 @@
 """The managers' pages that set a study up."""
 
-from django.db.models import Count
+from itertools import zip_longest
+
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from annotation import studies
-from annotation.forms import StudyForm
+from annotation.plans import total, written
+from annotation.presets import PRESETS
 from annotation.protocols.registry import PROTOCOLS
+from annotation.setups import Setup, preset_of
 from benchmarks import events
 from benchmarks.access import staff_only
-from benchmarks.models import Benchmark
+
+UNFIT = 422
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @staff_only
 def study_new(request: HttpRequest) -> HttpResponse:
-    protocol = next(iter(PROTOCOLS.values()))
-    initial = {"benchmark": request.GET.get("benchmark"), "instructions": protocol.instructions}
-    form = StudyForm(request.POST or None, initial=initial)
-    if request.method == "POST" and form.is_valid():
-        try:
-            study = studies.create_study(by=events.named(request.user), created_by=request.user, **form.plan())
-            return redirect("study-detail", study.pk)
-        except studies.CannotCreate as refusal:
-            form.add_error(None, str(refusal).split("\n"))
-    sizes = Benchmark.objects.annotate(items_count=Count("items"))
-    return render(request, "studies/new.html", {"section": "studies", "form": form, "benchmarks": sizes})
+    """A form with every value of the study and its stages, beside what they will take; `plan` works only that out."""
+    data = request.POST if request.method == "POST" else None
+    setup = Setup(preset_of(data or request.GET), data, request.GET.get("benchmark"))
+    if data is None or not setup.is_valid() or "plan" in data:
+        return _form(request, setup, UNFIT if setup.wrong() else 200)
+    try:
+        study = studies.create_study(by=events.named(request.user), created_by=request.user, **setup.plan())
+    except studies.CannotCreate as refusal:
+        setup.study.add_error(None, str(refusal).split("\n"))
+        return _form(request, setup, UNFIT)
+    return redirect("study-detail", study.pk)
+
+
+def _form(request: HttpRequest, setup: Setup, status: int) -> HttpResponse:
+    expected = setup.expected()
+    context = {
+        "section": "studies", "setup": setup, "presets": PRESETS.values(), "protocols": PROTOCOLS.values(),
+        "rows": [(form, one and written(one)) for form, one in zip_longest(setup.stages, expected)],
+        "total": expected and written(total(expected)),
+    }  # fmt: skip
+    return render(request, "studies/new.html", context, status=status)

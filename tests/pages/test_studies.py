@@ -5,7 +5,6 @@ import re
 
 import pytest
 from django.contrib.auth.models import User
-from django.core.management import CommandError, call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
@@ -42,11 +41,6 @@ def study():
 
 def address(name: str, study: Study | None = None) -> str:
     return reverse(name, args=[study.pk] if study else [])
-
-
-def form(**changes) -> dict:
-    filled = {"name": "Round 1", "protocol": "bivlc-choose", "overlap": 2, "tie_rule": "drop", "lease_seconds": 600}
-    return filled | {"pay_per_hour": "12.00", "currency": "usd", "instructions": "Look well."} | changes
 
 
 def test_the_page_shows_the_figures(client, manager, study):
@@ -102,34 +96,6 @@ def test_a_study_takes_as_many_queries_whatever_its_size(client, manager, name):
     small, large = crowd.stage(items=12, people=3, seed=5).study, crowd.stage(items=60, people=9, overlap=3).study
     assert Flag.objects.filter(lease__task__stage__study=small).exists()
     assert queries(client, address(name, small)) == queries(client, address(name, large))
-
-
-def test_a_study_is_set_up_in_the_browser(client, manager):
-    benchmark = make.benchmark(items=3)
-    answer = client.post(address("study-new"), form(benchmark=benchmark.pk, quota=5, auto_advance="on"))
-    study = Study.objects.get(name="Round 1")
-    assert answer.url == address("study-detail", study)
-    stage = study.stages.get()
-    assert (stage.slots.count(), stage.quota, stage.auto_advance, study.currency) == (6, 5, True, "USD")
-    assert (study.created_by, stage.instructions.get().text) == (manager, "Look well.")
-
-
-@pytest.mark.parametrize(
-    ("changes", "field"),
-    [({"overlap": 0}, "overlap"), ({"lease_seconds": 5}, "lease_seconds"), ({"pay_per_hour": -1}, "pay_per_hour")],
-)
-def test_a_wrong_value_is_said_at_its_field(client, manager, changes, field):
-    benchmark = make.benchmark()
-    answer = client.post(address("study-new"), form(benchmark=benchmark.pk, **changes))
-    assert f'id="{field}-error"' in answer.content.decode()
-    assert not Study.objects.exists()
-
-
-def test_a_benchmark_that_does_not_suit_is_explained(client, manager):
-    benchmark = make.benchmark(candidates=1)
-    answer = client.post(address("study-new"), form(benchmark=benchmark.pk)).content.decode()
-    assert "has 1 candidate images" in answer
-    assert not Study.objects.exists()
 
 
 def test_a_study_is_paused_opened_and_closed(client, manager, study):
@@ -209,22 +175,3 @@ def test_the_api_answers_the_pages_figures(client, manager, study):
     assert {**answer, "now": 0} == {**figures, "now": 0}
     (listed,) = client.get(address("api-study-list")).json()["results"]
     assert listed["judgments_counted"] == figures["progress"]["judgments_counted"]
-
-
-def test_create_study_prints_the_invitation(capsys):
-    benchmark = make.benchmark(items=3, name="Small")
-    call_command(
-        "create_study", "Small", "--protocol", "bivlc-choose", "--overlap", "2", "--pay", "12", "--lease", "300"
-    )
-    study = Study.objects.get(benchmark=benchmark)
-    said = capsys.readouterr().out
-    assert reverse("join", args=[study.invite]) in said and "6 judgments wanted" in said
-    assert (study.pay_per_hour, study.stages.get().lease_seconds) == (12, 300)
-
-
-def test_create_study_refuses_with_a_sentence():
-    make.benchmark(name="Small", candidates=1)
-    with pytest.raises(CommandError, match="has 1 candidate images"):
-        call_command("create_study", "Small", "--protocol", "bivlc-choose")
-    with pytest.raises(CommandError, match="no benchmark 'Big'"):
-        call_command("create_study", "Big", "--protocol", "bivlc-choose")

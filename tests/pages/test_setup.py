@@ -1,0 +1,186 @@
+"""Setting a study up, in the browser without script and by command: presets, every value, the plan."""
+
+import re
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import CommandError, call_command
+from django.urls import reverse
+
+from annotation.models import Stage, Study
+from annotation.plans import expect, written
+from annotation.presets import PRESETS, assumed
+from tests import make
+
+pytestmark = pytest.mark.django_db
+NEW = "/studies/new/"
+ONE = "bivlc-choose"
+
+
+@pytest.fixture
+def manager(client):
+    user = User.objects.create_user("ana", password="x", is_staff=True)
+    client.force_login(user)
+    return user
+
+
+def shown(html: str) -> dict[str, str]:
+    """What the page's form would send as it stands: fields by name."""
+    form = html[html.index('id="new-study"') : html.index("</form>", html.index('id="new-study"'))]
+    found = {}
+    for tag in re.findall(r"<input[^>]*>", form):
+        name, kind = re.search(r'name="([^"]+)"', tag), re.search(r'type="([^"]+)"', tag)[1]
+        if name and (kind not in {"checkbox", "radio"} or "checked" in tag):
+            given = re.search(r'value="([^"]*)"', tag)
+            found.setdefault(name[1], []).append(given[1] if given else "on" if kind == "checkbox" else "")
+    for name, words in re.findall(r'<textarea name="([^"]+)"[^>]*>\n?(.*?)</textarea>', form, re.S):
+        found[name] = [words]
+    for name, options in re.findall(r'<select name="([^"]+)"[^>]*>(.*?)</select>', form, re.S):
+        found[name] = re.findall(r'value="([^"]*)" selected', options)
+    return found
+
+
+def start(client, **asked) -> dict:
+    return {**shown(client.get(NEW, asked).content.decode()), "name": "Round 1"}
+
+
+def planned(html: str) -> dict[str, dict[str, str]]:
+    rows = re.findall(r'<tr data-plan="([^"]*)">(.*?)</tr>', html, re.S)
+    return {name: dict(re.findall(r'data-of="(\w+)">([^<]*)<', row)) for name, row in rows}
+
+
+def test_one_question_is_set_up_with_what_was_filled_in(client, manager):
+    benchmark = make.benchmark(items=3)
+    form = start(client, protocol=ONE, benchmark=benchmark.pk)
+    form |= {f"{ONE}-quota": 5, f"{ONE}-auto_advance": "on", f"{ONE}-instructions": "Look\r\nwell.", "currency": "eur"}
+    answer = client.post(NEW, form | {"paused": "on", "consent": "I agree."})
+    study = Study.objects.get(name="Round 1")
+    assert answer.url == reverse("study-detail", args=[study.pk])
+    stage = study.stages.get()
+    assert (stage.slots.count(), stage.quota, stage.auto_advance, study.currency) == (6, 5, True, "EUR")
+    assert (study.created_by, stage.instructions.get().text) == (manager, "Look\nwell.")
+    assert (study.state, study.consent) == ("paused", "I agree.")
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_a_preset_sent_back_as_it_came_makes_its_stages(client, manager, preset):
+    benchmark = make.benchmark(items=2)
+    for item in benchmark.items.all():
+        item.item_images.create(image=make.image(), role="negative", position=0, source_name="n")
+    answer = client.post(NEW, start(client, preset=preset, benchmark=benchmark.pk))
+    assert answer.status_code == 302, re.findall(r"errorlist[^>]*>(.*?)</ul>", answer.content.decode())
+    made = list(Study.objects.get().stages.all())
+    for plan, stage in zip(PRESETS[preset].stages, made, strict=True):
+        assert (stage.name, stage.protocol, stage.source and stage.source.name) == (
+            plan.called, plan.protocol, plan.source or None
+        )  # fmt: skip
+        assert {name: getattr(stage, name) for name in plan.settings} == plan.settings
+
+
+def test_bivlc_by_form_is_bivlc_by_command(client, manager):
+    """Whichever way, every column of every stage is the same."""
+    benchmark = make.benchmark(items=2, name="Small")
+    client.post(NEW, start(client, preset="bivlc", benchmark=benchmark.pk))
+    call_command("create_study", "Small", "--preset", "bivlc", "--name", "By command")
+    own = {"id", "study_id", "invite", "seed", "source_id", "after_id"}
+    rows = [
+        [{k: v for k, v in row.items() if k not in own} for row in Stage.objects.filter(study__name=name).values()]
+        for name in ("Round 1", "By command")
+    ]
+    assert rows[0] == rows[1] and len(rows[0]) == 4
+
+
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        ({"overlap": 0}, "overlap"),
+        ({"lease_seconds": 5}, "lease_seconds"),
+        ({"strategy": "batches", "batch_size": ""}, "batch_size"),
+        ({"agreement_items": 5}, "agreement_overlap"),
+        ({"agreement_overlap": 2}, "agreement_items"),
+        ({"overlap": 3, "cap": 2}, "cap"),
+        ({"check_rate": 60}, "check_rate"),
+        ({"kept": 101}, "kept"),
+        ({"strategy": "lottery"}, "strategy"),
+        ({"apart_from": "nowhere"}, "apart_from"),
+        ({"instructions": ""}, "instructions"),
+    ],
+)
+def test_a_wrong_value_is_said_at_its_field(client, manager, changes, field):
+    benchmark = make.benchmark()
+    form = start(client, protocol=ONE, benchmark=benchmark.pk)
+    answer = client.post(NEW, form | {f"{ONE}-{name}": value for name, value in changes.items()})
+    page = answer.content.decode()
+    assert answer.status_code == 422
+    assert f'id="id_{ONE}-{field}_error"' in page and f'href="#id_{ONE}-{field}"' in page
+    assert re.search(rf'<(input|select|textarea|fieldset)[^>]*id="id_{ONE}-{field}"', page)
+    assert not Study.objects.exists()
+
+
+@pytest.mark.parametrize(("field", "value"), [("name", ""), ("pay_per_hour", -1), ("currency", "DOLLARS")])
+def test_a_wrong_value_of_the_study_is_said_at_its_field(client, manager, field, value):
+    form = start(client, protocol=ONE, benchmark=make.benchmark().pk)
+    answer = client.post(NEW, {**form, field: value})
+    assert answer.status_code == 422 and f'id="id_{field}_error"' in answer.content.decode()
+
+
+def test_a_name_that_is_taken_is_refused(client, manager):
+    make.study(name="Round 1")
+    answer = client.post(NEW, start(client, protocol=ONE))
+    assert answer.status_code == 422 and "a study of this name" in answer.content.decode()
+
+
+def test_a_benchmark_that_does_not_suit_is_explained(client, manager):
+    benchmark = make.benchmark(candidates=1)
+    answer = client.post(NEW, start(client, protocol=ONE, benchmark=benchmark.pk))
+    assert answer.status_code == 422 and "has 1 candidate images" in answer.content.decode()
+    assert not Study.objects.exists()
+
+
+def test_a_setting_within_more_is_not_hidden_when_it_is_wrong(client, manager):
+    form = start(client, protocol=ONE, benchmark=make.benchmark().pk)
+    page = client.post(NEW, form | {f"{ONE}-lease_seconds": 1}).content.decode()
+    assert "<details open><summary>More about" in page
+
+
+def test_the_page_plans_what_the_preset_needs(client, manager):
+    benchmark = make.benchmark(items=3)
+    page = client.get(NEW, {"preset": "bivlc", "benchmark": benchmark.pk}).content.decode()
+    stages = PRESETS["bivlc"].stages
+    for one in expect(stages, items=3, assumed=assumed(stages), pay=12):
+        assert planned(page)[one.stage] == written(one)
+
+
+def test_the_plan_is_worked_out_again_without_script_and_nothing_is_set_up(client, manager):
+    form = start(client, protocol=ONE, benchmark=make.benchmark(items=10).pk)
+    changes = {f"{ONE}-overlap": 3, f"{ONE}-seconds": 36, f"{ONE}-check_rate": 25, "pay_per_hour": 12, "plan": 1}
+    answer = client.post(NEW, form | changes)
+    assert answer.status_code == 200 and not Study.objects.exists()
+    expected = {"judgments": "30", "hours": "0.4", "cost": "4.80", "annotators": "3"}
+    assert planned(answer.content.decode()) == {ONE: expected, "": expected}
+
+
+def test_percents_come_back_as_they_were_typed(client, manager):
+    form = start(client, protocol=ONE, benchmark=make.benchmark().pk) | {f"{ONE}-check_rate": "12.5", "plan": 1}
+    again = shown(client.post(NEW, form).content.decode())
+    assert again[f"{ONE}-check_rate"] == ["12.5"]
+    client.post(NEW, again | {"name": "Round 1"})
+    assert Stage.objects.get().check_rate == 0.125
+
+
+def test_without_a_benchmark_there_is_a_way_to_one(client, manager):
+    page = client.get(NEW).content.decode()
+    assert "Import one" in page and "new-study" not in page
+
+
+def test_what_an_address_asks_for_and_is_not_there_is_the_first_preset(client, manager):
+    make.benchmark()
+    for asked in ({"preset": "nothing"}, {"protocol": "nothing"}, {"benchmark": "x"}, {}):
+        page = client.get(NEW, asked)
+        assert page.status_code == 200 and 'data-stage="choose"' in page.content.decode()
+
+
+def test_only_staff_sets_studies_up(client):
+    assert client.get(NEW).status_code == 302
+    client.force_login(User.objects.create_user("guest", password="x"))
+    assert client.post(NEW, {"name": "x"}).status_code == 403
