@@ -13,10 +13,11 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef
 
 from annotation import checks
-from annotation.models import Annotator, Lease, LeaseState, Slot, Stage, Strategy, StudyState, Task
+from annotation.models import Annotator, Kind, Lease, LeaseState, Slot, Stage, Strategy, StudyState, Task
 from annotation.rows import columns, fetch, instances
 from benchmarks import events
 
+BATCHED = (Strategy.BATCHES, Strategy.EVERYONE)
 COLUMNS = f"{columns(Lease, 'lease')}, {columns(Task, 'task')}"
 
 NOT_HAD = """NOT EXISTS (SELECT FROM annotation_lease had WHERE had.task_id = slot.task_id
@@ -146,8 +147,8 @@ def _leases(statement: str, **values: int) -> list[Lease]:
 
 
 def _room(annotator: Annotator, stage: Stage, wanted: int, holding: int) -> int:
-    if stage.quota is None or wanted < 1:
-        return wanted
+    if stage.quota is None or wanted < 1 or stage.strategy in BATCHED:
+        return wanted  # a batch that was given is judged to its end
     return min(wanted, stage.quota - judged(annotator, stage) - holding)
 
 
@@ -174,6 +175,8 @@ def skip(*, annotator: Annotator, token) -> Lease | None:
     mine = Slot.objects.filter(pk=lease.slot_id, annotator=annotator, judgment__isnull=True)
     if not mine.update(annotator=None, held_until=None):  # it ran out and somebody took it just now
         return None
+    batched = Slot.objects.filter(pk=lease.slot_id, stage__strategy__in=BATCHED, task__kind=Kind.JUDGE)
+    batched.update(reserved=None)  # else nobody else could have it
     Lease.objects.filter(pk=lease.pk).update(state=LeaseState.SKIPPED)
     events.record(by=events.named(annotator), verb="skipped", subject=lease.task)
     return lease

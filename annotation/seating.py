@@ -6,14 +6,15 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from annotation import checks, training
+from annotation.claiming import BATCHED
 from annotation.models import Annotator, Instructions, Seat, Slot, Stage, StageState, Strategy
 from annotation.rows import fetch
 from benchmarks import events
 
-BATCHED = (Strategy.BATCHES, Strategy.EVERYONE)
-
-# Places of batches that nobody holds and that have something to judge, full batches or such as will not grow; never one
-# with an item that the annotator has had here or met in a stage that this one keeps apart from. `like` comes first.
+# Places of batches with something to judge that is nobody's, full batches or such as will not grow; never one with an
+# item that the annotator has had here or met in a stage that this one keeps apart from, nor one with more to judge than
+# their quota leaves. Where a stage comes after another, a place of which somebody else had most items there is kept for
+# them while they are on the way. First what the annotator had there, then what has most to judge: leftovers come last.
 FREE_PLACES = """
 SELECT task.batch, slot.number
 FROM annotation_slot slot JOIN annotation_task task ON task.id = slot.task_id
@@ -23,14 +24,23 @@ WHERE slot.stage_id = %(stage)s AND task.batch IS NOT NULL AND task.kind = 'judg
     GROUP BY batch HAVING count(DISTINCT item_id) >= %(size)s))
 GROUP BY task.batch, slot.number
 HAVING bool_or(slot.annotator_id IS NULL) AND bool_and(slot.reserved_id IS NULL OR slot.judgment_id IS NOT NULL)
-  AND NOT EXISTS (SELECT FROM annotation_seat seat WHERE seat.stage_id = %(stage)s
-                  AND seat.batch = task.batch AND seat.place = slot.number)
+  AND (%(room)s::int IS NULL OR count(*) FILTER (WHERE slot.judgment_id IS NULL) <= %(room)s::int)
   AND NOT bool_or(EXISTS (
     SELECT FROM annotation_lease had JOIN annotation_task met ON met.id = had.task_id
     JOIN annotation_stage there ON there.id = met.stage_id
     WHERE had.annotator_id = %(annotator)s AND had.state <> 'lapsed' AND met.item_id = task.item_id
       AND (met.id = task.id OR there.position = ANY(%(apart)s))))
-ORDER BY (task.batch, slot.number) <> (%(like_batch)s, %(like_place)s), task.batch, slot.number LIMIT 1
+  AND (%(after)s::bigint IS NULL OR 2 * count(*) FILTER (WHERE EXISTS (
+    SELECT FROM annotation_task asked JOIN annotation_slot before ON before.task_id = asked.id
+    JOIN annotation_annotator holder ON holder.id = before.reserved_id
+    WHERE asked.stage_id = %(after)s AND asked.item_id = task.item_id AND before.number = slot.number
+      AND holder.id <> %(annotator)s AND holder.left_at IS NULL AND holder.excluded_at IS NULL
+      AND NOT EXISTS (SELECT FROM annotation_lease had WHERE had.task_id = task.id AND had.annotator_id = holder.id
+                      AND had.state <> 'lapsed'))) <= count(*))
+ORDER BY count(*) FILTER (WHERE %(after)s::bigint IS NOT NULL AND EXISTS (
+    SELECT FROM annotation_task asked JOIN annotation_slot before ON before.task_id = asked.id
+    WHERE asked.stage_id = %(after)s AND asked.item_id = task.item_id AND before.reserved_id = %(annotator)s)) DESC,
+  count(*) FILTER (WHERE slot.judgment_id IS NULL) DESC, task.batch, slot.number LIMIT 1
 """
 RESERVE = """
 UPDATE annotation_slot slot SET reserved_id = %(annotator)s FROM annotation_task task
@@ -69,9 +79,11 @@ def sit(*, annotator: Annotator, stage: Stage) -> Seat:
 
 
 def _give_batch(annotator: Annotator, stage: Stage, seat: Seat) -> None:
+    """Whoever had the place before is done with it: what is left there is nobody's."""
     place = free_place(annotator, stage)
     if place is None:
         return
+    Seat.objects.filter(stage=stage, batch=place[0], place=place[1]).update(batch=None, place=None)
     seat.batch, seat.place = place
     seat.save(update_fields=["batch", "place"])
     with connection.cursor() as cursor:
@@ -80,11 +92,11 @@ def _give_batch(annotator: Annotator, stage: Stage, seat: Seat) -> None:
 
 
 def free_place(annotator: Annotator, stage: Stage) -> tuple[int, int] | None:
-    """The batch and place that the annotator would be given, the same as in the stage before where it is free."""
-    before = Seat.objects.filter(annotator=annotator, stage=stage.after_id).first() if stage.after_id else None
+    """The batch and place that the annotator would be given, with the items that they had in the stage before."""
+    judged = _judged(annotator, stage) if stage.quota else 0
     found = fetch(
-        FREE_PLACES, stage=stage.pk, annotator=annotator.pk, apart=stage.apart_from,
-        like_batch=before.batch if before else None, like_place=before.place if before else None,
+        FREE_PLACES, stage=stage.pk, annotator=annotator.pk, apart=stage.apart_from, after=stage.after_id,
+        room=stage.quota - judged if judged else None,
         any=stage.strategy == Strategy.EVERYONE or will_not_grow(stage), size=stage.batch_size or 1,
     )  # fmt: skip
     return found[0] if found else None
@@ -110,11 +122,13 @@ def stages_of(annotator: Annotator) -> list[Stage]:
 
 
 def has_work(annotator: Annotator, stage: Stage) -> bool:
-    """Whether a claim would find something for the annotator, once they sit there."""
-    if stage.state != StageState.OPEN or _is_over(annotator, stage):
+    """Whether a claim would find something for the annotator, once they sit there. A quota cuts no batch short."""
+    if stage.state != StageState.OPEN or _is_screened_out(annotator, stage):
         return False
-    more = stage.strategy in BATCHED and free_place(annotator, stage) is not None
-    return more or claimable(annotator, stage)
+    if stage.strategy in BATCHED:
+        return claimable(annotator, stage) or free_place(annotator, stage) is not None
+    full = stage.quota is not None and _judged(annotator, stage) >= stage.quota
+    return not full and claimable(annotator, stage)
 
 
 def claimable(annotator: Annotator, stage: Stage) -> bool:
@@ -124,12 +138,12 @@ def claimable(annotator: Annotator, stage: Stage) -> bool:
     return fetch(CLAIMABLE, **values)[0][0]
 
 
-def _is_over(annotator: Annotator, stage: Stage) -> bool:
-    """Screened out there, or their quota is full."""
-    if Seat.objects.filter(annotator=annotator, stage=stage, screened_out_at__isnull=False).exists():
-        return True
-    mine = Slot.objects.filter(stage=stage, annotator=annotator, judgment__isnull=False)
-    return stage.quota is not None and mine.count() >= stage.quota
+def _is_screened_out(annotator: Annotator, stage: Stage) -> bool:
+    return Seat.objects.filter(annotator=annotator, stage=stage, screened_out_at__isnull=False).exists()
+
+
+def _judged(annotator: Annotator, stage: Stage) -> int:
+    return Slot.objects.filter(stage=stage, annotator=annotator, judgment__isnull=False).count()
 
 
 def next_stage(annotator: Annotator, stages: Sequence[Stage] | None = None) -> Stage | None:
