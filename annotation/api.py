@@ -8,14 +8,27 @@ from rest_framework.response import Response
 
 from annotation import access
 from annotation.figures import study_figures
+from annotation.funnel import funnel
 from annotation.models import Study
-from annotation.queries import with_progress
+from annotation.queries import with_people, with_stages
+
+
+class StageData(serializers.Serializer):
+    position = serializers.IntegerField()
+    name = serializers.CharField()
+    protocol = serializers.CharField()
+    state = serializers.CharField()
+    overlap = serializers.IntegerField()
+    tasks = serializers.IntegerField()
+    settled = serializers.IntegerField()
+    kept = serializers.IntegerField()
+    judgments_wanted = serializers.IntegerField(source="wanted")
+    judgments_counted = serializers.IntegerField(source="judged")
 
 
 class StudyData(serializers.ModelSerializer):
     benchmark = serializers.CharField(source="benchmark.name")
-    protocol = serializers.CharField()
-    overlap = serializers.IntegerField()
+    stages = StageData(many=True, source="rows")
     judgments_wanted = serializers.IntegerField(source="wanted")
     judgments_counted = serializers.IntegerField(source="judged")
     annotators = serializers.IntegerField(source="people")
@@ -23,25 +36,27 @@ class StudyData(serializers.ModelSerializer):
     class Meta:
         model = Study
         fields = [
-            "id", "name", "benchmark", "state", "protocol", "overlap", "judgments_wanted", "judgments_counted",
-            "annotators", "pay_per_hour", "currency", "created_at",
+            "id", "name", "benchmark", "state", "stages", "judgments_wanted", "judgments_counted", "annotators",
+            "pay_per_hour", "currency", "created_at",
         ]  # fmt: skip
 
 
 @api_view(["GET"])
 def study_list(request: Request) -> Response:
     pages = LimitOffsetPagination()
-    page = pages.paginate_queryset(with_progress(Study.objects.all()), request)
-    return pages.get_paginated_response(StudyData(page, many=True).data)
+    page = pages.paginate_queryset(with_people(Study.objects.all()), request)
+    return pages.get_paginated_response(StudyData(with_stages(page), many=True).data)
 
 
 @api_view(["GET"])
 def study_detail(request: Request, pk: int) -> Response:
-    stage = access.stage_for(request.user, pk)
-    return Response(StudyData(with_progress(Study.objects.all()).get(pk=stage.study_id)).data)
+    """The study with its stages and its funnel; docs/measures.md defines the counts."""
+    study = access.study_for(request.user, pk)
+    (with_rows,) = with_stages(with_people(Study.objects.filter(pk=study.pk)))
+    return Response({**StudyData(with_rows).data, "funnel": funnel(study)})
 
 
 @api_view(["GET"])
 def study_figures_data(request: Request, pk: int) -> Response:
-    """The dictionary behind the study page; docs/measures.md defines its figures."""
-    return Response(study_figures(access.stage_for(request.user, pk)))
+    """The figures of one stage (`?stage=2`; the first where none is named), as on the study page."""
+    return Response(study_figures(access.stage_for(request.user, pk, request.GET.get("stage", ""))))

@@ -1,100 +1,166 @@
-"""The study page's contents: the figures, what is to be looked at, and where the marks of its drawn charts stand.
-
-Places and widths are in percent of the chart.
-"""
+"""The study page's contents: the funnel of its stages, and of one stage the figures and what is to be looked at."""
 
 import hashlib
-import json
-from collections.abc import Iterator
 
-from annotation import exports, review
+from django.urls import NoReverseMatch, reverse
+
+from annotation import charts, exports, funnel, review
 from annotation.figures import study_figures
-from annotation.models import STUDY_MOVES, Stage, StudyState
+from annotation.models import STUDY_MOVES, Promotion, Stage, StageState, Strategy, Study, StudyState
 from annotation.protocols.registry import PROTOCOLS
+from annotation.pseudonyms import pseudonym
+from annotation.rows import fetch
 
 SHOWN = 6  # disagreements and flags
 PAIRS = 45  # of annotators, those with most items in common; the export has all
 BLOCKS = (
-    "summary", "tiles", "funnel", "kappas", "series", "annotators", "agreement", "types", "disagreements", "flags",
-    "exports",
+    "summary", "funnel", "tabs", "stage", "tiles", "outcomes", "kappas", "series", "annotators", "agreement", "types",
+    "disagreements", "flags", "batches", "exports",
 )  # fmt: skip
 MOVES = {StudyState.PAUSED: "Pause", StudyState.OPEN: "Open", StudyState.CLOSED: "Close"}
+
+# Counts and newest rows: of everything that the page shows, something here is another as soon as that is.
+SEEN = """
+WITH stage AS (SELECT * FROM annotation_stage WHERE study_id = %(study)s),
+     task AS (SELECT * FROM annotation_task WHERE stage_id IN (SELECT id FROM stage)),
+     lease AS (SELECT lease.* FROM annotation_lease lease JOIN task ON task.id = lease.task_id)
+SELECT (SELECT state FROM annotation_study WHERE id = %(study)s),
+  (SELECT array_agg(state ORDER BY position) FROM stage),
+  (SELECT max(id) FROM annotation_instructions WHERE stage_id IN (SELECT id FROM stage)),
+  (SELECT row(count(*), count(*) FILTER (WHERE live), sum(overlap), max(id))::text FROM task),
+  (SELECT row(count(*), count(judgment_id), max(judgment_id), count(*) FILTER (WHERE held_until > now()))::text
+   FROM annotation_slot WHERE stage_id IN (SELECT id FROM stage)),
+  (SELECT row(count(*), count(*) FILTER (WHERE state = 'skipped'))::text FROM lease),
+  (SELECT max(judgment.id) FROM annotation_judgment judgment JOIN lease ON lease.id = judgment.lease_id),
+  (SELECT row(count(*), count(settled_at))::text FROM annotation_flag WHERE lease_id IN (SELECT id FROM lease)),
+  (SELECT row(count(*), max(decided_at))::text FROM annotation_outcome WHERE task_id IN (SELECT id FROM task)),
+  (SELECT row(count(*), max(id))::text FROM annotation_seat WHERE stage_id IN (SELECT id FROM stage)),
+  (SELECT row(count(*), count(excluded_at), count(left_at))::text FROM annotation_annotator
+   WHERE study_id = %(study)s),
+  (SELECT count(*) FROM benchmarks_item WHERE benchmark_id = %(benchmark)s),
+  (SELECT array_agg(id || state ORDER BY id) FROM benchmarks_job
+   WHERE kind = 'export' AND params @> jsonb_build_object('study', %(study)s::bigint)),
+  to_char(now(), 'YYYYMMDDHH24MI')
+"""
+MINUTE = -1  # of SEEN: forecasts move with the clock
+
+BATCHES = """
+SELECT task.batch, slot.number, count(DISTINCT task.item_id), count(*), count(slot.judgment_id),
+       max(annotator.number)
+FROM annotation_slot slot JOIN annotation_task task ON task.id = slot.task_id
+LEFT JOIN annotation_annotator annotator ON annotator.id = coalesce(slot.reserved_id, slot.annotator_id)
+WHERE slot.stage_id = %(stage)s AND task.kind = 'judge' AND task.live AND task.batch IS NOT NULL
+GROUP BY task.batch, slot.number ORDER BY task.batch, slot.number
+"""
 
 
 def contents(stage: Stage) -> dict:
     """Everything that the page and its live part show."""
-    figures = study_figures(stage)
+    study, figures = stage.study, study_figures(stage)
     coarse = next(found for found in figures["agreement"] if found["on"] == figures["by_type_on"])
+    whole = funnel.funnel(study)
+    stages, shared_out = list(study.stages.order_by("position")), batches(stage)
     return {
         "stage": stage,
-        "study": stage.study,
+        "study": study,
         "protocol": PROTOCOLS[stage.protocol],
         "instructions": stage.instructions.latest("version"),
         "figures": figures,
         "coarse": coarse,
         "pairs": sorted(coarse["kappa_pairs"], key=lambda pair: -pair["n"])[:PAIRS],
-        "funnel": list(funnel(figures)),
-        "axis": axis(figures),
-        "dots": list(dots(figures)),
+        "whole": whole,
+        "bars": list(charts.funnel_bars(whole)),
+        "tabs": [tab(one, stage, whole) for one in stages],
+        "batches": shared_out,
+        "outcome_bars": list(charts.outcome_bars(figures["outcomes"])),
+        "closing": closing(stage, stages, whole),
+        "axis": charts.axis(figures),
+        "dots": list(charts.dots(figures)),
         "disagreements": review.disagreements(stage, SHOWN),
         "flags": review.open_flags(stage, SHOWN),
-        "exports": list(exports.exports_of(stage.study)[:5]),
-        "moves": [(to, MOVES[to]) for to in MOVES if to in STUDY_MOVES[StudyState(stage.study.state)]],
-        "blocks": [(name, f"studies/_{name}.html") for name in BLOCKS],
-        "seen": fingerprint(stage, figures),
+        "exports": list(exports.exports_of(study)[:5]),
+        "moves": [(to, MOVES[to]) for to in MOVES if to in STUDY_MOVES[StudyState(study.state)]],
+        "stage_links": stage_links(stage),
+        "study_links": study_links(study, any(funnel.measures(one) for one in stages)),
+        "blocks": [(name, f"studies/_{name}.html") for name in BLOCKS if name != "batches" or shared_out],
+        "seen": fingerprint(stage),
     }
 
 
-def fingerprint(stage: Stage, figures: dict) -> str:
-    """Changes when anything changes that the page shows, the forecast's minutes included."""
-    now = figures["now"]
-    minutes = {name: (moment or "")[:16] for name, moment in now["forecast"].items()}
-    jobs = list(exports.exports_of(stage.study).values_list("pk", "state")[:5])
-    shown = [{**figures, "now": [now["leased"], now["last_hour"]["judgments"], minutes]}, stage.study.state, jobs]
-    return hashlib.sha256(json.dumps(shown).encode()).hexdigest()[:16]
+def fingerprint(stage: Stage) -> str:
+    """Changes when anything changes that the page shows, the forecast's minutes included. One query."""
+    row = list(fetch(SEEN, study=stage.study_id, benchmark=stage.study.benchmark_id)[0])
+    if row[0] != StudyState.OPEN or stage.state != StageState.OPEN:
+        row[MINUTE] = ""
+    return hashlib.sha256(repr((stage.position, row)).encode()).hexdigest()[:16]
 
 
-def funnel(figures: dict) -> Iterator[dict]:
-    """A bar of all items, a bar of what became of them, a bar for each reason."""
-    outcomes = figures["outcomes"]
-    total = outcomes["items"] or 1
-    yield {"label": "items", "parts": [{"kind": "all", "x": 0, "width": 100, "count": outcomes["items"], "name": ""}]}
-    parts, x = [], 0.0
-    for kind in ("kept", "dropped", "open"):
-        width = 100 * outcomes[kind] / total
-        parts.append({"kind": kind, "x": x, "width": width, "count": outcomes[kind], "name": kind})
-        x += width
-    yield {"label": "outcome", "parts": parts}
-    before = 100 * outcomes["kept"] / total
-    for reason, count in outcomes["reasons"].items():
-        width = 100 * count / total
-        part = {"kind": "dropped", "x": before, "width": width, "count": count, "name": ""}
-        yield {"label": reason, "parts": [part], "after": min(before + width, 80)}
-        before += width
+def tab(one: Stage, shown: Stage, whole: dict) -> dict:
+    """A stage among the study's: how far it is, and where it stands in the funnel."""
+    steps = {step["stage"]: step for step in (*whole["stages"], *whole["measuring"])}
+    step = steps[one.position]
+    total = step.get("entered", step.get("tasks", 0))
+    done = step["answered"] if "answered" in step else total - step["open"]
+    return {"stage": one, "title": PROTOCOLS[one.protocol].title, "total": total, "done": done, "current": one == shown}
 
 
-def axis(figures: dict) -> dict:
-    """Alpha's axis: from 0, or from a lower quarter where a value or an interval is below, to 1."""
-    ends = [row["alpha"]["interval"]["low"] for row in figures["by_type"]]
-    ends += [row["alpha"]["value"] for row in figures["by_type"]]
-    lowest = min((end for end in ends if end is not None), default=0)
-    low = next(start for start in (0, -0.5, -1) if lowest >= start or start == -1)
-    marks = [low + step * (1 - low) / 4 for step in range(5)]
-    return {"low": low, "marks": [{"x": 25 * step, "value": mark} for step, mark in enumerate(marks)]}
+def batches(stage: Stage) -> dict:
+    """Each place of each batch: whose it is and how far; and how many are given and done."""
+    if stage.strategy not in (Strategy.BATCHES, Strategy.EVERYONE):
+        return {}
+    names = ("batch", "place", "items", "tasks", "judged", "holder")
+    rows = [dict(zip(names, row, strict=True)) for row in fetch(BATCHES, stage=stage.pk)]
+    for row in rows:
+        row["who"] = pseudonym(row["holder"]) if row["holder"] else ""
+    return {
+        "rows": rows,
+        "count": len({row["batch"] for row in rows}),
+        "places": len(rows),
+        "given": sum(row["holder"] is not None for row in rows),
+        "done": sum(row["judged"] == row["tasks"] for row in rows),
+    }
 
 
-def dots(figures: dict) -> Iterator[dict]:
-    """A mark and its interval for each type whose alpha is defined."""
-    low = axis(figures)["low"]
+def closing(stage: Stage, stages: list[Stage], whole: dict) -> list[dict]:
+    """What closing the stage sends on: to which stage, and how many of the items that are settled now."""
+    steps = {step["stage"]: step for step in whole["stages"]}
+    found = []
+    for taker in stages:
+        at_close = taker.promotion == Promotion.CLOSING or taker.sample is not None
+        if taker.source_id == stage.pk and at_close and stage.position in steps:
+            step = steps[stage.position]
+            ready = sum(row["items"] for row in step["reasons"] if row["reason"] in taker.takes)
+            ready += step["kept"] if "kept" in taker.takes else 0
+            found.append({"to": taker, "ready": ready, "drawn": taker.sample and min(taker.sample, ready)})
+    return found
 
-    def place(value: float) -> float:
-        return round(100 * (min(max(value, low), 1) - low) / (1 - low), 3)
 
-    for number, row in enumerate(figures["by_type"]):
-        alpha, interval = row["alpha"], row["alpha"]["interval"]
-        mark = {"row": row, "y": 26 * number + 13, "text": 26 * number + 17, "x": None, "from": None, "to": None}
-        if alpha["value"] is not None:
-            mark["x"] = place(alpha["value"])
-        if interval["low"] is not None:
-            mark |= {"from": place(interval["low"]), "to": place(interval["high"])}
-        yield mark
+def stage_links(stage: Stage) -> list[tuple[str, str]]:
+    """The pages about this stage: (address, words)."""
+    study, position = stage.study_id, stage.position
+    query = f"?stage={position}"
+    named = [("study-assign", "Assign", [study, position], "")] if stage.strategy == Strategy.NAMED else []
+    return there(
+        ("study-instructions", "Instructions", [study], query),
+        ("study-checks", "Checks and training", [study, position], ""),
+        ("study-adjudicate", "Adjudicate", [study], query),
+        *named,
+    )
+
+
+def study_links(study: Study, measured: bool) -> list[tuple[str, str]]:
+    """The pages about the whole study."""
+    baseline = [("study-baseline", "Human baseline", [study.pk], "")] if measured else []
+    return there(("study-participants", "Participants", [study.pk], ""), *baseline)
+
+
+def there(*wanted: tuple) -> list[tuple[str, str]]:
+    found = [(address(name, args), query, words) for name, words, args, query in wanted]
+    return [(url + query, words) for url, query, words in found if url]
+
+
+def address(name: str, args: list[int]) -> str:
+    try:
+        return reverse(name, args=args)
+    except NoReverseMatch:
+        return ""

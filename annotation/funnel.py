@@ -120,7 +120,8 @@ def _last_words(walk: Walk, item: int) -> Iterable[Fate]:
         result = walk.found[stage.pk].get(item)
         if result is None:
             if stage.source_id is None:
-                yield _left_out(walk, stage, item, waits=True)
+                full = stage.sample is not None and len(walk.found[stage.pk]) >= stage.sample
+                yield _left_out(walk, stage, item, waits=not full)
             continue
         state, reason = result
         wanting = [taker for taker in walk.takers(stage) if (reason or state) in taker.takes]

@@ -5,6 +5,7 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
+from annotation.pseudonyms import pseudonym
 from annotation.states import AttemptKind
 from annotation.study_models import Instructions, Stage, Study, secret_token
 
@@ -45,7 +46,7 @@ class Annotator(models.Model):
 
     @property
     def pseudonym(self) -> str:
-        return f"A-{self.number:02d}"
+        return pseudonym(self.number)
 
 
 class Seat(models.Model):

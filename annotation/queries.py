@@ -1,24 +1,64 @@
-"""Reads that are used twice: each takes a queryset and returns one."""
+"""Reads that are used twice: each takes a queryset and returns one, or its rows with more on them."""
 
-from django.db.models import Count, IntegerField, OuterRef, QuerySet, Subquery
-from django.db.models.functions import Coalesce
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
 
-from annotation.models import Annotator, Slot, Stage, Study
+from django.db.models import Count, OuterRef, QuerySet
+
+from annotation.models import Annotator, Study
+from annotation.protocols.base import Protocol
+from annotation.protocols.registry import PROTOCOLS
+from annotation.rows import fetch
+from benchmarks.queries import counted
+
+# Each stage's live tasks with what came of them, and the judgments that are wanted and stand.
+STAGES = """
+SELECT stage.study_id, stage.position, stage.name, stage.protocol, stage.state, stage.overlap,
+       count(task.id), count(outcome.task_id), count(*) FILTER (WHERE outcome.state = 'kept'),
+       coalesce(sum(task.overlap), 0), coalesce(sum(place.judged), 0)
+FROM annotation_stage stage
+LEFT JOIN annotation_task task ON task.stage_id = stage.id AND task.kind = 'judge' AND task.live
+LEFT JOIN annotation_outcome outcome ON outcome.task_id = task.id
+LEFT JOIN (SELECT task_id, count(judgment_id) AS judged FROM annotation_slot GROUP BY task_id) place
+  ON place.task_id = task.id
+WHERE stage.study_id = ANY(%(studies)s) GROUP BY stage.id ORDER BY stage.study_id, stage.position
+"""
 
 
-def with_progress(found: QuerySet[Study]) -> QuerySet[Study]:
-    """Each study with `protocol`, `wanted`, `judged` and `people`, in one query."""
-    slots = Slot.objects.filter(stage__study=OuterRef("pk"))
-    people = Annotator.objects.filter(study=OuterRef("pk"))
-    return found.select_related("benchmark").annotate(
-        protocol=Subquery(Stage.objects.filter(study=OuterRef("pk")).values("protocol")[:1]),
-        overlap=Subquery(Stage.objects.filter(study=OuterRef("pk")).values("overlap")[:1]),
-        wanted=_count(slots, "stage__study"),
-        judged=_count(slots.filter(judgment__isnull=False), "stage__study"),
-        people=_count(people, "study"),
-    )
+@dataclass(frozen=True, slots=True)
+class StageRow:
+    position: int
+    name: str
+    protocol: str
+    state: str
+    overlap: int
+    tasks: int
+    settled: int
+    kept: int
+    wanted: int
+    judged: int
+
+    @property
+    def asks(self) -> Protocol:
+        return PROTOCOLS[self.protocol]
 
 
-def _count(rows: QuerySet, by: str) -> Coalesce:
-    counted = rows.order_by().values(by).annotate(count=Count("pk")).values("count")
-    return Coalesce(Subquery(counted, output_field=IntegerField()), 0)
+def with_people(found: QuerySet[Study]) -> QuerySet[Study]:
+    """Each study with `people`, how many have joined, and its benchmark, in one query."""
+    people = Annotator.objects.filter(study=OuterRef("pk")).order_by().values("study").annotate(count=Count("pk"))
+    return found.select_related("benchmark").annotate(people=counted(people))
+
+
+def with_stages(found: Iterable[Study]) -> list[Study]:
+    """Each study with `rows` of its stages, `wanted` and `judged` judgments, and what the last stage that selects kept
+    (`kept`, None where none selects). One query more, however many studies.
+    """
+    found, rows = list(found), defaultdict(list)
+    for study, *row in fetch(STAGES, studies=[study.pk for study in found]):
+        rows[study].append(StageRow(*row[:-2], *map(int, row[-2:])))
+    for study in found:
+        study.rows = rows[study.pk]
+        study.wanted, study.judged = (sum(getattr(row, name) for row in study.rows) for name in ("wanted", "judged"))
+        study.kept = next((row.kept for row in reversed(study.rows) if not row.asks.measures), None)
+    return found

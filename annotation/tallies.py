@@ -5,22 +5,23 @@ docs/measures.md defines every figure that is made here.
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
-from functools import cache
 from statistics import median
 from typing import NamedTuple
 
 from annotation import agreement
-from annotation.decisions import DROPPED, KEPT, OPEN, Decision, decide
+from annotation.decisions import DROPPED, KEPT, Decision, decide
 from annotation.protocols.base import CANNOT_JUDGE, Protocol
+from annotation.pseudonyms import pseudonym
 
-ENOUGH = 20  # judgments below which an annotator shows no signs
+SIGNS_FROM = 20  # judgments below which an annotator shows no signs
 FAST = 0.5  # of the median of all
 SIDE_ERRORS = 4  # standard errors above chance
 BINS = 60  # at most, in the series of judgments over time
 WIDTHS = (1, 5, 15, 60, 360, 1440, 10080)  # minutes
+JUDGE = "judge"  # the kind of rows that are no checks
 HOUR = 3_600_000_000  # microseconds
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 NO_ANSWERS = "nothing is judged yet"
@@ -28,13 +29,19 @@ NO_ANSWERS = "nothing is judged yet"
 Projection = Callable[[str], str]
 
 
-class Given(NamedTuple):
-    """One judgment row. `task` sorts as the items do; `place` is where the answer stood on the screen, from 1, or None.
+Place = tuple[int, str, int]  # a task: its item's position, the question, the round; sorts as the items do
 
-    `counted` is the judgment that stands on its slot. `at` is in microseconds since 1970.
+
+class Given(NamedTuple):
+    """One judgment row. `place` is where the answer stood on the screen, from 1, or None.
+
+    `counted` is the judgment that stands on its slot, `live` one on a task whose item is in the stage. `at` is in
+    microseconds since 1970.
     """
 
-    task: tuple[int, str]
+    task: Place
+    kind: str
+    live: bool
     type: str
     subtype: str
     slot: int
@@ -47,6 +54,18 @@ class Given(NamedTuple):
     surplus: bool
     withdrawn: bool
     at: int
+
+
+class Asked(NamedTuple):
+    """One live task with what came of it; `state` is None while it is open."""
+
+    task: Place
+    type: str
+    subtype: str
+    overlap: int
+    state: str | None
+    reason: str | None
+    by: str | None
 
 
 class Rule(NamedTuple):
@@ -84,31 +103,17 @@ def ratio(part: float, whole: float) -> float | None:
     return part / whole if whole else None
 
 
-def by_task(counted: Iterable[Given]) -> dict[tuple[int, str], list[Given]]:
-    """The counted judgments of each task, in the order of the rows, which is that of giving."""
-    tasks = defaultdict(list)
-    for row in counted:
-        tasks[row.task].append(row)
-    return tasks
-
-
-def decisions(tasks: Mapping[tuple, list[Given]], rule: Rule) -> dict[tuple, Decision]:
-    decide = cache(rule.decide)  # few different rows of answers come up
-    return {task: decide(tuple(row.answer for row in rows)) for task, rows in tasks.items()}
-
-
-def outcomes(decided: Iterable[Decision], total: int) -> dict:
-    """kept + dropped + open = items; the reasons add up to dropped."""
-    decided = list(decided)
-    states = Counter(decision.state for decision in decided)
+def outcomes(asked: Collection[Asked]) -> dict:
+    """kept + dropped + open = tasks; the reasons add up to dropped."""
+    states = Counter(task.state for task in asked)
     settled = states[KEPT] + states[DROPPED]
     return {
-        "items": total,
+        "tasks": len(asked),
         "kept": states[KEPT],
         "dropped": states[DROPPED],
-        "open": total - settled,
-        "reasons": _sorted(Counter(d.reason for d in decided if d.state == DROPPED)),
-        "decided_by": _sorted(Counter(d.by for d in decided if d.state != OPEN)),
+        "open": len(asked) - settled,
+        "reasons": _sorted(Counter(task.reason for task in asked if task.state == DROPPED)),
+        "decided_by": _sorted(Counter(task.by for task in asked if task.state)),
         "kept_share": ratio(states[KEPT], settled),
     }
 
@@ -136,22 +141,20 @@ def alpha(long: agreement.Table) -> dict:
     return {**asdict(agreement.alpha(long)), "interval": asdict(agreement.alpha_interval(long))}
 
 
-def by_type(
-    totals: Mapping[tuple[str, str], int], tasks: Mapping, decided: Mapping, long: agreement.Table
-) -> list[dict]:
+def by_type(asked: Iterable[Asked], standing: Iterable[Given], long: agreement.Table) -> list[dict]:
     """A row for each type and subtype; agreement on the labels of `long`."""
-    groups = defaultdict(list)
-    for task, rows in tasks.items():
-        groups[rows[0].type, rows[0].subtype].append(task)
+    groups, judgments = defaultdict(list), Counter((row.type, row.subtype) for row in standing)
+    for task in asked:
+        groups[task.type, task.subtype].append(task)
     return [
         {
             "type": kind,
             "subtype": subtype,
-            **outcomes((decided[task] for task in groups[kind, subtype]), total),
-            "judgments": sum(len(tasks[task]) for task in groups[kind, subtype]),
-            **agreement_within(long, groups[kind, subtype]),
+            **outcomes(tasks),
+            "judgments": judgments[kind, subtype],
+            **agreement_within(long, (task.task for task in tasks)),
         }
-        for (kind, subtype), total in sorted(totals.items())
+        for (kind, subtype), tasks in sorted(groups.items())
     ]
 
 
@@ -189,7 +192,7 @@ def series(counted: Sequence[Given]) -> dict:
 
 
 def cost(rows: Sequence[Given], counted: int, wanted: int, pay_per_hour: float) -> dict:
-    """Active time of every judgment, also of those taken back, changed or surplus: people worked for it."""
+    """Active time of every judgment, also of checks and of what was taken back, changed or late: that was work too."""
     active = sum(row.active_ms for row in rows) / 3_600_000
     expected = active / counted * wanted if counted else None
     return {
@@ -201,23 +204,29 @@ def cost(rows: Sequence[Given], counted: int, wanted: int, pay_per_hour: float) 
     }
 
 
-def annotator(number: int, rows: Sequence[Given], everyone: float | None, pay_per_hour: float) -> dict:
-    """One annotator's figures from their judgment rows; `everyone` is the median active time of all, in ms."""
-    counted = [row for row in rows if row.counted]
+def annotator(
+    number: int, rows: Sequence[Given], everyone: float | None, pay_per_hour: float, fixed: Sequence[str]
+) -> dict:
+    """One annotator's figures from their judgment rows; `everyone` is the median active time of all, in ms.
+
+    Time is counted on every row, all else on those that are no checks. `fixed` are the answers that are not shuffled.
+    """
+    own = [row for row in rows if row.kind == JUDGE]
+    counted = [row for row in own if row.counted]
     active = sum(row.active_ms for row in rows) / 3_600_000
     typical = median(row.active_ms for row in counted) if counted else None
     picks = [row for row in counted if row.place]
-    fixed = Counter(row.answer for row in counted if not row.place)
+    answers = Counter(row.answer for row in counted if not row.place)
     return {
-        "annotator": f"A-{number:02d}",
+        "annotator": pseudonym(number),
         "judged": len(counted),
         "median_seconds": None if typical is None else typical / 1000,
-        "none_share": ratio(fixed["none"], len(counted)),
-        "cannot_judge": fixed[CANNOT_JUDGE],
+        "fixed_shares": {answer: ratio(answers[answer], len(counted)) for answer in fixed},
+        "cannot_judge": answers[CANNOT_JUDGE],
         "picks": len(picks),
         "places": places(picks),
-        "withdrawn": sum(row.withdrawn for row in rows),
-        "surplus": sum(row.surplus and not row.withdrawn for row in rows),
+        "withdrawn": sum(row.withdrawn for row in own),
+        "surplus": sum(row.surplus and not row.withdrawn for row in own),
         "active_minutes": active * 60,
         "paid": active * pay_per_hour,
         "signs": _signs(len(counted), typical, everyone, picks),
@@ -232,8 +241,8 @@ def places(picks: Sequence[Given]) -> list[int]:
 
 def _signs(judged: int, typical: float | None, everyone: float | None, picks: Sequence[Given]) -> list[str]:
     """Reasons to look at an annotator's work. Nothing is done about them (law 7)."""
-    fast = judged >= ENOUGH and typical < FAST * everyone
-    return ["fast"] * fast + ["side"] * (len(picks) >= ENOUGH and _one_sided(picks))
+    fast = judged >= SIGNS_FROM and typical < FAST * everyone
+    return ["fast"] * fast + ["side"] * (len(picks) >= SIGNS_FROM and _one_sided(picks))
 
 
 def _one_sided(picks: Sequence[Given]) -> bool:

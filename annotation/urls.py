@@ -23,6 +23,7 @@ urlpatterns = [
     path("studies/<int:pk>/disagreements/", manage.study_disagreements, name="study-disagreements"),
     path("studies/<int:pk>/instructions/", manage.study_instructions, name="study-instructions"),
     path("studies/<int:pk>/move/", manage.study_move, name="study-move"),
+    path("studies/<int:pk>/stages/<int:position>/move/", manage.stage_move, name="stage-move"),
     path("studies/<int:pk>/export/", manage.study_export, name="study-export"),
     path("studies/<int:pk>/export/<int:job>/", manage.study_download, name="study-download"),
     path("flags/<int:pk>/settle/", manage.flag_settle, name="flag-settle"),

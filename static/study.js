@@ -122,18 +122,20 @@ document.addEventListener("htmx:oobBeforeSwap", (event) => {
   for (const id of open) event.detail.fragment.querySelector(`#${id}`)?.setAttribute("open", "");
 });
 
-// Copying the link
+// Copying a link
 
-document.getElementById("copy").addEventListener("click", async (event) => {
-  const field = document.getElementById(event.currentTarget.dataset.copies);
-  field.select();
-  try {
-    await navigator.clipboard.writeText(field.value);
-  } catch {
-    document.execCommand("copy"); // no clipboard over plain http
-  }
-  document.getElementById("copied").textContent = "Copied.";
-});
+for (const button of document.querySelectorAll("[data-copies]")) {
+  button.addEventListener("click", async () => {
+    const field = document.getElementById(button.dataset.copies);
+    field.select();
+    try {
+      await navigator.clipboard.writeText(field.value);
+    } catch {
+      document.execCommand("copy"); // no clipboard over plain http
+    }
+    button.closest(".card").querySelector(".copied").textContent = "Copied.";
+  });
+}
 
 localise(document);
 draw();

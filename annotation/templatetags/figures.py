@@ -5,6 +5,8 @@ from datetime import datetime
 from django import template
 from django.utils.html import format_html
 
+from annotation import pseudonyms
+
 register = template.Library()
 
 SYMBOLS = {"USD": "$", "EUR": "€", "GBP": "£"}
@@ -14,7 +16,10 @@ WORDS = {
     "cannot_judge": "cannot judge",
     "tie_unresolved": "tie",
     "none": "None",
+    "both": "Both",
+    "check_item": "used as a check",
 }
+IMAGES = {"candidate": "image", "positive": "positive image", "negative": "negative image"}
 
 
 @register.filter
@@ -51,9 +56,23 @@ def hours(minutes: float | None) -> str:
 @register.filter
 def words(name: str) -> str:
     """An outcome or a reason as people read it; `candidate-2` is the third image."""
-    if name.startswith("candidate-"):
-        return f"image {int(name.rpartition('-')[2]) + 1}"
+    if name.startswith("caption-"):
+        return f"{name.split('-')[1]} caption".replace("_", " ")
+    role, _, number = name.rpartition("-")
+    if role in IMAGES and number.isdecimal():
+        return f"{IMAGES[role]} {int(number) + 1}" if role == "candidate" else IMAGES[role]
     return WORDS.get(name, name.replace("_", " "))
+
+
+@register.filter
+def labels(takes: list[str]) -> str:
+    """What a stage takes from another, as people read it."""
+    return " and ".join(words(one) for one in takes)
+
+
+@register.filter
+def pseudonym(number: int) -> str:
+    return pseudonyms.pseudonym(number)
 
 
 @register.filter

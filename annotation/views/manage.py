@@ -8,12 +8,11 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotation import access, dashboard, exports, flags, review, studies, tasks
+from annotation import access, dashboard, exports, flags, promotion, review, studies, tasks
 from annotation.forms import InstructionsForm
 from annotation.instructions import blocks
-from annotation.models import Study
-from annotation.protocols.registry import PROTOCOLS
-from annotation.queries import with_progress
+from annotation.models import Stage, Study
+from annotation.queries import with_people, with_stages
 from benchmarks import events
 from benchmarks.access import staff_only
 
@@ -24,19 +23,22 @@ PAGE = 24  # disagreements
 @require_safe
 @staff_only
 def study_list(request: HttpRequest) -> HttpResponse:
-    found = list(with_progress(Study.objects.all()))
-    for study in found:
-        study.protocol_title = PROTOCOLS[study.protocol].title
+    found = with_stages(with_people(Study.objects.all()))
     return render(request, "studies/list.html", {"section": "studies", "studies": found})
 
 
 @require_safe
 @staff_only
 def study_detail(request: HttpRequest, pk: int) -> HttpResponse:
-    stage = access.stage_for(request.user, pk)
-    invite = request.build_absolute_uri(reverse("join", args=[stage.study.invite]))
-    context = {**dashboard.contents(stage), "section": "studies", "invite": invite}
-    return render(request, "studies/detail.html", context)
+    """The study's funnel, and the figures of one of its stages (`?stage=2`). What was imported since is taken in."""
+    stage = access.stage_for(request.user, pk, request.GET.get("stage", ""))
+    promotion.take_in(stage.study)
+    invites = {"invite": invitation(request, stage.study), "stage_invite": invitation(request, stage)}
+    return render(request, "studies/detail.html", {**dashboard.contents(stage), "section": "studies", **invites})
+
+
+def invitation(request: HttpRequest, to: Study | Stage) -> str:
+    return request.build_absolute_uri(reverse("join", args=[to.invite]))
 
 
 @require_safe
@@ -44,16 +46,16 @@ def study_detail(request: HttpRequest, pk: int) -> HttpResponse:
 @staff_only
 def study_live(request: HttpRequest, pk: int) -> HttpResponse:
     """The parts of the page that change, each to be swapped in by its id; nothing where nothing has changed."""
-    contents = dashboard.contents(access.stage_for(request.user, pk))
-    if request.GET.get("seen") == contents["seen"]:
+    stage = access.stage_for(request.user, pk, request.GET.get("stage", ""))
+    if request.GET.get("seen") == dashboard.fingerprint(stage):
         return HttpResponse(status=NOTHING_NEW)
-    return render(request, "studies/live.html", contents)
+    return render(request, "studies/live.html", dashboard.contents(stage))
 
 
 @require_safe
 @staff_only
 def study_disagreements(request: HttpRequest, pk: int) -> HttpResponse:
-    stage = access.stage_for(request.user, pk)
+    stage = access.stage_for(request.user, pk, request.GET.get("stage", ""))
     asked = request.GET.get("page", "")
     page = int(asked) if asked.isascii() and asked.isdecimal() and 0 < int(asked) < 10**6 else 1
     found = review.disagreements(stage, PAGE + 1, (page - 1) * PAGE)
@@ -75,23 +77,37 @@ def study_move(request: HttpRequest, pk: int) -> HttpResponse:
     return redirect("study-detail", pk)
 
 
+@require_POST
+@staff_only
+def stage_move(request: HttpRequest, pk: int, position: int) -> HttpResponse:
+    """Close a stage, which promotes what waits for that, or open it again."""
+    stage = access.stage_for(request.user, pk, position)
+    try:
+        moved = studies.move_stage(stage=stage, to=request.POST.get("to", ""), by=events.named(request.user))
+        messages.success(request, f"Stage {moved.name} is {moved.state}.")
+    except studies.CannotMove as refusal:
+        messages.error(request, str(refusal))
+    return to_stage(stage)
+
+
+def to_stage(stage: Stage) -> HttpResponse:
+    return redirect(f"{reverse('study-detail', args=[stage.study_id])}?stage={stage.position}")
+
+
 @require_http_methods(["GET", "HEAD", "POST"])
 @staff_only
 def study_instructions(request: HttpRequest, pk: int) -> HttpResponse:
-    stage = access.stage_for(request.user, pk)
+    stage = access.stage_for(request.user, pk, request.GET.get("stage", ""))
     current = stage.instructions.latest("version")
     form = InstructionsForm(request.POST or None, initial={"text": current.text})
     if request.method == "POST" and form.is_valid():
         text = form.cleaned_data["text"].replace("\r\n", "\n")
         studies.revise_instructions(stage=stage, text=text, by=events.named(request.user))
-        return redirect("study-detail", pk)
+        return to_stage(stage)
     context = {
-        "section": "studies",
-        "study": stage.study,
-        "form": form,
-        "current": current,
+        "section": "studies", "study": stage.study, "stage": stage, "form": form, "current": current,
         "blocks": blocks(current.text),
-    }
+    }  # fmt: skip
     return render(request, "studies/instructions.html", context)
 
 
@@ -116,4 +132,4 @@ def study_download(request: HttpRequest, pk: int, job: int) -> FileResponse:
 def flag_settle(request: HttpRequest, pk: int) -> HttpResponse:
     flag = access.flag_for(request.user, pk)
     flags.settle_flag(flag=flag, by=events.named(request.user), settled_by=request.user)
-    return redirect("study-detail", flag.lease.task.stage.study_id)
+    return to_stage(flag.lease.task.stage)

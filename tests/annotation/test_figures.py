@@ -27,7 +27,7 @@ def judged(answers: list[list[str]], **settings):
 def test_an_untouched_study_has_figures_that_say_so():
     figures = study_figures(make.stage(items=3, overlap=2))
     assert figures["progress"]["judgments_wanted"] == 6
-    assert figures["outcomes"] | {"items": 3, "kept": 0, "dropped": 0, "open": 3} == figures["outcomes"]
+    assert figures["outcomes"] | {"tasks": 3, "kept": 0, "dropped": 0, "open": 3} == figures["outcomes"]
     assert figures["pace"]["reason"] == figures["cost"]["reason"] == "nothing is judged yet"
     assert figures["now"]["forecast"]["finish"] is None
     assert [found["alpha"]["value"] for found in figures["agreement"]] == [None, None]
@@ -71,7 +71,7 @@ def test_an_annotators_row():
     assert (third["annotator"], third["judged"], third["median_seconds"]) == ("A-03", 2, 6)
     assert third["with_majority"]["answer"] == {"value": 0, "n": 2, "reason": ""}
     assert third["with_majority"]["any or none"] == {"value": 0.5, "n": 2, "reason": ""}
-    assert (third["none_share"], third["picks"], sum(third["places"])) == (0, 2, 2)
+    assert (third["fixed_shares"]["none"], third["picks"], sum(third["places"])) == (0, 2, 2)
 
 
 def test_the_place_of_the_choice_is_where_it_stood_on_the_screen():
@@ -85,7 +85,7 @@ def test_the_place_of_the_choice_is_where_it_stood_on_the_screen():
 def test_by_type_adds_up():
     figures = study_figures(crowd.stage(items=24, people=4, overlap=3))
     rows = figures["by_type"]
-    for name in ("items", "kept", "dropped", "open"):
+    for name in ("tasks", "kept", "dropped", "open"):
         assert sum(row[name] for row in rows) == figures["outcomes"][name]
     assert len(rows) == 6
 
@@ -99,9 +99,13 @@ def test_the_series_holds_every_counted_judgment_in_equal_bins():
     assert bins == sorted(bins, key=lambda row: row["from"])
 
 
+def given_at(at: int) -> tallies.Given:
+    return tallies.Given((0, "", 1), "judge", True, "", "", 1, 1, "none", None, 4, 1, True, False, False, at)
+
+
 def test_the_forecast_follows_the_pace():
     at = 1_800_000_000_000_000
-    given = tallies.Given((0, ""), "", "", 1, 1, "none", None, 4, 1, True, False, False, at - tallies.HOUR // 2)
+    given = given_at(at - tallies.HOUR // 2)
     found = forecast(at, 12, 0.5, [given] * 12, 24)
     assert found["finish"] == tallies.moment(at + tallies.HOUR)  # 24 an hour, 24 left
     assert found["earliest"] < found["finish"] < found["latest"]
@@ -109,7 +113,7 @@ def test_the_forecast_follows_the_pace():
 
 def test_a_forecast_that_is_centuries_away_is_none():
     at = 1_800_000_000_000_000
-    given = tallies.Given((0, ""), "", "", 1, 1, "none", None, 4, 1, True, False, False, at - 17 * 24 * tallies.HOUR)
+    given = given_at(at - 17 * 24 * tallies.HOUR)
     found = forecast(at, 0, 1.0, [given, given._replace(at=at)] * 2, 1_000_000)
     assert (found["finish"], found["latest"]) == (None, None) and found["reason"]
 

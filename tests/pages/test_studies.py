@@ -6,12 +6,14 @@ import re
 import pytest
 from django.contrib.auth.models import User
 from django.db import connection
+from django.db.models.functions import Now
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from annotation import judging
+from annotation import dashboard, exports, judging
 from annotation.figures import study_figures
 from annotation.models import Flag, Study
+from annotation.plans import StagePlan
 from benchmarks.models import Event, Job
 from tests import crowd, make
 
@@ -52,7 +54,7 @@ def test_the_page_shows_the_figures(client, manager, study):
 
 def test_an_untouched_study_has_a_page(client, manager):
     page = client.get(address("study-detail", make.study(items=2))).content.decode()
-    assert "nothing is judged yet" in page and "Nobody has joined yet" in page
+    assert "nothing is judged yet" in page and "Nobody has come to this stage yet" in page
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -106,6 +108,100 @@ def test_a_study_is_paused_opened_and_closed(client, manager, study):
     assert Event.objects.filter(by=f"user:{manager.pk}", verb__startswith="moved to").count() == 3
 
 
+def test_a_stage_is_closed_and_opened_again(client, manager, study):
+    for to in ("closed", "open"):
+        answer = client.post(reverse("stage-move", args=[study.pk, 1]), {"to": to})
+        assert answer.url == f"{address('study-detail', study)}?stage=1"
+        assert study.stages.get().state == to
+    refused = client.post(reverse("stage-move", args=[study.pk, 1]), {"to": "elsewhere"}, follow=True)
+    assert "cannot become elsewhere" in refused.content.decode()
+
+
+def test_a_closed_stage_shows_no_forecast(client, manager, study):
+    client.post(reverse("stage-move", args=[study.pk, 1]), {"to": "closed"})
+    forecast = study_figures(study.stages.get())["now"]["forecast"]
+    assert (forecast["finish"], forecast["reason"]) == (None, "the stage is closed")
+    assert "the stage is closed" in client.get(address("study-detail", study)).content.decode()
+
+
+@pytest.fixture
+def pipeline():
+    """Two stages that select and one that measures; the first has sent some items on."""
+    stages = [
+        StagePlan("bivlc-choose", name="choose", settings={"carries": "negative", "overlap": 2}),
+        StagePlan("bivlc-disambiguate", name="fits", source="choose"),
+        StagePlan("bivlc-i2t", name="i2t", source="fits", settings={"sample": 2}),
+    ]
+    made = make.study(items=4, stages=stages, pay_per_hour=12)
+    for answers in (["candidate-0", "none", "candidate-1", ""], ["candidate-0", "none", "candidate-2", "none"]):
+        person = make.annotator(made)
+        for answer in filter(None, answers):
+            make.judgment(person, made.stages.get(position=1), answer)
+    return made
+
+
+def test_each_stage_has_its_figures_under_its_tab(client, manager, pipeline):
+    url = address("study-detail", pipeline)
+    first, second = (client.get(url, {"stage": position}).content.decode() for position in (1, 2))
+    assert "1 choose: " in first and "2 fits: " in second
+    assert "A-01" in first and "Nobody has come to this stage yet" in second
+    assert pipeline.stages.get(position=2).invite in second
+    for page in (first, second):
+        assert "4 imported = <b>0 kept</b>" in page and "?stage=3#stages" in page
+
+
+def test_a_stage_that_is_not_there_is_404(client, manager, pipeline):
+    assert client.get(address("study-detail", pipeline), {"stage": 9}).status_code == 404
+    assert client.post(reverse("stage-move", args=[pipeline.pk, 9]), {"to": "closed"}).status_code == 404
+
+
+def test_closing_says_what_goes_on(client, manager, pipeline):
+    fits = pipeline.stages.get(position=2)
+    make.judgment(joined(pipeline, fits), fits, "positive-0")
+    page = client.get(address("study-detail", pipeline), {"stage": 2}).content.decode()
+    assert "1 of 1 settled item is drawn for i2t" in page
+
+
+def joined(study, stage):
+    person = make.studies.join(study=study, stage=stage, by="test")
+    make.read(person, stage)
+    return person
+
+
+def test_the_live_part_is_of_the_stage_that_is_looked_at(client, manager, pipeline):
+    page = client.get(address("study-detail", pipeline), {"stage": 2}).content.decode()
+    assert f"{address('study-live', pipeline)}?stage=2&amp;seen={seen(page)}" in page
+    url = address("study-live", pipeline)
+    assert client.get(url, {"stage": 2, "seen": seen(page)}).status_code == 204
+    assert client.get(url, {"stage": 1, "seen": seen(page)}).status_code == 200
+
+
+def test_an_unchanged_page_costs_one_query_of_its_own(client, manager, study):
+    token = seen(client.get(address("study-detail", study)).content.decode())
+    with CaptureQueriesContext(connection) as captured:
+        assert client.get(address("study-live", study), {"stage": 1, "seen": token}).status_code == 204
+    assert len(captured) <= 4  # session, user, stage, fingerprint
+
+
+@pytest.mark.parametrize("what", ["judgment", "flag", "skip", "stage", "instructions", "import", "exclusion", "export"])
+def test_whatever_is_shown_changes_the_fingerprint(what, study):
+    stage = study.stages.get()
+    person = make.annotator(study)
+    lease = make.claiming.hold(annotator=person, stage=stage, wanted=1)[0]
+    before = dashboard.fingerprint(stage)
+    {
+        "judgment": lambda: make.submit(person, lease),
+        "flag": lambda: judging.flag(annotator=person, token=lease.token, reason="Odd"),
+        "skip": lambda: make.claiming.skip(annotator=person, token=lease.token),
+        "stage": lambda: make.studies.move_stage(stage=stage, to="closed", by="test"),
+        "instructions": lambda: make.studies.revise_instructions(stage=stage, text="Anew.", by="test"),
+        "import": lambda: make.item(study.benchmark),
+        "exclusion": lambda: study.annotators.filter(pk=person.pk).update(excluded_at=Now(), exclusion_reason="Bot"),
+        "export": lambda: exports.queue_export(study=study, by="test"),
+    }[what]()
+    assert dashboard.fingerprint(study.stages.get()) != before
+
+
 def test_a_move_that_is_not_possible_is_said(client, manager, study):
     page = client.post(address("study-move", study), {"to": "open"}, follow=True).content.decode()
     assert "cannot become open" in page
@@ -118,7 +214,7 @@ def test_new_instructions_are_a_new_version(client, manager, study):
 
 
 def seen(html: str) -> str:
-    return re.search(r"\?seen=(\w+)", html)[1]
+    return re.search(r"seen=(\w+)", html)[1]
 
 
 def test_the_live_part_answers_only_when_something_changed(client, manager, study):
