@@ -33,6 +33,19 @@ class StagePlan:
         return replace(self, settings={**self.settings, **settings})
 
 
+def contradictions(settings: Mapping[str, object]) -> dict[str, str]:
+    """Settings of a stage that do not go together: the field to mend, and a sentence."""
+    found = {}
+    if settings.get("strategy") == BATCHES and not settings.get("batch_size"):
+        found["batch_size"] = "How many items has a batch?"
+    items, overlap = settings.get("agreement_items"), settings.get("agreement_overlap")
+    if bool(items) != bool(overlap):
+        found["agreement_overlap" if items else "agreement_items"] = "An agreement sample needs both numbers."
+    if settings.get("cap") and settings["cap"] < (settings.get("overlap") or 1):
+        found["cap"] = "No less than the judgments an item."
+    return found
+
+
 @dataclass(frozen=True, slots=True)
 class Assumed:
     """What nobody knows yet of a stage: seconds for a screen, and the share of its items that goes on from it.

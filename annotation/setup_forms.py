@@ -6,7 +6,7 @@ from dataclasses import replace
 from django import forms
 
 from annotation.models import OnFailure, Promotion, Stage, Strategy, Study, StudyState, TieRule
-from annotation.plans import Assumed, StagePlan
+from annotation.plans import Assumed, StagePlan, contradictions
 from annotation.protocols.registry import PROTOCOLS
 from benchmarks.models import Benchmark, Item
 
@@ -114,13 +114,9 @@ class StageForm(forms.Form):
 
     def clean(self) -> dict:
         given = super().clean()
-        if given.get("strategy") == Strategy.BATCHES and given.get("batch_size", 0) is None:
-            self.add_error("batch_size", "How many items has a batch?")
-        if bool(given.get("agreement_items")) != bool(given.get("agreement_overlap")):
-            lacking = "agreement_overlap" if given.get("agreement_items") else "agreement_items"
-            self.add_error(lacking, "The agreement sample needs both numbers, or neither.")
-        if given.get("cap") and given.get("overlap") and given["cap"] < given["overlap"]:
-            self.add_error("cap", "No less than the judgments an item.")
+        if not {"batch_size", "agreement_items", "agreement_overlap", "cap", "overlap"} & set(self.errors):
+            for name, sentence in contradictions(given).items():
+                self.add_error(name, sentence)
         return given
 
     def planned(self) -> StagePlan:

@@ -67,6 +67,13 @@ class Setup:
         return expect(stages, items=self.size["items"], assumed=assumed, pay=pay)
 
 
+def foreseen(stages: Sequence[StagePlan], benchmark: Benchmark, pay: float) -> list[Expected]:
+    """What the stages will take on this benchmark, where nobody says otherwise."""
+    first = queries.with_material(benchmark.items.order_by("position")[:1])
+    item = next((queries.record_of(item) for item in first), presets.SPECIMEN)
+    return expect(stages, items=benchmark.items.count(), assumed=presets.assumed(stages, item), pay=pay)
+
+
 def sizes(stages: Sequence[StagePlan]) -> dict[str, dict]:
     """Of each benchmark: its items, and how many screens one of them makes in each stage, judged by its first item."""
     counted = Benchmark.objects.annotate(items_count=Count("items")).values_list("pk", "items_count")

@@ -10,7 +10,7 @@ from django.db.models import Max
 
 from annotation import placing, promotion, seating
 from annotation.models import STUDY_MOVES, Annotator, Instructions, Slot, Stage, StageState, Study, StudyState
-from annotation.plans import StagePlan
+from annotation.plans import StagePlan, contradictions
 from annotation.protocols.base import NotSuitable, Protocol
 from annotation.protocols.registry import PROTOCOLS
 from benchmarks import events, queries
@@ -68,6 +68,8 @@ def _create_stage(study: Study, plan: StagePlan, made: Mapping[str, Stage], posi
     unknown = {other for other in (plan.source, plan.after) if other} - set(made)
     if unknown:
         raise CannotCreate(f"Stage {name} names {', '.join(sorted(unknown))}, which is no stage before it.")
+    if wrong := contradictions(plan.settings):
+        raise CannotCreate("\n".join(f"Stage {name}, {field}: {sentence}" for field, sentence in wrong.items()))
     stage = Stage(study=study, position=position, name=name, protocol=plan.protocol, **{"seed": seed, **plan.settings})
     stage.source, stage.after = made.get(plan.source), made.get(plan.after)
     stage.apart_from = _apart(plan, protocol, name, position, made)

@@ -7,6 +7,7 @@ from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
+from annotation.management.named import named
 from annotation.models import Stage, Study
 from annotation.plans import expect, written
 from annotation.presets import PRESETS, assumed
@@ -184,3 +185,97 @@ def test_only_staff_sets_studies_up(client):
     assert client.get(NEW).status_code == 302
     client.force_login(User.objects.create_user("guest", password="x"))
     assert client.post(NEW, {"name": "x"}).status_code == 403
+
+
+def said(capsys, *options: str) -> str:
+    call_command("create_study", *options)
+    return capsys.readouterr().out
+
+
+def test_the_command_prints_every_stage_with_its_links_and_the_plan(capsys):
+    make.benchmark(items=10, name="Small")
+    printed = said(capsys, "Small", "--preset", "bivlc", "--url", "https://lab.example/")
+    study = Study.objects.get()
+    assert (study.name, study.pay_per_hour, study.currency) == ("Small, bivlc", 12, "USD")
+    for stage in study.stages.all():
+        assert f"https://lab.example{reverse('join', args=[stage.invite])}" in printed
+    assert f"Invite annotators: https://lab.example{reverse('join', args=[study.invite])}" in printed
+    stages = PRESETS["bivlc"].stages
+    for number, one in enumerate(expect(stages, items=10, assumed=assumed(stages), pay=12), 1):
+        words = written(one)
+        assert f"{number} {one.stage}: {words['judgments']} judgments wanted, {words['hours']} h" in printed
+    assert "1 choose: 20 judgments wanted, 0.1 h, 0.80 USD, 2 annotators" in printed
+    assert "2 disambiguate: ≈ 7 judgments wanted" in printed and "In all: ≈ " in printed
+
+
+def test_the_command_changes_any_value_of_any_stage(capsys):
+    make.benchmark(items=3, name="Small")
+    changes = ["choose.overlap=2", "choose.agreement_items=none", "choose.agreement_overlap=", "i2t.check_rate=5"]
+    changes += ["i2t.stratify=yes", "t2i.stratify=no", "disambiguate.strategy=pool"]
+    said(capsys, "Small", "--preset", "bivlc", "--sample", "2", *(f"--set={change}" for change in changes))
+    choose, disambiguate, i2t, t2i = Study.objects.get().stages.all()
+    assert (choose.overlap, choose.agreement_items, disambiguate.strategy) == (2, None, "pool")
+    assert (i2t.check_rate, i2t.stratify, t2i.stratify, i2t.sample, t2i.sample) == (0.05, True, False, 2, 2)
+    assert (choose.sample, disambiguate.sample) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--preset", "bivlc", "--set", "chose.overlap=2"], "the stages are choose, disambiguate, i2t, t2i"),
+        (["--preset", "bivlc", "--set", "choose.k=2"], "the fields are overlap, cap"),
+        (["--preset", "bivlc", "--set", "choose.overlap=two"], "choose.overlap=two: Enter a whole number"),
+        (["--preset", "bivlc", "--set", "choose.overlap=51"], "less than or equal to 50"),
+        (["--preset", "bivlc", "--set", "choose.strategy=lottery"], "lottery is not one of the available"),
+        (["--preset", "bivlc", "--set", "overlap=2"], "write STAGE.FIELD=VALUE"),
+        (["--preset", "bivlc", "--overlap", "2"], "With --preset, say it for a stage"),
+        (["--preset", "verify", "--sample", "2"], "No stage of verify draws a sample"),
+        (["--protocol", ONE, "--set", f"{ONE}.strategy=batches"], "batch_size: How many items"),
+    ],
+)
+def test_the_command_refuses_with_a_sentence_and_makes_nothing(options, sentence):
+    make.benchmark(name="Small")
+    with pytest.raises(CommandError, match=sentence):
+        call_command("create_study", "Small", *options)
+    assert not Study.objects.exists()
+
+
+def test_one_question_by_command(capsys, tmp_path):
+    make.benchmark(items=3, name="Small")
+    words = tmp_path / "consent.txt"
+    words.write_text("I agree.")
+    options = [
+        "--protocol",
+        ONE,
+        "--overlap",
+        "2",
+        "--pay",
+        "12",
+        "--lease",
+        "300",
+        "--consent",
+        str(words),
+        "--paused",
+    ]
+    printed = said(capsys, "Small", *options)
+    study = Study.objects.get()
+    assert reverse("join", args=[study.invite]) in printed and "6 judgments wanted" in printed
+    assert (study.pay_per_hour, study.stages.get().lease_seconds) == (12, 300)
+    assert (study.consent, study.state) == ("I agree.", "paused")
+
+
+def test_the_command_names_what_does_not_suit_and_what_is_not_there():
+    make.benchmark(name="Small", candidates=1)
+    with pytest.raises(CommandError, match="has 1 candidate images"):
+        call_command("create_study", "Small", "--protocol", ONE)
+    with pytest.raises(CommandError, match=r"no benchmark 'Big'\. Import it first"):
+        call_command("create_study", "Big", "--protocol", ONE)
+
+
+def test_a_name_wins_over_a_number():
+    numbered = make.study(items=1)
+    called = make.study(items=1, name=str(numbered.pk))
+    assert named(Study.objects.all(), str(numbered.pk)) == called
+    assert named(Study.objects.all(), str(called.pk)) == called
+    with pytest.raises(CommandError, match=f"There is no study 'x'. There are: .*{numbered.name}"):
+        named(Study.objects.all(), "x")

@@ -1,18 +1,28 @@
-"""`manage.py create_study BENCHMARK --protocol bivlc-choose --overlap 2`: a study, its tasks and its invite link."""
+"""`manage.py create_study BENCHMARK --preset bivlc`: a study, its stages, and the links that invite to them."""
 
+from argparse import SUPPRESS
+from collections.abc import Iterable, Sequence
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 
 from django.conf import settings
+from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 from django.urls import reverse
 
-from annotation.models import TieRule
-from annotation.plans import StagePlan
+from annotation import presets
+from annotation.management.named import named
+from annotation.models import Study, StudyState, TieRule
+from annotation.plans import Expected, StagePlan, total, written
+from annotation.presets import PRESETS
 from annotation.protocols.registry import PROTOCOLS
 from annotation.running import running_at
+from annotation.setup_forms import StageForm
+from annotation.setups import foreseen
 from annotation.studies import CannotCreate, create_study
 from benchmarks.models import Benchmark
+
+OF_ONE = ("overlap", "tie_rule", "quota", "lease_seconds", "auto_advance")  # of a stage that is set up alone
 
 
 def money(text: str) -> Decimal:
@@ -22,53 +32,114 @@ def money(text: str) -> Decimal:
         raise ValueError(text) from None
 
 
-def read(path: Path) -> str:
+def read(path: str | Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        return Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise CommandError(f"{path} cannot be read: {error}.") from None
 
 
 class Command(BaseCommand):
-    help = "Set a study up on a benchmark and print the link that invites annotators."
+    help = "Set a study up on a benchmark and print the links that invite annotators."
 
     def add_arguments(self, parser):
         parser.add_argument("benchmark", help="the benchmark's name or number")
-        parser.add_argument("--protocol", choices=PROTOCOLS, required=True)
-        parser.add_argument("--name", help="default: the benchmark's name and the protocol")
-        parser.add_argument("--overlap", type=int, default=1, help="judgments an item (default 1)")
-        parser.add_argument("--quota", type=int, help="judgments an annotator at most")
-        parser.add_argument("--lease", type=int, default=600, help="seconds a screen is kept for an annotator")
-        parser.add_argument("--tie-rule", choices=TieRule.values, default=TieRule.DROP)
-        parser.add_argument("--pay", type=money, default=Decimal(0), help="pay for an hour of active time")
-        parser.add_argument("--currency", default="USD")
-        parser.add_argument("--instructions", type=Path, help="a text file; default: the protocol's")
-        parser.add_argument("--auto-advance", action="store_true", help="an answer needs no Enter")
-        parser.add_argument("--seed", type=int, help="of the order of items")
+        made_of = parser.add_mutually_exclusive_group(required=True)
+        made_of.add_argument("--preset", choices=PRESETS, help="all stages, with the numbers of a paper")
+        made_of.add_argument("--protocol", choices=PROTOCOLS, help="one stage that asks this")
+        parser.add_argument("--name", help="default: the benchmark's name and the preset or protocol")
+        parser.add_argument("--set", action="append", metavar="STAGE.FIELD=VALUE", help="another value for a stage; "
+                            "shares in percent, as on the page")  # fmt: skip
+        parser.add_argument("--sample", type=int, help="items, drawn at random: of the baseline, or of the one stage")
+        parser.add_argument("--pay", type=money, help="for an hour of active time; default: the preset's")
+        parser.add_argument("--currency")
+        parser.add_argument("--consent", type=Path, help="a text file that annotators must agree to")
+        parser.add_argument("--paused", action="store_true", help="nobody can join until the study is opened")
+        parser.add_argument("--seed", type=int, help="of the order of items, of batches and samples")
         parser.add_argument("--url", help="where annotators reach Winnow; default: where `make run` runs")
+        self.add_arguments_of_one(parser.add_argument_group("with --protocol"))
 
-    def handle(self, *, benchmark, name, protocol, quota, lease, pay, instructions, url, **rest):
-        source = self.benchmark(benchmark)
-        settings_ = {key: rest[key] for key in ("overlap", "tie_rule", "auto_advance")}
-        settings_ |= {"quota": quota, "lease_seconds": lease}
-        words = read(Path(instructions)) if instructions else ""
+    def add_arguments_of_one(self, parser):
+        parser.add_argument("--overlap", type=int, default=SUPPRESS, help="judgments an item (default 1)")
+        parser.add_argument("--quota", type=int, default=SUPPRESS, help="judgments an annotator at most")
+        parser.add_argument("--lease", type=int, default=SUPPRESS, dest="lease_seconds",
+                            help="seconds a screen is kept for an annotator")  # fmt: skip
+        parser.add_argument("--tie-rule", choices=TieRule.values, default=SUPPRESS)
+        parser.add_argument("--auto-advance", action="store_true", default=SUPPRESS, help="an answer needs no Enter")
+        parser.add_argument("--instructions", type=Path, default=SUPPRESS, help="a text file; default: the protocol's")
+
+    def handle(self, *, benchmark, preset, protocol, name, **rest):
+        source = named(Benchmark.objects.all(), benchmark, "Import it first: manage.py import_benchmark.")
+        chosen = PRESETS[preset] if preset else presets.single(protocol)
+        stages = with_changes(self.stages(chosen.stages, preset, rest), rest["set"] or [])
+        pay = chosen.pay if rest["pay"] is None else rest["pay"]
         try:
             study = create_study(
-                name=name or f"{source.name}, {protocol}", benchmark=source, by="command", pay_per_hour=pay,
-                stages=[StagePlan(protocol, instructions=words, settings=settings_)],
-                currency=rest["currency"], seed=rest["seed"],
+                name=name or f"{source.name}, {preset or protocol}", benchmark=source, by="command", stages=stages,
+                pay_per_hour=pay, currency=(rest["currency"] or chosen.currency).upper(), seed=rest["seed"],
+                consent=read(rest["consent"]) if rest["consent"] else "",
+                state=StudyState.PAUSED if rest["paused"] else StudyState.OPEN,
             )  # fmt: skip
         except CannotCreate as refusal:
             raise CommandError(str(refusal)) from None
-        stage = study.stages.get()
-        self.stdout.write(f"Study {study.pk}: {study.name}, {stage.slots.count():,} judgments wanted.")
-        home = (url or running_at(settings.VAR)).rstrip("/")
-        self.stdout.write(f"Invite annotators: {home}{reverse('join', args=[study.invite])}")
+        home = (rest["url"] or running_at(settings.VAR)).rstrip("/")
+        self.stdout.write("\n".join(lines(study, foreseen(stages, source, float(pay)), home)))
 
-    def benchmark(self, wanted: str) -> Benchmark:
-        found = Benchmark.objects.filter(name=wanted).first()
-        if found is None and wanted.isdecimal():
-            found = Benchmark.objects.filter(pk=int(wanted)).first()
-        if found is None:
-            raise CommandError(f"There is no benchmark {wanted!r}. Import it first: manage.py import_benchmark.")
-        return found
+    def stages(self, stages: Sequence[StagePlan], preset: str | None, given: dict) -> list[StagePlan]:
+        """The stages with what the options say of them."""
+        of_one = {name: given[name] for name in OF_ONE if name in given}
+        if preset and (of_one or "instructions" in given):
+            raise CommandError("With --preset, say it for a stage: --set STAGE.FIELD=VALUE.")
+        if not preset:
+            words = read(given["instructions"]) if "instructions" in given else ""
+            settings_ = {"overlap": 1, **of_one, "sample": given["sample"]}
+            return [StagePlan(stages[0].protocol, instructions=words, settings=settings_)]
+        sampled = {stage.called for stage in stages if stage.settings.get("sample")}
+        if given["sample"] is not None and not sampled:
+            raise CommandError(f"No stage of {preset} draws a sample; --set STAGE.sample={given['sample']} makes one.")
+        smaller = {"sample": given["sample"]} if given["sample"] is not None else {}
+        return [stage.set(**smaller) if stage.called in sampled else stage for stage in stages]
+
+
+def with_changes(stages: Sequence[StagePlan], changes: Iterable[str]) -> list[StagePlan]:
+    """The stages with each `STAGE.FIELD=VALUE`, read as the page reads it."""
+    for change in changes:
+        place, equals, value = change.partition("=")
+        stage, dot, field = place.strip().rpartition(".")
+        if not equals or not dot:
+            raise CommandError(f"--set {change}: write STAGE.FIELD=VALUE.")
+        if stage not in {one.called for one in stages}:
+            raise CommandError(f"--set {change}: the stages are {', '.join(one.called for one in stages)}.")
+        stages = presets.changed(stages, stage, **{field: value_of(field, value.strip(), change)})
+    return list(stages)
+
+
+SETTABLE = [name for name in StageForm.base_fields if name not in {*StageForm.ASSUMED, "apart_from", "instructions"}]
+
+
+def value_of(field: str, value: str, change: str) -> object:
+    if field not in SETTABLE:
+        raise CommandError(f"--set {change}: the fields are {', '.join(SETTABLE)}.")
+    try:
+        return StageForm.base_fields[field].clean("" if value.lower() in {"no", "none"} else value)
+    except ValidationError as error:
+        raise CommandError(f"--set {change}: {' '.join(error.messages)}") from None
+
+
+def lines(study: Study, expected: Sequence[Expected], home: str) -> list[str]:
+    """The study, each stage with what it wants and the plan, and the links."""
+    invite = lambda token: f"{home}{reverse('join', args=[token])}"  # noqa: E731
+    found = [f"Study {study.pk}: {study.name}"]
+    for stage, one in zip(study.stages.all(), expected, strict=True):
+        found += [f"{stage.position} {stage.name}: {said(one, study.currency)}", f"  {invite(stage.invite)}"]
+    if len(expected) > 1:
+        found.append(f"In all: {said(total(expected), study.currency)}")
+    return [*found, f"Invite annotators: {invite(study.invite)}"]
+
+
+def said(expected: Expected, currency: str) -> str:
+    words = written(expected)
+    return (
+        f"{words['judgments']} judgments wanted, {words['hours']} h, {words['cost']} {currency}, "
+        f"{words['annotators']} annotators"
+    )

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from django.core.management.base import BaseCommand, CommandError
 
+from annotation.management.named import named
 from annotation.models import Study
 from annotation.releases import CannotExport, export_split
 
@@ -16,11 +17,7 @@ class Command(BaseCommand):
         parser.add_argument("--out", type=Path, required=True, help="a new folder, or that of an earlier export")
 
     def handle(self, *, study, out, **rest):
-        found = Study.objects.filter(name=study).first()
-        if found is None and study.isdecimal():
-            found = Study.objects.filter(pk=int(study)).first()
-        if found is None:
-            raise CommandError(f"There is no study {study!r}.")
+        found = named(Study.objects.all(), study)
         try:
             manifest = export_split(study=found, out=Path(out), by="command")
         except CannotExport as refusal:

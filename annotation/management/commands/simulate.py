@@ -6,6 +6,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.forms_client import Unreachable
+from annotation.management.named import named
 from annotation.models import Study
 from annotation.running import running_at
 from annotation.simulation import Plan, Report, simulate
@@ -27,7 +28,7 @@ class Command(BaseCommand):
     def handle(self, *, study, **rest):
         plan = self.plan(rest)
         try:
-            report = simulate(study=self.study(study), plan=plan, tell=self.tell)
+            report = simulate(study=named(Study.objects.all(), study), plan=plan, tell=self.tell)
         except Unreachable as reason:
             raise CommandError(f"{reason} Start Winnow with `make run`, or say where it is with --url.") from None
         self.stdout.write("\n".join(lines(report)))
@@ -42,16 +43,6 @@ class Command(BaseCommand):
                 "--error-rate is from 0 to 1, --annotators and --concurrency at least 1, --pace not below 0."
             )
         return plan
-
-    def study(self, named: str) -> Study:
-        found = Study.objects.filter(name=named).first()
-        if found is None and named.isdecimal():
-            found = Study.objects.filter(pk=int(named)).first()
-        if found is None:
-            raise CommandError(
-                f"There is no study {named!r}; there are: {', '.join(map(str, Study.objects.all()[:9]))}."
-            )
-        return found
 
     def tell(self, judgments: int) -> None:
         if sys.stderr.isatty():

@@ -1,0 +1,17 @@
+"""What a command line names: a row by its name or its number."""
+
+from django.core.management.base import CommandError
+from django.db.models import QuerySet
+
+LISTED = 9
+
+
+def named(rows: QuerySet, wanted: str, advice: str = ""):
+    """A name wins over a number. CommandError where there is neither, with what there is."""
+    found = rows.filter(name=wanted).first()
+    if found is None and wanted.isascii() and wanted.isdecimal() and len(wanted) < 10:
+        found = rows.filter(pk=int(wanted)).first()
+    if found is not None:
+        return found
+    there = f"There are: {', '.join(map(str, rows[:LISTED])) or 'none'}."
+    raise CommandError(f"There is no {rows.model._meta.verbose_name} {wanted!r}. {advice or there}")
