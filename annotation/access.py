@@ -13,18 +13,21 @@ from benchmarks.models import Job
 
 @dataclass(frozen=True)
 class Desk:
-    """Whoever holds the token sits here: the annotator, the stage they are in and their seat there, the id of its
-    newest instructions.
+    """Whoever holds the token sits here: the annotator, the stage they are in and their seat there, how many screens
+    of it they have done, the id of its newest instructions.
     """
 
     annotator: Annotator
     stage: Stage
     seat: Seat
+    done: int
     newest: int
 
 
 DESK = f"""
 SELECT {columns(Annotator, "annotator")}, {columns(Stage, "stage")}, {columns(Seat, "seat")}, {columns(Study, "study")},
+       (SELECT count(*) FROM annotation_slot
+        WHERE stage_id = stage.id AND annotator_id = annotator.id AND judgment_id IS NOT NULL),
        (SELECT id FROM annotation_instructions WHERE stage_id = stage.id ORDER BY version DESC LIMIT 1)
 FROM annotation_annotator annotator
 JOIN annotation_study study ON study.id = annotator.study_id
@@ -40,7 +43,7 @@ def desk(token: str) -> Desk:
         raise Http404("No such link.")
     annotator, stage, seat, study = instances(found[0], Annotator, Stage, Seat, Study)
     annotator.study = stage.study = study
-    return Desk(annotator, stage, seat, found[0][-1])
+    return Desk(annotator, stage, seat, *found[0][-2:])
 
 
 def invited(invite: str) -> tuple[Study, Stage | None]:

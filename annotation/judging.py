@@ -91,9 +91,12 @@ class NothingToUndo(Refused):
 
 @dataclass(frozen=True)
 class Receipt:
+    """`added`: the annotator has one more screen done than before."""
+
     lease: Lease
     judgment: Judgment
     replayed: bool
+    added: bool = False
 
 
 def read_answer(lease: Lease, protocol: str, shown_answer: str) -> str:
@@ -148,11 +151,12 @@ def _submit(annotator: Annotator, token: UUID, key: UUID, shown_answer: str, rea
         surplus=not counts,
         **_bounded(**times),
     )
+    added = counts and lease.state != LeaseState.JUDGED
     _write(judgment, LeaseState.JUDGED if counts else LeaseState.LATE if alone else lease.state)
     if counts:
-        alone = [answer] if lease.task.overlap == 1 else None
-        outcomes.settle(lease.task, lease.task.stage, alone, row["feeds"])
-    return Receipt(lease, judgment, replayed=False)
+        known = [answer] if lease.task.overlap == 1 else None
+        outcomes.settle(lease.task, lease.task.stage, known, row["feeds"])
+    return Receipt(lease, judgment, replayed=False, added=added)
 
 
 def _find(annotator: Annotator, token: UUID, key: UUID | None = None) -> tuple[Lease, dict]:

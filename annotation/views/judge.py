@@ -120,7 +120,7 @@ def _screen_page(request: HttpRequest, here: Desk, now: Turn) -> HttpResponse:
 def _where(here: Desk, now: Turn) -> dict:
     who = here.annotator
     back = PROLIFIC_RETURN + here.stage.study.completion_code if who.prolific_pid else ""
-    done = claiming.judged(who, here.stage)
+    done = here.done
     return {
         "turn": now,
         "done": done,
@@ -172,7 +172,7 @@ def submit(request: HttpRequest, here: Desk) -> HttpResponse:
         receipt, leases = judging.turn(annotator=here.annotator, stage=here.stage, **submission)
         now = turns.following(here, leases)
     if _wants_json(request):
-        return JsonResponse({"receipt": _receipt(receipt), **_next(request.POST, here, now)})
+        return JsonResponse({"receipt": _receipt(receipt), **_next(request.POST, here, now, receipt.added)})
     return _page("surplus", here) if receipt.judgment.surplus else redirect("judge", here.annotator.token)
 
 
@@ -239,7 +239,7 @@ def history(request: HttpRequest, here: Desk) -> HttpResponse:
 # Answers
 
 
-def _next(sent: QueryDict, here: Desk, now: Turn) -> dict:
+def _next(sent: QueryDict, here: Desk, now: Turn, added: int = 0) -> dict:
     """`held` names every screen that is held, oldest first; `screens` has those that the page does not `have` yet."""
     have = set(sent.getlist("have"))
     new = [lease for lease in now.leases if str(lease.token) not in have]
@@ -247,7 +247,7 @@ def _next(sent: QueryDict, here: Desk, now: Turn) -> dict:
         "state": now.state,
         "held": [lease.token for lease in now.leases],
         "screens": [{"lease": screen.lease, "html": screen.html()} for screen in screens(new, here.stage)],
-        "done": claiming.judged(here.annotator, here.stage),
+        "done": here.done + added,
     }
 
 
