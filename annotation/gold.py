@@ -107,7 +107,8 @@ def carried_to(stage: Stage, item: Item) -> dict[str, str]:
             return dict(found.carried)
     while stage.source is not None:
         stage = stage.source
-        truth = item.truth.get(stage.protocol, [])
+        fixed = {choice.identity for choice in PROTOCOLS[stage.protocol].fixed}
+        truth = [answer for answer in item.truth.get(stage.protocol, []) if answer not in fixed]
         if stage.carries and truth:
             carried.setdefault(stage.carries, truth[0])
     return carried

@@ -3,10 +3,10 @@
 from django.urls import path
 
 from annotation import api
-from annotation.views import judge, manage, setup, training
+from annotation.views import checks, join, judge, manage, setup, training
 
 urlpatterns = [
-    path("join/<slug:invite>/", judge.join, name="join"),
+    path("join/<slug:invite>/", join.join, name="join"),
     path("judge/<slug:token>/", judge.judge, name="judge"),
     path("judge/<slug:token>/accept/", judge.accept, name="judge-accept"),
     path("judge/<slug:token>/before/", training.before, name="judge-before"),
@@ -22,6 +22,7 @@ urlpatterns = [
     path("studies/<int:pk>/live/", manage.study_live, name="study-live"),
     path("studies/<int:pk>/disagreements/", manage.study_disagreements, name="study-disagreements"),
     path("studies/<int:pk>/instructions/", manage.study_instructions, name="study-instructions"),
+    path("studies/<int:pk>/stages/<int:position>/checks/", checks.study_checks, name="study-checks"),
     path("studies/<int:pk>/move/", manage.study_move, name="study-move"),
     path("studies/<int:pk>/stages/<int:position>/move/", manage.stage_move, name="stage-move"),
     path("studies/<int:pk>/export/", manage.study_export, name="study-export"),

@@ -1,0 +1,114 @@
+"""The managers' page of a stage's checks, training and comprehension questions."""
+
+from django import forms
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods
+
+from annotation import access, checks, gold, pasted, screening, training
+from annotation.gold import CannotSet
+from annotation.models import Kind, Stage
+from annotation.setup_forms import FAILURES, PercentField
+from benchmarks import events
+from benchmarks.access import staff_only
+from benchmarks.models import Benchmark
+
+
+class SettingsForm(forms.Form):
+    check_rate = PercentField(
+        50, label="Checks, % of an annotator's screens", help_text="0 to 50. Around 10 is usual; 0 gives none."
+    )
+    training_pass = PercentField(label="Pass mark of the practice, %", help_text="The share of right answers.")
+    training_tries = forms.IntegerField(
+        min_value=1, max_value=20, label="Tries", help_text="Of the questions there are two at least."
+    )
+    on_failure = forms.ChoiceField(label="Whoever has used up the tries", choices=FAILURES.items())
+
+
+class KnownForm(forms.Form):
+    benchmark = forms.ModelChoiceField(Benchmark.objects.order_by("name"), empty_label=None, label="Items of")
+    lines = forms.CharField(required=False, label="Items", widget=forms.Textarea(attrs={"rows": 6}))
+    draw_known = forms.IntegerField(
+        required=False,
+        min_value=1,
+        label="And draw so many more",
+        help_text="Of those whose answer is known.",
+    )
+
+
+class QuestionsForm(forms.Form):
+    text = forms.CharField(required=False, label="Questions", widget=forms.Textarea(attrs={"rows": 12}))
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@staff_only
+def study_checks(request: HttpRequest, pk: int, position: int) -> HttpResponse:
+    stage = access.stage_for(request.user, pk, position)
+    bound = forms_of(stage, request.POST.get("do", ""), request.POST)
+    if request.method != "POST":
+        return _page(request, stage, bound)
+    form = bound.get(request.POST.get("do", ""))
+    try:
+        if form is not None and not form.is_valid():
+            return _page(request, stage, bound, status=422)
+        messages.success(request, _do(request, stage, form))
+    except CannotSet as refusal:
+        form.add_error(None, str(refusal).split("\n"))
+        return _page(request, stage, bound, status=422)
+    return redirect("study-checks", pk, position)
+
+
+def forms_of(stage: Stage, do: str, sent) -> dict[str, forms.Form]:
+    """The page's forms by what they do; the one that was sent is bound."""
+    initial = {name: getattr(stage, name) for name in SettingsForm.base_fields}
+    made = {
+        "settings": (SettingsForm, initial),
+        Kind.CHECK.value: (KnownForm, {"benchmark": stage.study.benchmark_id}),
+        Kind.TRAINING.value: (KnownForm, {"benchmark": stage.study.benchmark_id}),
+        "questions": (QuestionsForm, {"text": pasted.write_questions(stage.comprehension)}),
+    }
+    return {
+        name: form(sent if name == do else None, initial=start, auto_id=f"{name}-%s")
+        for name, (form, start) in made.items()
+    }
+
+
+def _do(request: HttpRequest, stage: Stage, form: forms.Form | None) -> str:
+    """What was asked for; the sentence says what came of it. Raises CannotSet."""
+    by, do = events.named(request.user), request.POST.get("do", "")
+    if do == "remove":
+        tasks = [int(pk) for pk in request.POST.getlist("task") if pk.isascii() and pk.isdecimal() and len(pk) < 19]
+        gone, retired = gold.remove(stage=stage, tasks=tasks, by=by)
+        checks.top_up(stage=stage)
+        return f"{gone} removed, {retired} retired."
+    if do == "questions":
+        try:
+            screening.revise(stage=stage, by=by, comprehension=pasted.read_questions(form.cleaned_data["text"]))
+        except pasted.Unreadable as error:
+            raise CannotSet(error.reasons) from None
+        return "The questions are saved."
+    if do == "settings":
+        screening.revise(stage=stage, by=by, **form.cleaned_data)
+        return "The settings are saved."
+    if do not in (Kind.CHECK, Kind.TRAINING):
+        return "Nothing was asked for."
+    given = form.cleaned_data
+    made = screening.put(
+        stage=stage, kind=Kind(do), benchmark=given["benchmark"], text=given["lines"], by=by,
+        draw_known=given["draw_known"] or 0,
+    )  # fmt: skip
+    return f"{len(made)} added."
+
+
+def _page(request: HttpRequest, stage: Stage, bound: dict[str, forms.Form], status: int = 200) -> HttpResponse:
+    found = checks.table(stage)
+    per_annotator = checks.expected(stage, stage.batch_size or stage.quota or 100)
+    context = {
+        "section": "studies", "study": stage.study, "stage": stage, "forms": bound, "checks": found,
+        "live": sum(task.live for task in found), "per_annotator": per_annotator,
+        "practice": list(stage.tasks.filter(kind=Kind.TRAINING).select_related("item__benchmark").order_by("pk")),
+        "people": screening.people(stage), "allowed": screening.answers_allowed(stage),
+        "comprehension_tries": training.tries_of(stage, "comprehension"),
+    }  # fmt: skip
+    return render(request, "studies/checks.html", context, status=status)
