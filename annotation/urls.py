@@ -22,6 +22,7 @@ urlpatterns = [
     path("studies/<int:pk>/live/", manage.study_live, name="study-live"),
     path("studies/<int:pk>/disagreements/", manage.study_disagreements, name="study-disagreements"),
     path("studies/<int:pk>/instructions/", manage.study_instructions, name="study-instructions"),
+    path("studies/<int:pk>/stages/<int:position>/assign/", assign.study_assign, name="study-assign"),
     path("studies/<int:pk>/stages/<int:position>/checks/", checks.study_checks, name="study-checks"),
     path("studies/<int:pk>/move/", manage.study_move, name="study-move"),
     path("studies/<int:pk>/stages/<int:position>/move/", manage.stage_move, name="stage-move"),

@@ -9,25 +9,21 @@ from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import redirect
-from django.template import loader
 from django.urls import reverse
-from django.views.decorators.cache import cache_control
 from django.views.decorators.csrf import csrf_exempt
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_GET, require_POST
 
-from annotation import claiming, judging, seating, studies, turns
-from annotation.access import Desk, desk, invited
+from annotation import claiming, judging, seating, turns
+from annotation.access import Desk, desk
 from annotation.instructions import blocks
-from annotation.models import Instructions, Study, StudyState
+from annotation.models import Instructions
 from annotation.protocols.base import CANNOT_JUDGE
-from annotation.protocols.registry import PROTOCOLS
 from annotation.screens import screens
 from annotation.turns import Turn
+from annotation.views.plain import page, private, text
 
-PROLIFIC = {"PROLIFIC_PID": "prolific_pid", "STUDY_ID": "prolific_study", "SESSION_ID": "prolific_session"}
 PROLIFIC_RETURN = "https://app.prolific.com/submissions/complete?cc="
 View = Callable[..., HttpResponse]
-private = cache_control(no_store=True, private=True)
 
 
 def at_desk(view: View) -> View:
@@ -49,44 +45,11 @@ def at_desk(view: View) -> View:
 def _refused(request: HttpRequest, here: Desk, refusal: judging.Refused) -> HttpResponse:
     if _wants_json(request):
         return JsonResponse({"refused": str(refusal), "kind": type(refusal).__name__}, status=refusal.status)
-    return _page("refused", here, status=refusal.status, sentence=str(refusal))
+    return page("refused", here, status=refusal.status, sentence=str(refusal))
 
 
 def _wants_json(request: HttpRequest) -> bool:
     return request.headers.get("Accept") == "application/json"
-
-
-def _page(name: str, here: Desk | None = None, status: int = 200, **context) -> HttpResponse:
-    """Rendered without the request: no session, user or messages are looked up."""
-    html = loader.get_template(f"judge/{name}.html").render({"desk": here, **context})
-    return HttpResponse(html, status=status)
-
-
-# Joining
-
-
-@csrf_exempt
-@private
-@require_http_methods(["GET", "POST"])
-def join(request: HttpRequest, invite: str) -> HttpResponse:
-    study, stage = invited(invite)
-    known = _known(study, _text(request.GET, "PROLIFIC_PID"))
-    if known:
-        return redirect("judge", known.token)
-    if study.state != StudyState.OPEN:
-        return _page("stopped", study=study)
-    if request.method == "POST":
-        who = {name: _text(request.POST, field)[:64] for field, name in PROLIFIC.items()}
-        name = _text(request.POST, "name")[:120]
-        return redirect("judge", studies.join(study=study, stage=stage, by="invite", name=name, **who).token)
-    stage = stage or study.stages.get(position=1)
-    given = {field: _text(request.GET, field)[:64] for field in PROLIFIC if field in request.GET}
-    context = {"stage": stage, "protocol": PROTOCOLS[stage.protocol], "total": turns.total(None, stage), "given": given}
-    return _page("join", study=study, **context)
-
-
-def _known(study: Study, prolific_pid: str):
-    return study.annotators.filter(prolific_pid=prolific_pid[:64]).first() if prolific_pid else None
 
 
 # The page
@@ -107,14 +70,14 @@ def judge(request: HttpRequest, here: Desk) -> HttpResponse:
         return redirect("judge-before", here.annotator.token)
     if now.state == "screen":
         return _screen_page(request, here, now)
-    return _page("done" if now.state == "done" else "stopped", here, study=here.stage.study, **_where(here, now))
+    return page("done" if now.state == "done" else "stopped", here, study=here.stage.study, **_where(here, now))
 
 
 def _screen_page(request: HttpRequest, here: Desk, now: Turn) -> HttpResponse:
     current, *rest = screens(turns.recall(now.leases), here.stage)
     context = {"current": current, "rest": rest, "pace": turns.pace(here.annotator), "link": _link(request, here)}
     context |= {"key": uuid.uuid4(), "rules": blocks(_newest(here).text)}
-    return _page("page", here, study=here.stage.study, **context, **_where(here, now))
+    return page("page", here, study=here.stage.study, **context, **_where(here, now))
 
 
 def _where(here: Desk, now: Turn) -> dict:
@@ -136,7 +99,7 @@ def _rules(request: HttpRequest, here: Desk, reading: bool) -> HttpResponse:
     newest = _newest(here)
     context = {"rules": blocks(newest.text), "version": newest.version, "link": _link(request, here)}
     changed = here.seat.read_id is not None
-    return _page("rules", here, study=here.stage.study, reading=reading, changed=changed, **context)
+    return page("rules", here, study=here.stage.study, reading=reading, changed=changed, **context)
 
 
 def _newest(here: Desk) -> Instructions:
@@ -173,7 +136,7 @@ def submit(request: HttpRequest, here: Desk) -> HttpResponse:
         now = turns.following(here, leases)
     if _wants_json(request):
         return JsonResponse({"receipt": _receipt(receipt), **_next(request.POST, here, now, receipt.added)})
-    return _page("surplus", here) if receipt.judgment.surplus else redirect("judge", here.annotator.token)
+    return page("surplus", here) if receipt.judgment.surplus else redirect("judge", here.annotator.token)
 
 
 def _submission(sent: QueryDict) -> dict:
@@ -182,7 +145,7 @@ def _submission(sent: QueryDict) -> dict:
         "token": _uuid(sent.get("lease")),
         "key": _uuid(sent.get("key")),
         "shown_answer": CANNOT_JUDGE if cannot else sent.get("answer", ""),
-        "reason": _text(sent, "reason") if cannot else "",
+        "reason": text(sent, "reason") if cannot else "",
         "active_ms": _whole(sent.get("active")),
         "elapsed_ms": _whole(sent.get("elapsed")),
     }
@@ -216,7 +179,7 @@ def undo(request: HttpRequest, here: Desk) -> HttpResponse:
 @at_desk
 def flag(request: HttpRequest, here: Desk) -> HttpResponse:
     token = _uuid(request.POST.get("lease"))
-    judging.flag(annotator=here.annotator, token=token, reason=_text(request.POST, "flag_reason"))
+    judging.flag(annotator=here.annotator, token=token, reason=text(request.POST, "flag_reason"))
     return JsonResponse({"flagged": True}) if _wants_json(request) else redirect("judge", here.annotator.token)
 
 
@@ -256,11 +219,6 @@ def _uuid(text: str | None) -> uuid.UUID:
         return uuid.UUID(text or "")
     except ValueError:
         raise judging.BadAnswer("The request is incomplete. Reload the page and try again.") from None
-
-
-def _text(sent: QueryDict, name: str) -> str:
-    """What was typed, without NUL, which PostgreSQL's text cannot hold."""
-    return sent.get(name, "").replace("\0", "").strip()
 
 
 def _whole(text: str | None) -> int:
