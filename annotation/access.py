@@ -72,6 +72,14 @@ def stage_for(user, study: int, position: str | int = 1) -> Stage:
     return get_object_or_404(Stage.objects.select_related("study__benchmark"), study=study, position=wanted)
 
 
+def annotator_for(user, study: int, number: str | int) -> Annotator:
+    """A study's annotator by their number (A-01 is 1), for managers (403 for others)."""
+    check_staff(user)
+    text = str(number)
+    wanted = int(text) if text.isascii() and text.isdecimal() and len(text) < 9 else 0
+    return get_object_or_404(Annotator.objects.select_related("study"), study=study, number=wanted)
+
+
 def flag_for(user, pk: int) -> Flag:
     check_staff(user)
     return get_object_or_404(Flag.objects.select_related("lease__task__stage"), pk=pk)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from django.db import transaction
 
 from annotation import checks, outcomes, placing, seating
-from annotation.models import Annotator, Kind, Lease, LeaseState, Slot, Stage, StageState, Task
+from annotation.models import Annotator, Kind, Lease, LeaseState, Slot, Stage, StageState, Strategy, Task
 from annotation.rows import fetch
 from benchmarks import events
 from benchmarks.models import Event, Item
@@ -47,6 +47,8 @@ def assign(*, stage: Stage, annotators: Sequence[Annotator], keys: Iterable[str]
     A free slot where there is one, else one more judgment for the task. All or nothing: raises CannotAssign.
     """
     stage = Stage.objects.select_for_update(no_key=True).get(pk=stage.pk)
+    if stage.strategy != Strategy.NAMED:
+        raise CannotAssign(f"Stage {stage.name} gives its items out by itself; its strategy is {stage.strategy}.")
     tasks = _tasks(stage, list(dict.fromkeys(keys)))
     _check_people(stage, annotators, tasks)
     places = _places(tasks)

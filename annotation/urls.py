@@ -3,7 +3,7 @@
 from django.urls import path
 
 from annotation import api
-from annotation.views import checks, join, judge, manage, setup, training
+from annotation.views import assign, checks, join, judge, manage, setup, training
 
 urlpatterns = [
     path("join/<slug:invite>/", join.join, name="join"),
