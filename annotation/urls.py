@@ -3,7 +3,7 @@
 from django.urls import path
 
 from annotation import api
-from annotation.views import assign, checks, join, judge, manage, setup, training
+from annotation.views import assign, baseline, checks, join, judge, manage, setup, training
 
 urlpatterns = [
     path("join/<slug:invite>/", join.join, name="join"),
@@ -21,6 +21,7 @@ urlpatterns = [
     path("studies/<int:pk>/", manage.study_detail, name="study-detail"),
     path("studies/<int:pk>/live/", manage.study_live, name="study-live"),
     path("studies/<int:pk>/disagreements/", manage.study_disagreements, name="study-disagreements"),
+    path("studies/<int:pk>/baseline/", baseline.study_baseline, name="study-baseline"),
     path("studies/<int:pk>/instructions/", manage.study_instructions, name="study-instructions"),
     path("studies/<int:pk>/stages/<int:position>/assign/", assign.study_assign, name="study-assign"),
     path("studies/<int:pk>/stages/<int:position>/checks/", checks.study_checks, name="study-checks"),

@@ -28,6 +28,12 @@ def percent(share: float | None) -> str:
 
 
 @register.filter
+def exact_percent(share: float | None) -> str:
+    """With the decimals that papers report."""
+    return NOTHING if share is None else f"{share * 100:.2f} %"
+
+
+@register.filter
 def whole_percent(share: float | None) -> str:
     return NOTHING if share is None else f"{share * 100:.0f} %"
 
