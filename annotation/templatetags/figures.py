@@ -34,6 +34,12 @@ def exact_percent(share: float | None) -> str:
 
 
 @register.filter
+def to_percent(low: float | None, high: float | None) -> str:
+    """Both ends of an interval, with one sign for the two."""
+    return NOTHING if low is None else f"{low * 100:.1f} – {high * 100:.1f} %"
+
+
+@register.filter
 def whole_percent(share: float | None) -> str:
     return NOTHING if share is None else f"{share * 100:.0f} %"
 
