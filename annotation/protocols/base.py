@@ -81,9 +81,10 @@ class Protocol:
     question: str  # one line above the material
     shown: str  # what is on a screen, as in "On each screen you see … and answer one question"
     instructions: str  # the default first version
-    template: str  # the fragment that shows it: "judge/_bivlc_choose.html"
+    template: str  # the fragment that shows it: "judge/_pick_picture.html"
     asks: Callable[[ItemRecord, Carried], list[Ask]]
     fixed: tuple[Choice, ...] = ()  # stay last, in this order
+    picks: tuple[str, str] = ("", "")  # of the help: the keys for options, and what they do: "pick a picture"
     projections: Mapping[str, Callable[[str], str]] = field(default_factory=dict)  # name → answer → label
     drops: Mapping[str, str] = field(default_factory=dict)
     alike: bool = False
