@@ -24,12 +24,17 @@ SPLIT = [
 ]
 JUDGMENTS = pa.schema(
     [
+        ("stage", pa.string()),
         ("item", pa.string()),
-        ("position", pa.int64()),  # the item's place in the benchmark
+        ("position", pa.int64()),  # the item's place in its benchmark
         ("question", pa.string()),
+        ("round", pa.int32()),  # an item that was asked anew with other material is in a later round
+        ("kind", pa.string()),  # judge, or check: its answer was known
+        ("live", pa.bool_()),  # false: the item has gone from the stage, or was asked anew
         ("type", pa.string()),
         ("subtype", pa.string()),
         ("annotator", pa.string()),
+        ("excluded", pa.bool_()),  # the annotator was excluded: nothing of theirs counts
         ("slot", pa.int32()),
         ("screen", pa.int32()),  # an annotator who lost a screen may have met the item on a second one
         ("revision", pa.int32()),
@@ -125,43 +130,3 @@ def write_judgments(path: Path, rows: Iterable[Sequence]) -> int:
 def digest(path: Path) -> dict:
     with path.open("rb") as file:
         return {"sha256": hashlib.file_digest(file, "sha256").hexdigest(), "bytes": path.stat().st_size}
-
-
-def card(name: str, counts: dict, rule: str, data: str) -> str:
-    """The dataset card. Its YAML tells `load_dataset(folder)` which of the files is the split.
-
-    `data` is the split's SHA-256: the loader keeps what it read under a hash of this YAML, and would else take another
-    export in a folder of the same name for this one.
-    """
-    reasons = "\n".join(f"- {reason}: {count:,}" for reason, count in counts["reasons"].items()) or "- none"
-    return f"""\
----
-pretty_name: {json.dumps(name, ensure_ascii=False)}
-configs:
-- config_name: default
-  description: data.parquet has SHA-256 {data}
-  data_files:
-  - split: test
-    path: data.parquet
----
-# {name}
-
-A validated split, exported by Winnow: {counts["kept"]:,} items kept of {counts["items"]:,};
-{counts["dropped"]:,} dropped, {counts["open"]:,} still open.
-
-Dropped, by reason:
-
-{reasons}
-
-How items were decided: {rule}
-
-| file | what |
-|---|---|
-| `data.parquet` | the kept items: image, caption, negative_caption, negative_image, type, subtype, id |
-| `items.jsonl` | the same items: which option was chosen, by which votes, and the identity of every image |
-| `dropped.jsonl` | the dropped items, each with its reason and its votes |
-| `judgments.parquet` | every judgment and revision, also those that do not count |
-| `annotators.jsonl`, `flags.jsonl` | annotators by number alone; what they reported |
-| `figures.json` | every figure of the study page that does not depend on the time of day |
-| `manifest.json` | SHA-256, size and rows of each file; the study's settings; the instructions |
-"""

@@ -1,21 +1,20 @@
-"""What stands in each line of an export, read from the database in the items' order."""
+"""What stands in each line of an export, read from the database: by stage, then in the items' order."""
 
-from collections import Counter
+import json
 from collections.abc import Iterator
 
 from django.core.files.storage import default_storage
 from django.db import connection
 
-from annotation.decisions import Decision
-from annotation.models import Stage, Task
+from annotation.models import Study
+from annotation.pseudonyms import pseudonym
 from annotation.release_files import EXTENSIONS
 from benchmarks import queries
 from benchmarks.models import Item, ItemImage
 
-BATCH = 100  # items read at a time
-
 JUDGMENTS = """
-SELECT item.key, item.position, task.question, item.type, item.subtype, annotator.number, slot.number,
+SELECT stage.name, item.key, item.position, task.question, task.round, task.kind, task.live, item.type, item.subtype,
+       annotator.number, annotator.excluded_at IS NOT NULL, slot.number,
        dense_rank() OVER (PARTITION BY task.id, annotator.id ORDER BY lease.granted_at, lease.id), judgment.revision,
        nullif(judgment.answer, ''), array_position(lease.shown, judgment.answer), lease.shown, judgment.created_at,
        judgment.active_ms, judgment.elapsed_ms, coalesce(slot.judgment_id = judgment.id, false), judgment.withdrawn,
@@ -27,30 +26,112 @@ JOIN annotation_judgment judgment ON judgment.lease_id = lease.id
 JOIN annotation_instructions instructions ON instructions.id = judgment.instructions_id
 JOIN annotation_annotator annotator ON annotator.id = lease.annotator_id
 JOIN annotation_task task ON task.id = slot.task_id
+JOIN annotation_stage stage ON stage.id = task.stage_id
 JOIN benchmarks_item item ON item.id = task.item_id
-WHERE slot.stage_id = %s
-ORDER BY item.position, task.question, slot.number, annotator.number, lease.granted_at, lease.id, judgment.revision
+WHERE stage.study_id = %(study)s
+ORDER BY stage.position, item.position, item.key, task.question, task.round, task.kind, slot.number, annotator.number,
+         lease.granted_at, lease.id, judgment.revision
 """
+WHO = 9  # where the annotator's number stands in a row of JUDGMENTS
+
+TASKS = """
+SELECT stage.name, item.key, item.position, item.type, item.subtype, task.question, task.round, task.kind, task.live,
+       task.overlap, task.shared, task.batch, task.shows, task.options, task.carried, task.gold,
+       item.benchmark_id = study.benchmark_id, outcome.state, outcome.outcome, outcome.reason, outcome.by
+FROM annotation_task task JOIN annotation_stage stage ON stage.id = task.stage_id
+JOIN annotation_study study ON study.id = stage.study_id JOIN benchmarks_item item ON item.id = task.item_id
+LEFT JOIN annotation_outcome outcome ON outcome.task_id = task.id
+WHERE stage.study_id = %(study)s
+ORDER BY stage.position, item.position, item.key, task.question, task.round, task.kind
+"""
+OF_TASK = (
+    "stage", "item", "position", "type", "subtype", "question", "round", "kind", "live", "overlap", "shared", "batch",
+    "shows", "options", "carried", "gold", "own", "state", "outcome", "reason", "decided_by",
+)  # fmt: skip
+CARRIED = OF_TASK.index("carried")
+
+ADJUDICATIONS = """
+SELECT stage.name, item.key, task.question, task.round, outcome.state, nullif(outcome.outcome, ''),
+       nullif(outcome.reason, ''), outcome.note
+FROM annotation_outcome outcome JOIN annotation_task task ON task.id = outcome.task_id
+JOIN annotation_stage stage ON stage.id = task.stage_id JOIN benchmarks_item item ON item.id = task.item_id
+WHERE stage.study_id = %(study)s AND outcome.by = 'adjudicator'
+ORDER BY stage.position, item.position, item.key, task.question, task.round
+"""
+OF_ADJUDICATION = ("stage", "item", "question", "round", "state", "outcome", "reason", "note")
 
 FLAGS = """
-SELECT item.key, task.question, annotator.number, flag.reason, flag.settled_at IS NOT NULL
+SELECT stage.name, item.key, task.question, task.round, annotator.number, flag.reason, flag.settled_at IS NOT NULL
 FROM annotation_flag flag
 JOIN annotation_lease lease ON lease.id = flag.lease_id
 JOIN annotation_annotator annotator ON annotator.id = lease.annotator_id
 JOIN annotation_task task ON task.id = lease.task_id
+JOIN annotation_stage stage ON stage.id = task.stage_id
 JOIN benchmarks_item item ON item.id = task.item_id
-WHERE task.stage_id = %s ORDER BY item.position, task.question, annotator.number, flag.id
+WHERE stage.study_id = %(study)s
+ORDER BY stage.position, item.position, item.key, task.question, task.round, annotator.number, flag.id
 """
+OF_FLAG = ("stage", "item", "question", "round", "annotator", "reason", "settled")
+
+ANNOTATORS = """
+SELECT annotator.number, annotator.simulated, annotator.excluded_at IS NOT NULL, annotator.exclusion_reason,
+       annotator.left_at IS NOT NULL,
+       coalesce(jsonb_agg(jsonb_build_object(
+         'stage', stage.name, 'batch', seat.batch, 'place', seat.place,
+         'screened_out', seat.screened_out_at IS NOT NULL,
+         'skipped', (SELECT count(*) FROM annotation_lease lease JOIN annotation_task task ON task.id = lease.task_id
+                     WHERE lease.annotator_id = annotator.id AND task.stage_id = stage.id AND lease.state = 'skipped'))
+         ORDER BY stage.position) FILTER (WHERE seat.id IS NOT NULL), '[]')
+FROM annotation_annotator annotator
+LEFT JOIN (annotation_seat seat JOIN annotation_stage stage ON stage.id = seat.stage_id)
+  ON seat.annotator_id = annotator.id
+WHERE annotator.study_id = %(study)s GROUP BY annotator.id ORDER BY annotator.number
+"""
+OF_ANNOTATOR = ("annotator", "simulated", "excluded", "exclusion_reason", "left", "stages")
 
 
-def tasks_of(stage: Stage) -> Iterator[Task]:
-    """In the items' order, each item with its captions and images, some at a time."""
-    tasks = stage.tasks.select_related("item").order_by("item__position", "question")
-    tasks = tasks.prefetch_related("item__captions", "item__item_images__image")
-    return tasks.iterator(chunk_size=BATCH)
+def _rows(statement: str, study: Study) -> Iterator[tuple]:
+    with connection.chunked_cursor() as cursor:
+        cursor.execute(statement, {"study": study.pk})
+        yield from cursor
 
 
-def split_row(item: Item, outcome: str) -> dict:
+def judgments(study: Study) -> Iterator[tuple]:
+    for row in _rows(JUDGMENTS, study):
+        yield *row[:WHO], pseudonym(row[WHO]), *row[WHO + 1 :]
+
+
+def tasks(study: Study) -> Iterator[dict]:
+    """Everything that was asked, of whatever kind, with what came of it."""
+    for row in _rows(TASKS, study):
+        yield dict(zip(OF_TASK, row, strict=True)) | {"carried": _read(row[CARRIED])}
+
+
+def adjudications(study: Study) -> Iterator[dict]:
+    """What an adjudicator decided and why; who it was stays in the house."""
+    for row in _rows(ADJUDICATIONS, study):
+        yield dict(zip(OF_ADJUDICATION, row, strict=True)) | {"by": "adjudicator"}
+
+
+def flags(study: Study) -> Iterator[dict]:
+    for row in _rows(FLAGS, study):
+        found = dict(zip(OF_FLAG, row, strict=True))
+        yield found | {"annotator": pseudonym(found["annotator"])}
+
+
+def annotators(study: Study) -> Iterator[dict]:
+    """By number alone, with the stages that they were in."""
+    for row in _rows(ANNOTATORS, study):
+        found = dict(zip(OF_ANNOTATOR, row, strict=True))
+        yield found | {"annotator": pseudonym(found["annotator"]), "stages": _read(found["stages"])}
+
+
+def _read(value: str | dict | list) -> dict | list:
+    """JSON arrives as text where the ORM does not ask for it."""
+    return json.loads(value) if isinstance(value, str) else value
+
+
+def split_row(item: Item, negative: str) -> dict:
     """The item as BiVLC's fields; what it lacks is null."""
     captions = {caption.role: caption.text for caption in reversed(queries.record_of(item).captions)}
     images = {use.key: use for use in item.item_images.all()}
@@ -58,7 +139,7 @@ def split_row(item: Item, outcome: str) -> dict:
         "image": _embedded(images.get("positive-0")),
         "caption": captions.get("positive"),
         "negative_caption": captions.get("negative"),
-        "negative_image": _embedded(images.get(outcome)),
+        "negative_image": _embedded(images.get(negative)),
         "type": item.type,
         "subtype": item.subtype,
         "id": item.key,
@@ -71,56 +152,3 @@ def _embedded(use: ItemImage | None) -> dict | None:
         return None
     with default_storage.open(use.image.original_path) as file:
         return {"bytes": file.read(), "path": f"{use.image.sha256}.{EXTENSIONS[use.image.format]}"}
-
-
-def identity(task: Task, decision: Decision, votes: Counter) -> dict:
-    """An item and its outcome, down to the hash of every image."""
-    item = task.item
-    uses = sorted(item.item_images.all(), key=lambda use: (use.role, use.position))
-    return {
-        "id": item.key,
-        "position": item.position,
-        "question": task.question,
-        "type": item.type,
-        "subtype": item.subtype,
-        "outcome": decision.outcome or None,
-        "reason": decision.reason or None,
-        "decided_by": decision.by,
-        "votes": dict(sorted(votes.items())),
-        "captions": [{"role": c.role, "text": c.text} for c in queries.record_of(item).captions],
-        "images": [_image(use, decision.outcome) for use in uses],
-        "meta": item.meta,
-    }
-
-
-def _image(use: ItemImage, outcome: str) -> dict:
-    return {
-        "key": use.key,
-        "chosen": use.key == outcome,
-        "sha256": use.image.sha256,
-        "format": use.image.format,
-        "width": use.image.width,
-        "height": use.image.height,
-        "source_name": use.source_name,
-        "licence": use.licence,
-        "attribution": use.attribution,
-    }
-
-
-def _pseudonym(number: int) -> str:
-    return f"A-{number:02d}"
-
-
-def judgments(stage: Stage) -> Iterator[tuple]:
-    with connection.chunked_cursor() as cursor:
-        cursor.execute(JUDGMENTS, [stage.pk])
-        for row in cursor:
-            yield *row[:5], _pseudonym(row[5]), *row[6:]
-
-
-def flags(stage: Stage) -> Iterator[dict]:
-    names = ("item", "question", "annotator", "reason", "settled")
-    with connection.chunked_cursor() as cursor:
-        cursor.execute(FLAGS, [stage.pk])
-        for item, question, number, *rest in cursor:
-            yield dict(zip(names, (item, question, _pseudonym(number), *rest), strict=True))

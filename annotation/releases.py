@@ -7,18 +7,19 @@ bytes. The folder appears whole or not at all.
 import json
 import os
 import shutil
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from django.conf import settings
 from django.db import connection, transaction
 
-from annotation import figures, release_files, release_rows, tallies
-from annotation.decisions import DROPPED, KEPT, OPEN, Decision
+from annotation import baseline, release_cards, release_files, release_rows
+from annotation.decisions import DROPPED, KEPT
+from annotation.figures import study_figures
+from annotation.funnel import funnel
 from annotation.models import Stage, Study
-from annotation.protocols.base import Protocol
+from annotation.release_items import Split
 from benchmarks import events
 
 MADE_BY = "Winnow"
@@ -41,7 +42,7 @@ def export_split(*, study: Study, out: Path, by: str, step: Step = lambda done, 
     folder.mkdir(parents=True)
     try:
         with _snapshot():
-            manifest = _write(Stage.objects.select_related("study__benchmark").get(study=study), folder, step)
+            manifest = _write(Study.objects.select_related("benchmark").get(pk=study.pk), folder, step)
         _put(folder, out)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -89,41 +90,37 @@ def _put(folder: Path, out: Path) -> None:
     shutil.rmtree(old, ignore_errors=True)
 
 
-def _write(stage: Stage, folder: Path, step: Step) -> dict:
-    rule = figures.rule_of(stage)
-    counted = [row for row in figures.judgment_rows(stage) if row.counted]
-    tasks = tallies.by_task(counted)
-    decided = tallies.decisions(tasks, rule)
-    votes = {task: Counter(row.answer for row in rows) for task, rows in tasks.items()}
-    rows = _write_items(stage, folder, decided, votes, step)
-    judgments = release_rows.judgments(stage)
+def _write(study: Study, folder: Path, step: Step) -> dict:
+    stages = list(study.stages.select_related("study__benchmark", "source", "after").order_by("position"))
+    whole, found = funnel(study), [study_figures(stage) for stage in stages]
+    rows = _write_items(Split(study, stages), folder, step)
+    judgments = release_rows.judgments(study)
     rows["judgments.parquet"] = release_files.write_judgments(folder / "judgments.parquet", judgments)
-    rows["flags.jsonl"] = release_files.write_lines(folder / "flags.jsonl", release_rows.flags(stage))
-    found = figures.study_figures(stage)
-    rows["annotators.jsonl"] = release_files.write_lines(folder / "annotators.jsonl", _annotators(found))
-    release_files.write_json(folder / "figures.json", {name: part for name, part in found.items() if name != "now"})
+    for name in ("tasks", "adjudications", "flags", "annotators"):
+        lines = getattr(release_rows, name)(study)
+        rows[f"{name}.jsonl"] = release_files.write_lines(folder / f"{name}.jsonl", lines)
+    release_files.write_json(folder / "figures.json", _figures(study, whole, found))
     data = release_files.digest(folder / "data.parquet")["sha256"]
-    text = release_files.card(stage.study.name, found["outcomes"], describe(stage, rule.protocol), data)
+    text = release_cards.card(study.name, whole, [release_cards.line(stage) for stage in stages], data)
     (folder / "README.md").write_text(text, encoding="utf-8", newline="\n")
-    manifest = _manifest(stage, found, folder, rows)
+    manifest = _manifest(study, stages, whole, found, folder, rows)
     release_files.write_json(folder / "manifest.json", manifest)
     return manifest
 
 
-def _write_items(stage: Stage, folder: Path, decided: dict, votes: dict, step: Step) -> dict[str, int]:
+def _write_items(split: Split, folder: Path, step: Step) -> dict[str, int]:
     files = {
         KEPT: release_files.LinesFile(folder / "items.jsonl"),
         DROPPED: release_files.LinesFile(folder / "dropped.jsonl"),
     }
     data = release_files.ParquetFile(folder / "data.parquet", release_files.split_schema())
-    total = stage.tasks.count()
-    for done, task in enumerate(release_rows.tasks_of(stage), 1):
-        place = (task.item.position, task.question)
-        decision = decided.get(place, Decision(OPEN))
-        if decision.state != OPEN:
-            files[decision.state].add(release_rows.identity(task, decision, votes[place]))
-        if decision.state == KEPT:
-            row = release_rows.split_row(task.item, decision.outcome)
+    total = split.items.count()
+    for done, item in enumerate(split.read(), 1):
+        fate = split.fates[item.pk]
+        if fate.state in files:
+            files[fate.state].add(split.line(item))
+        if fate.state == KEPT:
+            row = release_rows.split_row(item, split.negative(item))
             data.add(row, sum(len(part["bytes"]) for part in (row["image"], row["negative_image"]) if part))
         step(done, total)
     for file in (data, *files.values()):
@@ -131,44 +128,28 @@ def _write_items(stage: Stage, folder: Path, decided: dict, votes: dict, step: S
     return {"data.parquet": data.count, "items.jsonl": files[KEPT].count, "dropped.jsonl": files[DROPPED].count}
 
 
-def _annotators(found: dict) -> Iterable[dict]:
-    return ({name: one[name] for name in ("annotator", "simulated", "skipped")} for one in found["annotators"])
+def _figures(study: Study, whole: dict, found: Sequence[dict]) -> dict:
+    """All that the study's pages show and that does not depend on the time of day."""
+    stages = [{name: part for name, part in one.items() if name != "now"} for one in found]
+    return {"funnel": whole, "stages": stages, "baselines": baseline.baselines(study)}
 
 
-TIES = {
-    "drop": "a tie between kinds drops the item (tie_unresolved)",
-    "first": "a tie between kinds goes to the kind that was given first",
-    "none": "a tie between kinds counts as none",
-}
-
-
-def describe(stage: Stage, protocol: Protocol) -> str:
-    """The decision rule in words."""
-    drops = ", ".join(f"{outcome} → {reason}" for outcome, reason in sorted(protocol.drops.items()))
-    if stage.overlap == 1:
-        return f"one judgment an item decides; dropped are {drops}."
-    return (
-        f"{stage.overlap} judgments an item; the kind of answer (any image, each fixed answer, cannot_judge) with the "
-        f"most judgments wins, {TIES[stage.tie_rule]}; among images the one with the most picks, among equals the one "
-        f"picked first; dropped are {drops}."
-    )
-
-
-def _manifest(stage: Stage, found: dict, folder: Path, rows: dict[str, int]) -> dict:
+def _manifest(
+    study: Study, stages: Sequence[Stage], whole: dict, found: Sequence[dict], folder: Path, rows: dict[str, int]
+) -> dict:
     names = sorted(path.name for path in folder.iterdir())
+    of_study = ("name", "currency", "consent")
     return {
         "made_by": MADE_BY,
         "version": settings.VERSION,
-        "study": {**found["study"], **_stage_settings(stage)},
-        "decision_rule": describe(stage, figures.rule_of(stage).protocol),
-        "counts": found["outcomes"],
-        "items_by_type": [{name: row[name] for name in ("type", "subtype", "items")} for row in found["by_type"]],
-        "last_judgment_at": found["pace"]["last"],
-        "instructions": list(stage.instructions.values("version", "text")),
+        "study": {
+            **{name: getattr(study, name) for name in of_study},
+            "benchmark": study.benchmark.name,
+            "pay_per_hour": float(study.pay_per_hour),
+        },
+        "stages": [release_cards.settings_of(stage) for stage in stages],
+        "counts": {name: whole[name] for name in ("imported", "kept", "dropped", "open", "reasons", "open_in")},
+        "items_by_type": [{name: row[name] for name in ("type", "subtype", "imported")} for row in whole["by_type"]],
+        "last_judgment_at": max(filter(None, (one["pace"]["last"] for one in found)), default=None),
         "files": {name: {**release_files.digest(folder / name), "rows": rows.get(name)} for name in names},
     }
-
-
-def _stage_settings(stage: Stage) -> dict:
-    names = ("strategy", "quota", "lease_seconds", "undo_seconds", "auto_advance", "seed")
-    return {"benchmark": stage.study.benchmark.name, **{name: getattr(stage, name) for name in names}}

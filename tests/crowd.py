@@ -10,8 +10,9 @@ from datetime import UTC, datetime, timedelta
 
 from django.db import connection
 
-from annotation import outcomes, studies
+from annotation import outcomes, seating, studies
 from annotation.models import Annotator, Flag, Judgment, Lease, LeaseState, Seat, Slot, Stage, Study, Task
+from annotation.protocols.registry import PROTOCOLS
 from benchmarks.models import Benchmark, Caption, Image, Item, ItemImage
 from tests import make
 
@@ -55,31 +56,53 @@ def stage(items: int = 12, people: int = 4, overlap: int = 2, seed: int = 1, **s
     return work(made, people, seed)
 
 
-def work(study: Study, people: int = 4, seed: int = 1, undone: float = 0.1) -> Stage:
+def work(study: Study, people: int = 4, seed: int = 1, undone: float = 0.1, close: bool = False) -> Stage:
+    """Everybody works in every stage in turn, on what has come there; returns the first stage.
+
+    `close` closes each stage after its work, which promotes what waits for that.
+    """
     dice = random.Random(seed)
-    one = study.stages.get()
     crowd = [studies.join(study=study, by="test", simulated=True) for _ in range(people)]
-    read = one.instructions.latest("version")
-    Seat.objects.filter(stage=one).update(read=read, ready_at=START)
-    busy = Shift(dice, crowd, read, fits={})
-    for slot in Slot.objects.filter(stage=one).select_related("task").order_by("rank", "number"):
-        if dice.random() >= undone:
-            busy.judge(slot)
-    busy.save()
-    return one
+    clock = START
+    for stage in study.stages.order_by("position"):
+        clock = work_in(stage, crowd, dice, undone, clock)
+        if close:
+            studies.move_stage(stage=stage, to="closed", by="test")
+    return study.stages.get(position=1)
+
+
+def work_in(stage: Stage, crowd: list[Annotator], dice: random.Random, undone: float, clock: datetime) -> datetime:
+    """Sit down, judge what is there, take the next batch where there are batches; returns when they were done."""
+    read, left, fits = stage.instructions.latest("version"), set(), {}
+    while True:
+        for person in crowd:
+            seating.sit(annotator=person, stage=stage)
+        Seat.objects.filter(stage=stage).update(read=read, ready_at=START)
+        busy = Shift(dice, crowd, read, fits, clock)
+        free = Slot.objects.filter(stage=stage, judgment=None, live=True, task__kind="judge").exclude(pk__in=left)
+        free = free if stage.strategy == "pool" else free.exclude(reserved=None)
+        for slot in free.select_related("task", "stage").order_by("rank", "number"):
+            left.add(slot.pk)
+            if dice.random() >= undone:
+                busy.judge(slot)
+        busy.save(stage)
+        clock = busy.clock
+        if not busy.slots or stage.strategy == "pool":
+            return clock
 
 
 class Shift:
     """Collects rows in memory and writes them at the end, leases before judgments before slots."""
 
-    def __init__(self, dice: random.Random, crowd: list[Annotator], read, fits: dict):
+    def __init__(self, dice: random.Random, crowd: list[Annotator], read, fits: dict, clock: datetime):
         self.dice, self.crowd, self.read, self.fits = dice, crowd, read, fits
         self.leases, self.judgments, self.flags, self.slots = [], [], [], []
         self.had: dict[int, set[int]] = {}
-        self.clock = START
+        self.clock = clock
 
     def judge(self, slot: Slot) -> None:
         free = [person for person in self.crowd if person.pk not in self.had.setdefault(slot.task_id, set())]
+        free = [person for person in free if slot.reserved_id in (None, person.pk)]
         if not free:
             return
         person = self.dice.choice(free)
@@ -107,9 +130,10 @@ class Shift:
         return lease
 
     def pick(self, slot: Slot, error: float) -> str:
-        fits = self.fits.setdefault(slot.task_id, self.dice.choice([*slot.task.options, "none", "none"]))
+        fixed = [choice.identity for choice in PROTOCOLS[slot.stage.protocol].fixed]
+        fits = self.fits.setdefault(slot.task_id, self.dice.choice([*slot.task.options, *fixed, *fixed]))
         if self.dice.random() < error:
-            return self.dice.choice([*slot.task.options, "none", "none", "cannot_judge"])
+            return self.dice.choice([*slot.task.options, *fixed, *fixed, "cannot_judge"])
         return fits
 
     def answer(self, lease: Lease, answer: str, **marks) -> Judgment:
@@ -124,13 +148,12 @@ class Shift:
         self.judgments.append(judgment)
         return judgment
 
-    def save(self) -> None:
+    def save(self, stage: Stage) -> None:
         Lease.objects.bulk_create(self.leases, batch_size=5000)
         Judgment.objects.bulk_create(self.judgments, batch_size=4000)
         Flag.objects.bulk_create(self.flags)
         rows = [(slot.pk, slot.annotator_id, slot.judgment.pk) for slot in self.slots]
         with connection.cursor() as cursor:
-            cursor.execute(FILL, [list(column) for column in zip(*rows, strict=True)])
-        for slot in self.slots[:1]:
-            for task in Task.objects.filter(stage=slot.stage_id):
-                outcomes.settle(task, slot.stage)
+            cursor.execute(FILL, [list(column) for column in zip(*rows, strict=True)] or [[], [], []])
+        for task in Task.objects.filter(pk__in={slot.task_id for slot in self.slots}):
+            outcomes.settle(task, stage)

@@ -16,93 +16,323 @@ import pyarrow.parquet as pq
 from sklearn.metrics import cohen_kappa_score
 
 HOUR_MS = 3_600_000
-FIXED = ["none", "cannot_judge"]
-REASONS = {"none": "no_image_fits", "cannot_judge": "cannot_judge"}
+TASK = ["position", "question", "round"]
 
 
 def recompute(folder: Path) -> dict:
     manifest = json.loads((folder / "manifest.json").read_text())
     rows = pq.read_table(folder / "judgments.parquet").to_pandas()
     rows["us"] = rows.created_at.astype("datetime64[us, UTC]").astype("int64")
-    counted = rows[rows.counted].sort_values(["position", "question", "us", "slot"]).reset_index(drop=True)
-    study, totals = manifest["study"], manifest["items_by_type"]
-    tasks = dict(list(counted.groupby(["position", "question"])))
-    decided = {place: decide(list(group.answer), study) for place, group in tasks.items()}
-    labels = {"answer": counted.answer, "any or none": counted.answer.map(any_or_none)}
-    seen = {name: counted.assign(label=label) for name, label in labels.items()}
-    agreements = [agreement(name, table) for name, table in seen.items()]
-    total = sum(row["items"] for row in totals)
-    flags = [json.loads(line) for line in (folder / "flags.jsonl").read_text().splitlines()]
+    tasks = pd.DataFrame(lines(folder / "tasks.jsonl"))
+    read = {name: lines(folder / f"{name}.jsonl") for name in ("flags", "annotators", "adjudications")}
+    stages = [Stage(manifest, stage, rows, tasks, read) for stage in manifest["stages"]]
     return {
-        "study": {name: study[name] for name in ("name", "protocol", "overlap", "tie_rule", "pay_per_hour", "currency")}
-        | {"views": list(labels)},
-        "progress": {
-            "tasks": total,
-            "settled": sum(state != "open" for state, *_ in decided.values()),
-            "judgments_wanted": total * study["overlap"],
-            "judgments_counted": len(counted),
-            "judgment_rows": len(rows),
-            "withdrawn": int(rows.withdrawn.sum()),
-            "surplus": int((rows.surplus & ~rows.withdrawn).sum()),
-            "flags": len(flags),
-            "flags_open": sum(not flag["settled"] for flag in flags),
-        },
-        "outcomes": outcomes(decided.values(), total),
-        "pace": pace(counted),
-        "cost": cost(rows, len(counted), total * study["overlap"], study["pay_per_hour"]),
-        "agreement": agreements,
-        "disagreements": {
-            name: int((table.groupby(["position", "question"]).label.nunique() > 1).sum())
-            for name, table in seen.items()
-        },
-        "annotators": [
-            annotator(json.loads(line), rows, counted, seen, agreements, study["pay_per_hour"])
-            for line in (folder / "annotators.jsonl").read_text().splitlines()
-        ],
-        "by_type_on": "any or none",
-        "by_type": [by_type(row, tasks, decided, seen["any or none"]) for row in totals],
-        "series": series(counted),
+        "funnel": funnel(manifest, stages, tasks),
+        "stages": [stage.figures() for stage in stages],
     }
 
 
-def any_or_none(answer: str) -> str:
-    return answer if answer in FIXED else "any"
+def lines(path: Path) -> list[dict]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
 
 
-def decide(answers: list[str], study: dict) -> tuple[str, str, str]:
-    """(state, reason, how), by the rule as docs/measures.md states it."""
-    if len(answers) < study["overlap"]:
-        return "open", "", ""
-    kinds = pd.Series([any_or_none(answer) for answer in answers])
-    votes = kinds.value_counts()
-    top = [kind for kind in dict.fromkeys(kinds) if votes[kind] == votes.max()]
-    how = "only_answer" if len(answers) == 1 else "unanimous" if len(set(answers)) == 1 else "majority"
-    if len(top) > 1:
-        how = "tie_rule"
-        if study["tie_rule"] == "drop":
-            return "dropped", "tie_unresolved", how
-    kind = "none" if len(top) > 1 and study["tie_rule"] == "none" else top[0]
-    if kind in REASONS:
-        return "dropped", REASONS[kind], how
-    picks = pd.Series([answer for answer in answers if answer not in FIXED]).value_counts()
-    level = (picks == picks.max()).sum() > 1
-    return "kept", "", "first_of_equals" if how == "majority" and level else how
+# One stage
 
 
-def outcomes(decided, total: int) -> dict:
-    decided = list(decided)
-    kept = sum(state == "kept" for state, *_ in decided)
-    reasons = pd.Series([reason for state, reason, _ in decided if state == "dropped"], dtype=str).value_counts()
-    hows = pd.Series([how for state, _, how in decided if state != "open"], dtype=str).value_counts()
+class Stage:
+    """What an export holds of one stage."""
+
+    def __init__(self, manifest: dict, settings: dict, rows: pd.DataFrame, tasks: pd.DataFrame, read: dict):
+        self.study, self.settings, self.name = manifest["study"], settings, settings["name"]
+        self.every = rows[rows.stage == self.name]
+        self.rows = self.every[self.every.kind == "judge"]
+        self.counted = self.rows[self.rows.counted].sort_values([*TASK, "us", "slot"]).reset_index(drop=True)
+        self.standing = self.counted[self.counted.live].reset_index(drop=True)
+        mine = tasks[(tasks.stage == self.name) & tasks.live & (tasks.kind == "judge")]
+        self.tasks = mine.sort_values(TASK).reset_index(drop=True)
+        self.flags = [flag for flag in read["flags"] if flag["stage"] == self.name]
+        adjudicated = [row for row in read["adjudications"] if row["stage"] == self.name]
+        self.adjudicated = {(row["item"], row["question"], row["round"]): row for row in adjudicated}
+        self.people = [
+            (who, seat) for who in read["annotators"] for seat in who["stages"] if seat["stage"] == self.name
+        ]
+        self.views = {"answer": str, **{name: self._view(name) for name in settings["views"]}}
+
+    def _view(self, name: str):
+        """The coarser views, each as docs/measures.md words it."""
+        kept = {"original or not": ["positive-0"], "holds or not": ["yes"]}.get(name)
+        words = {"original or not": ("original", "not"), "holds or not": ("holds", "not")}.get(name)
+        if kept:
+            return lambda answer: answer if answer == "cannot_judge" else words[answer not in kept]
+        if name != "any or none":
+            raise ValueError(f"there is no word on the view {name!r} here")
+        return self.kind
+
+    def kind(self, answer: str) -> str:
+        """Where options are alike, they are one kind, any."""
+        fixed = [*self.settings["fixed_answers"], "cannot_judge"]
+        return answer if answer in fixed or not self.settings["alike"] else "any"
+
+    def decided(self) -> pd.DataFrame:
+        """Each live task with (state, outcome, reason, how) by the rule, an adjudicator's word before it."""
+        answers = {place: list(group.answer) for place, group in self.standing.groupby(TASK)}
+        found = []
+        for task in self.tasks.itertuples():
+            word = self.adjudicated.get((task.item, task.question, task.round))
+            if word:
+                found.append((word["state"], word["outcome"], word["reason"], "adjudicator"))
+            else:
+                found.append(self.decide(answers.get((task.position, task.question, task.round), []), task.overlap))
+        named = pd.DataFrame(found, columns=["came", "answer", "why", "how"], dtype=object)
+        return pd.concat([self.tasks, named], axis=1)
+
+    def decide(self, answers: list[str], overlap: int) -> tuple:
+        """(state, outcome, reason, how), by the rule as docs/measures.md states it."""
+        if len(answers) < overlap:
+            return "open", None, None, None
+        kinds = pd.Series([self.kind(answer) for answer in answers])
+        votes = kinds.value_counts()
+        top = [kind for kind in dict.fromkeys(kinds) if votes[kind] == votes.max()]
+        how = "only_answer" if len(answers) == 1 else "unanimous" if len(set(answers)) == 1 else "majority"
+        if len(top) > 1:
+            how = "tie_rule"
+            if self.settings["tie_rule"] == "adjudicate":
+                return "open", None, None, None
+            if self.settings["tie_rule"] == "drop":
+                return "dropped", None, "tie_unresolved", how
+        kind = "none" if len(top) > 1 and self.settings["tie_rule"] == "none" else top[0]
+        if kind == "any":
+            picks = pd.Series([answer for answer in answers if self.kind(answer) == "any"])
+            most = picks.value_counts()
+            level = [pick for pick in dict.fromkeys(picks) if most[pick] == most.max()]
+            kind, how = level[0], "first_of_equals" if how == "majority" and len(level) > 1 else how
+        drops = self.settings["drops"]
+        reason = drops.get(kind) or drops.get(kind.rpartition("-")[0])
+        return ("dropped", kind, reason, how) if reason else ("kept", kind, None, how)
+
+    def figures(self) -> dict:
+        decided, seen = self.decided(), self.seen()
+        agreements = [agreement(name, table) for name, table in seen.items()]
+        wanted, gone = int(self.tasks.overlap.sum()), len(self.counted) - len(self.standing)
+        pay, coarse = self.study["pay_per_hour"], list(seen)[min(1, len(seen) - 1)]
+        return {
+            "study": self.named(),
+            "progress": self.progress(decided, wanted, gone),
+            "outcomes": outcomes(decided),
+            "pace": pace(self.counted),
+            "cost": cost(self.every, len(self.counted), wanted + gone, pay),
+            "agreement": agreements,
+            "disagreements": {
+                name: int((table.groupby(TASK).label.nunique() > 1).sum()) for name, table in seen.items()
+            },
+            "annotators": [self.annotator(who, seat, seen, agreements) for who, seat in self.people],
+            "by_type_on": coarse,
+            "by_type": [
+                by_type(kind, group, self.standing, seen[coarse])
+                for kind, group in decided.groupby(["type", "subtype"], sort=True)
+            ],
+            "series": series(self.counted),
+        }
+
+    def seen(self) -> dict[str, pd.DataFrame]:
+        return {name: self.standing.assign(label=self.standing.answer.map(view)) for name, view in self.views.items()}
+
+    def named(self) -> dict:
+        names = ("protocol", "strategy", "overlap", "cap", "tie_rule", "batch_size", "agreement_items")
+        names += ("agreement_overlap", "sample", "quota", "check_rate")
+        of_study = {name: self.study[name] for name in ("name", "pay_per_hour", "currency")}
+        place = {"stage": self.settings["position"], "stage_name": self.name, "views": list(self.views)}
+        return {**of_study, **place, **{name: self.settings[name] for name in names}}
+
+    def progress(self, decided: pd.DataFrame, wanted: int, gone: int) -> dict:
+        return {
+            "items": self.tasks.item.nunique(),
+            "tasks": len(self.tasks),
+            "settled": int((decided.came != "open").sum()),
+            "judgments_wanted": wanted,
+            "judgments_counted": len(self.standing),
+            "judgments_gone": gone,
+            "judgment_rows": len(self.rows),
+            "withdrawn": int(self.rows.withdrawn.sum()),
+            "surplus": int((self.rows.surplus & ~self.rows.withdrawn).sum()),
+            "flags": len(self.flags),
+            "flags_open": sum(not flag["settled"] for flag in self.flags),
+        }
+
+    def annotator(self, who: dict, seat: dict, seen: dict, agreements: list) -> dict:
+        name = who["annotator"]
+        of = {**who, "batch": seat["batch"], "skipped": seat["skipped"]}
+        del of["stages"]
+        return {**annotator(name, self, seen, agreements), **of}
+
+
+def outcomes(decided: pd.DataFrame) -> dict:
+    kept, dropped = (int((decided.came == state).sum()) for state in ("kept", "dropped"))
+    settled = decided[decided.came != "open"]
     return {
-        "items": total,
+        "tasks": len(decided),
         "kept": kept,
-        "dropped": int(reasons.sum()),
-        "open": total - kept - int(reasons.sum()),
-        "reasons": reasons.to_dict(),
-        "decided_by": hows.to_dict(),
-        "kept_share": kept / (kept + int(reasons.sum())) if kept + reasons.sum() else None,
+        "dropped": dropped,
+        "open": len(decided) - kept - dropped,
+        "reasons": decided[decided.came == "dropped"].why.value_counts().to_dict(),
+        "decided_by": settled.how.value_counts().to_dict(),
+        "kept_share": kept / (kept + dropped) if kept + dropped else None,
     }
+
+
+# The funnel
+
+
+def funnel(manifest: dict, stages: list[Stage], tasks: pd.DataFrame) -> dict:
+    selecting = [stage for stage in stages if not stage.settings["measures"]]
+    found = {stage.name: of_items(stage.decided()) for stage in selecting}
+    groups = {(row["type"], row["subtype"]): row["imported"] for row in manifest["items_by_type"]}
+    kinds = {}
+    for stage in selecting:
+        kinds |= {row.position: (row.type, row.subtype) for row in stage.tasks.itertuples()}
+    own = tasks[(tasks.kind != "judge") & tasks.own]
+    known = {stage.name: set(own[own.stage == stage.name].position) for stage in selecting}
+    kinds |= {row.position: (row.type, row.subtype) for row in own.itertuples()}
+    fates = {item: fate(item, selecting, found, known) for item in kinds}
+    unmet = {kind: count - sum(of == kind for of in kinds.values()) for kind, count in groups.items()}
+
+    def part(wanted: list[tuple]) -> dict:
+        items = [item for item, kind in kinds.items() if kind in wanted]
+        return counts(items, fates, selecting, found, sum(unmet[kind] for kind in wanted))
+
+    return {
+        **part(list(groups)),
+        "measuring": [measured(stage) for stage in stages if stage.settings["measures"]],
+        "by_type": [{"type": kind, "subtype": subtype, **part([(kind, subtype)])} for kind, subtype in groups],
+    }
+
+
+def of_items(decided: pd.DataFrame) -> dict[int, tuple[str, str]]:
+    """(state, reason) of each item: dropped by its first task that says so, kept when all keep it."""
+    found = {}
+    for item, group in decided.sort_values("question").groupby("position"):
+        dropped = group[group.came == "dropped"]
+        if len(dropped):
+            found[item] = ("dropped", dropped.why.iloc[0])
+        else:
+            found[item] = ("open" if (group.came == "open").any() else "kept", "")
+    return found
+
+
+def fate(item: int, stages: list[Stage], found: dict, known: dict) -> dict:
+    """Where an item is, follow it: stage after stage until nobody takes it up."""
+    ends = []
+    for stage in stages:
+        settings = stage.settings
+        if item not in found[stage.name]:
+            if settings["source"] is None:
+                full = settings["sample"] is not None and len(found[stage.name]) >= settings["sample"]
+                ends.append(left_out(item, stage, known, not full))
+            continue
+        state, reason = found[stage.name][item]
+        takers = [one for one in stages if one.settings["source"] == stage.name]
+        takers = [one for one in takers if (reason or state) in one.settings["takes"]]
+        for taker in takers:
+            later = taker.settings["promotion"] == "closing" or taker.settings["sample"] is not None
+            if item not in found[taker.name]:
+                ends.append(left_out(item, taker, known, later and settings["state"] == "open"))
+        if not takers:
+            ends.append({"state": state, "stage": stage, "reason": reason, "waits": False, "out": False})
+    ranked = sorted(ends, key=lambda end: ["dropped", "open", "kept"].index(end["state"]))
+    return ranked[0] if ranked else {"state": "kept", "stage": None, "reason": "", "waits": False, "out": False}
+
+
+def left_out(item: int, stage: Stage, known: dict, waits: bool) -> dict:
+    if item in known[stage.name]:
+        return {"state": "dropped", "stage": stage, "reason": "check_item", "waits": False, "out": True}
+    if waits:
+        return {"state": "open", "stage": stage, "reason": "", "waits": True, "out": False}
+    reason = "not_suitable" if stage.settings["sample"] is None else "not_sampled"
+    return {"state": "dropped", "stage": stage, "reason": reason, "waits": False, "out": True}
+
+
+def counts(items: list[int], fates: dict, stages: list[Stage], found: dict, unmet: int) -> dict:
+    """`unmet` items are in no stage's tasks; they wait for the first one, or came through where none selects."""
+    root = next((stage for stage in stages if stage.settings["source"] is None), None)
+    nothing = {"state": "open", "stage": root, "reason": "", "waits": True, "out": False}
+    through = {"state": "kept", "stage": None, "reason": "", "waits": False, "out": False}
+    if root is not None and root.settings["sample"] is not None and len(found[root.name]) >= root.settings["sample"]:
+        nothing = left_out(-1, root, {root.name: set()}, False)
+    ends = [fates[item] for item in items] + [nothing if root else through] * unmet
+    whole = len(ends)
+    number = {state: sum(end["state"] == state for end in ends) for state in ("kept", "dropped", "open")}
+    return {
+        "imported": whole,
+        "stages": [step(stage, items, found[stage.name], ends) for stage in stages],
+        **number,
+        **{f"{state}_share": share(count, whole) for state, count in number.items()},
+        "reasons": by_stage(ends, "dropped"),
+        "open_in": by_stage(ends, "open"),
+    }
+
+
+def step(stage: Stage, items: list[int], found: dict, ends: list[dict]) -> dict:
+    mine = [found[item] for item in items if item in found]
+    number = {state: sum(one == state for one, _ in mine) for state in ("kept", "dropped", "open")}
+    out = [end["reason"] for end in ends if end["out"] and end["stage"] is stage]
+    return {
+        "stage": stage.settings["position"],
+        "name": stage.name,
+        "protocol": stage.settings["protocol"],
+        "entered": len(mine),
+        "entered_share": share(len(mine), len(ends)),
+        **number,
+        **{f"{state}_share": share(count, len(mine)) for state, count in number.items()},
+        "kept_of_imported": share(number["kept"], len(ends)),
+        "reasons": reasons([reason for state, reason in mine if state == "dropped"], len(mine)),
+        "waiting": sum(end["waits"] and end["stage"] is stage for end in ends),
+        "left_out": reasons(out, len(ends)),
+    }
+
+
+def reasons(names: list[str], whole: int) -> list[dict]:
+    rows = [{"reason": name, "items": names.count(name)} for name in sorted(set(names))]
+    return [{**row, "share": share(row["items"], whole)} for row in sorted(rows, key=lambda row: -row["items"])]
+
+
+def by_stage(ends: list[dict], state: str) -> list[dict]:
+    places = [
+        (end["stage"].settings["position"], end["stage"].name, end["reason"], end["waits"])
+        for end in ends
+        if end["state"] == state
+    ]
+    return [
+        {
+            "stage": place[0],
+            "name": place[1],
+            "reason": place[2],
+            "waits": place[3],
+            "items": places.count(place),
+            "share": share(places.count(place), len(ends)),
+        }
+        for place in sorted(set(places))
+    ]
+
+
+def measured(stage: Stage) -> dict:
+    answered = int((stage.decided().came != "open").sum())
+    return {
+        "stage": stage.settings["position"],
+        "name": stage.name,
+        "protocol": stage.settings["protocol"],
+        "sampled": stage.tasks.position.nunique(),
+        "tasks": len(stage.tasks),
+        "answered": answered,
+        "open": len(stage.tasks) - answered,
+        "answered_share": share(answered, len(stage.tasks)),
+    }
+
+
+def share(part: int, whole: int) -> float | None:
+    return part / whole if whole else None
+
+
+# Judgments
 
 
 def pace(counted: pd.DataFrame) -> dict:
@@ -128,7 +358,7 @@ def cost(rows: pd.DataFrame, counted: int, wanted: int, pay: float) -> dict:
 
 def units(table: pd.DataFrame) -> list[list[str]]:
     """The labels of each item that has two or more, items in order."""
-    groups = table.groupby(["position", "question"]).label.apply(list)
+    groups = table.groupby(TASK).label.apply(list)
     return [labels for labels in groups if len(labels) > 1]
 
 
@@ -151,9 +381,7 @@ def percent(found: list[list[str]]) -> dict:
 
 
 def kappas(table: pd.DataFrame) -> list[dict]:
-    wide = table.assign(number=table.annotator.str[2:].astype(int)).pivot(
-        index=["position", "question"], columns="number", values="label"
-    )
+    wide = table.assign(number=table.annotator.str[2:].astype(int)).pivot(index=TASK, columns="number", values="label")
     pairs = []
     for first, second in itertools.combinations(wide.columns, 2):
         both = wide[[first, second]].dropna()
@@ -205,29 +433,28 @@ def bootstrap(found: list[list[str]]) -> dict:
     return {"low": float(np.quantile(values, 0.025)), "high": float(np.quantile(values, 0.975))}
 
 
-def annotator(who: dict, rows: pd.DataFrame, counted: pd.DataFrame, seen: dict, agreements: list, pay: float) -> dict:
-    name = who["annotator"]
-    all_mine, mine = rows[rows.annotator == name], counted[counted.annotator == name]
-    picks = mine[~mine.answer.isin(FIXED)]
+def annotator(name: str, stage: Stage, seen: dict, agreements: list) -> dict:
+    every, own = stage.every[stage.every.annotator == name], stage.rows[stage.rows.annotator == name]
+    mine, pay = stage.counted[stage.counted.annotator == name], stage.study["pay_per_hour"]
+    picks = mine[mine.place.notna()]
     shown = int(picks.shown.map(len).max()) if len(picks) else 0
-    hours = float(all_mine.active_ms.sum()) / HOUR_MS
+    hours = float(every.active_ms.sum()) / HOUR_MS
+    fixed = stage.settings["fixed_answers"]
     return {
         "annotator": name,
         "judged": len(mine),
         "median_seconds": float(np.median(mine.active_ms)) / 1000 if len(mine) else None,
-        "none_share": float((mine.answer == "none").mean()) if len(mine) else None,
+        "fixed_shares": {answer: float((mine.answer == answer).mean()) if len(mine) else None for answer in fixed},
         "cannot_judge": int((mine.answer == "cannot_judge").sum()),
         "picks": len(picks),
         "places": [int((picks.place == place).sum()) for place in range(1, shown + 1)],
-        "withdrawn": int(all_mine.withdrawn.sum()),
-        "surplus": int((all_mine.surplus & ~all_mine.withdrawn).sum()),
+        "withdrawn": int(own.withdrawn.sum()),
+        "surplus": int((own.surplus & ~own.withdrawn).sum()),
         "active_minutes": hours * 60,
         "paid": hours * pay,
-        "signs": signs(mine, picks, counted),
+        "signs": signs(mine, picks, stage.counted),
         "with_majority": {view: with_majority(name, table) for view, table in seen.items()},
         "kappa_mean": {found["on"]: own_kappa(int(name[2:]), found["kappa_pairs"]) for found in agreements},
-        "skipped": who["skipped"],
-        "simulated": who["simulated"],
     }
 
 
@@ -243,8 +470,8 @@ def signs(mine: pd.DataFrame, picks: pd.DataFrame, counted: pd.DataFrame) -> lis
 
 
 def with_majority(name: str, table: pd.DataFrame) -> dict:
-    mine = table[table.annotator == name].set_index(["position", "question"]).label
-    others = table[table.annotator != name].groupby(["position", "question"]).label.apply(pd.Series.mode)
+    mine = table[table.annotator == name].set_index(TASK).label
+    others = table[table.annotator != name].groupby(TASK).label.apply(pd.Series.mode)
     same = []
     for place, label in mine.items():
         modes = others.loc[place] if place in others.index else []
@@ -258,18 +485,13 @@ def own_kappa(number: int, pairs: list[dict]) -> float | None:
     return float(np.mean(mine)) if mine else None
 
 
-def by_type(row: dict, tasks: dict, decided: dict, table: pd.DataFrame) -> dict:
-    part = table[(table.type == row["type"]) & (table.subtype == row["subtype"])]
-    places = [
-        place
-        for place, group in tasks.items()
-        if tuple(group[["type", "subtype"]].iloc[0]) == (row["type"], row["subtype"])
-    ]
+def by_type(kind: tuple[str, str], decided: pd.DataFrame, standing: pd.DataFrame, table: pd.DataFrame) -> dict:
+    part = table[(table.type == kind[0]) & (table.subtype == kind[1])]
     return {
-        "type": row["type"],
-        "subtype": row["subtype"],
-        **outcomes([decided[place] for place in places], row["items"]),
-        "judgments": len(part),
+        "type": kind[0],
+        "subtype": kind[1],
+        **outcomes(decided),
+        "judgments": int(((standing.type == kind[0]) & (standing.subtype == kind[1])).sum()),
         "percent": percent(units(part)),
         "alpha": alpha_with_interval(units(part)),
     }
@@ -291,10 +513,16 @@ def series(counted: pd.DataFrame) -> dict:
     }
 
 
+def figures(folder: Path) -> dict:
+    """What the export says, without the human baseline (recompute_baseline.py)."""
+    found = json.loads((folder / "figures.json").read_text())
+    return {name: found[name] for name in ("funnel", "stages")}
+
+
 def differences(ours, theirs, path: str = "") -> list[str]:
-    """Where two trees differ, numbers by more than 1e-9. Words that explain (`reason`) are left out."""
+    """Where two trees differ, numbers by more than 1e-9. Words that explain a figure are left out."""
     if isinstance(ours, dict) and isinstance(theirs, dict):
-        names = (set(ours) | set(theirs)) - {"reason"}
+        names = (set(ours) | set(theirs)) - ({"reason"} - set(ours))
         pairs = {name: (ours.get(name, "missing"), theirs.get(name, "missing")) for name in sorted(names)}
         return [found for name, pair in pairs.items() for found in differences(*pair, f"{path}/{name}")]
     if isinstance(ours, list) and isinstance(theirs, list) and len(ours) == len(theirs):
@@ -306,7 +534,7 @@ def differences(ours, theirs, path: str = "") -> list[str]:
 
 
 def main(folder: Path) -> int:
-    found = differences(recompute(folder), json.loads((folder / "figures.json").read_text()))
+    found = differences(recompute(folder), figures(folder))
     print("\n".join(found) or "Every figure is the same.")
     return 1 if found else 0
 

@@ -58,7 +58,7 @@ def check_split(split) -> None:
 
     manifest = json.loads((split / "manifest.json").read_text())
     counts = manifest["counts"]
-    assert counts["items"] == BIVLC + COCO == counts["kept"] + counts["dropped"] and counts["open"] == 0
+    assert counts["imported"] == BIVLC + COCO == counts["kept"] + counts["dropped"] and counts["open"] == 0
     loaded = datasets.load_dataset(str(split), split="test")
     assert len(loaded) == counts["kept"] > 0
     fields = {"id", "image", "caption", "negative_caption", "negative_image", "type", "subtype"}

@@ -23,7 +23,7 @@ class Command(BaseCommand):
         except CannotExport as refusal:
             raise CommandError(str(refusal)) from None
         counts = manifest["counts"]
-        self.stdout.write("{items:,} items = {kept:,} kept + {dropped:,} dropped + {open:,} open".format(**counts))
+        self.stdout.write("{imported:,} imported = {kept:,} kept + {dropped:,} dropped + {open:,} open".format(**counts))
         for name, file in manifest["files"].items():
             rows = "" if file["rows"] is None else f" {file['rows']:,} rows"
             self.stdout.write(f"{file['sha256'][:12]}  {file['bytes']:>12,} bytes  {name}{rows}")
