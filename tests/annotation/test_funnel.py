@@ -90,7 +90,7 @@ def test_what_waits_for_a_closing_is_open_until_then():
 
 def test_what_a_sample_leaves_out_says_so():
     study = two_stages(items=6, second={"sample": 2})
-    first, second = study.stages.all()
+    first = study.stages.get(position=1)
     decide(first, *["candidate-0"] * 6)
     assert steps(funnel.funnel(study))[1] == (0, 0, 0, 0, 6)
     studies.move_stage(stage=first, to="closed", by="test")
