@@ -95,12 +95,15 @@ SELECT count(*) FROM annotation_slot
 WHERE stage_id = %(stage)s AND annotator_id = %(annotator)s AND judgment_id IS NOT NULL
 """
 
-LOCK = "SELECT id FROM annotation_annotator WHERE id = %(annotator)s FOR NO KEY UPDATE"
+LOCK = "SELECT left_at, excluded_at FROM annotation_annotator WHERE id = %(annotator)s FOR NO KEY UPDATE"
 
 
 def lock(annotator: Annotator) -> None:
-    """One write at a time for an annotator: two tabs, a double click and a retry queue up behind each other."""
-    fetch(LOCK, annotator=annotator.pk)
+    """One write at a time for an annotator: two tabs, a double click and a retry queue up behind each other.
+
+    Whoever waited here reads whether the annotator was excluded meanwhile, or left.
+    """
+    [(annotator.left_at, annotator.excluded_at)] = fetch(LOCK, annotator=annotator.pk)
 
 
 @transaction.atomic

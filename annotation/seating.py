@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from django.db import connection, transaction
 from django.utils import timezone
 
-from annotation import checks, training
+from annotation import checks, claiming, training
 from annotation.claiming import BATCHED
 from annotation.models import Annotator, Instructions, Seat, Slot, Stage, StageState, Strategy
 from annotation.rows import fetch
@@ -66,11 +66,14 @@ SELECT EXISTS (
 @transaction.atomic
 def sit(*, annotator: Annotator, stage: Stage) -> Seat:
     """The annotator is in that stage from now on; where it has batches, they are given one, or after it the next."""
+    claiming.lock(annotator)
     Stage.objects.select_for_update(no_key=True).get(pk=stage.pk)
     seat, new = Seat.objects.get_or_create(annotator=annotator, stage=stage)
-    if stage.strategy in BATCHED and not claimable(annotator, stage):
+    here = annotator.left_at is None and annotator.excluded_at is None
+    if here and stage.strategy in BATCHED and not claimable(annotator, stage):
         _give_batch(annotator, stage, seat)
-    checks.reserve(annotator=annotator, stage=stage, seat=seat)
+    if here:
+        checks.reserve(annotator=annotator, stage=stage, seat=seat)
     if new:
         events.record(by=events.named(annotator), verb="sat down", subject=stage, batch=seat.batch, place=seat.place)
     Annotator.objects.filter(pk=annotator.pk).update(stage=stage)

@@ -1,0 +1,321 @@
+"""Leaving, coming back, exclusion and reinstatement: what goes to others, what counts, and that nothing is lost."""
+
+import uuid
+
+import pytest
+
+from annotation import claiming, judging, participants, promotion, seating, studies
+from annotation.models import Annotator, Judgment, Lease, LeaseState, Outcome, Seat, Slot, Task
+from annotation.plans import StagePlan
+from benchmarks.models import Event
+from tests import make
+
+pytestmark = pytest.mark.django_db
+WHY = "Always the first picture."
+PIPELINE = [
+    StagePlan("bivlc-choose", name="first", settings={"carries": "negative"}),
+    StagePlan("bivlc-choose", name="second", source="first", apart_from=[]),
+]
+
+
+def hold(annotator, stage, wanted=2):
+    return claiming.hold(annotator=annotator, stage=stage, wanted=wanted)
+
+
+def counted(**of) -> int:
+    return Slot.objects.filter(judgment__isnull=False, **of).count()
+
+
+def exclude(annotator) -> int:
+    return participants.exclude(annotator=annotator, reason=WHY, by="test")
+
+
+def reinstate(annotator) -> int:
+    return participants.reinstate(annotator=annotator, reason="I was wrong.", by="test")
+
+
+# Leaving
+
+
+def test_whoever_leaves_frees_what_they_hold_and_what_they_judged_counts():
+    stage = make.stage(items=3)
+    ann, other = make.annotator(stage.study), make.annotator(stage.study)
+    make.judgment(ann, stage)
+    held = hold(ann, stage)
+    assert participants.leave(annotator=ann, by="test")
+    assert {lease.state for lease in Lease.objects.filter(pk__in=[one.pk for one in held])} == {LeaseState.LAPSED}
+    assert (counted(annotator=ann), Outcome.objects.count()) == (1, 1)
+    assert {lease.task_id for lease in hold(other, stage)} == {lease.task_id for lease in held}
+
+
+def test_leaving_twice_is_leaving_once():
+    ann = make.annotator(make.study())
+    assert [participants.leave(annotator=ann, by="test") for _ in range(2)] == [True, False]
+    assert Event.objects.filter(verb="left").count() == 1
+
+
+def test_nothing_is_given_to_somebody_who_has_left():
+    stage = make.stage(items=3)
+    ann = make.annotator(stage.study)
+    participants.leave(annotator=ann, by="test")
+    assert hold(Annotator.objects.get(), stage) == []
+
+
+def test_a_late_answer_of_somebody_who_left_counts_while_nobody_else_has_the_slot():
+    stage = make.stage()
+    ann = make.annotator(stage.study)
+    [lease] = hold(ann, stage)
+    participants.leave(annotator=ann, by="test")
+    assert not make.submit(ann, lease).judgment.surplus
+
+
+def batches(people: int = 2, **settings):
+    stage = make.stage(items=6, strategy="batches", batch_size=3, **settings)
+    return stage, [make.annotator(stage.study) for _ in range(people)]
+
+
+def test_a_place_in_a_batch_that_somebody_left_goes_to_the_next():
+    stage, (ann, _) = batches()
+    batch = Seat.objects.get(annotator=ann).batch
+    make.judgment(ann, stage)
+    participants.leave(annotator=ann, by="test")
+    assert Seat.objects.get(annotator=ann).batch is None
+    third = make.annotator(stage.study)
+    assert Seat.objects.get(annotator=third).batch == batch
+    assert Slot.objects.filter(reserved=third).count() == 2
+
+
+def test_whoever_comes_back_goes_on_with_what_is_left_of_their_batch():
+    stage, (ann, _) = batches()
+    batch = Seat.objects.get(annotator=ann).batch
+    make.judgment(ann, stage)
+    participants.leave(annotator=ann, by="test")
+    assert [participants.come_back(annotator=ann, by="test") for _ in range(2)] == [True, False]
+    assert Seat.objects.get(annotator=ann).batch == batch
+    assert make.judgment(ann, stage) and make.judgment(ann, stage) and not hold(ann, stage)
+    assert counted(annotator=ann) == 3
+
+
+def test_whoever_comes_back_too_late_for_their_batch_does_not_get_it():
+    stage, (ann, _) = batches()
+    make.judgment(ann, stage)
+    participants.leave(annotator=ann, by="test")
+    third = make.annotator(stage.study)
+    participants.come_back(annotator=ann, by="test")
+    assert Seat.objects.get(annotator=ann).batch is None and not hold(ann, stage)
+    assert Slot.objects.filter(reserved=third).count() == 2
+
+
+def test_what_somebody_skipped_is_not_kept_for_them_when_they_come_back():
+    stage, (ann, _) = batches()
+    claiming.skip(annotator=ann, token=hold(ann, stage, 1)[0].token)
+    participants.leave(annotator=ann, by="test")
+    participants.come_back(annotator=ann, by="test")
+    assert Slot.objects.filter(reserved=ann).count() == 2
+
+
+def test_what_was_given_by_name_stays_theirs():
+    stage = make.stage(items=2, strategy="named")
+    ann = make.annotator(stage.study)
+    Slot.objects.update(reserved=ann)
+    participants.leave(annotator=ann, by="test")
+    assert Slot.objects.filter(reserved=ann).count() == 2
+
+
+# Excluding
+
+
+def test_exclusion_frees_the_slots_and_keeps_every_judgment():
+    stage = make.stage(items=3)
+    ann, other = make.annotator(stage.study), make.annotator(stage.study)
+    before = [make.judgment(ann, stage) for _ in range(2)]
+    hold(ann, stage)
+    assert exclude(ann) == 2
+    assert list(Judgment.objects.order_by("pk")) == before
+    assert (counted(), Outcome.objects.count(), Slot.objects.filter(annotator=ann).count()) == (0, 0, 0)
+    for _ in range(3):
+        assert make.judgment(other, stage)
+    assert counted(annotator=other) == 3
+
+
+def test_an_exclusion_has_a_reason_and_an_event_that_says_what_counted():
+    stage = make.stage(items=2)
+    ann = make.annotator(stage.study)
+    given = make.judgment(ann, stage)
+    with pytest.raises(participants.NeedsReason):
+        participants.exclude(annotator=ann, reason=" \0", by="test")
+    assert [exclude(ann), exclude(ann)] == [1, 0]
+    told = Event.objects.get(verb="excluded")
+    assert (told.by, told.data["reason"], told.data["judgments"]) == ("test", WHY, [given.pk])
+    ann.refresh_from_db()
+    assert (ann.exclusion_reason, ann.excluded_at is not None) == (WHY, True)
+
+
+def test_what_went_on_from_an_excluded_judgment_comes_back_when_another_says_the_same():
+    study = make.study(items=1, stages=PIPELINE)
+    first, second = study.stages.all()
+    ann, other = make.annotator(study), make.annotator(study)
+    make.judgment(ann, first, "candidate-1")
+    task = Task.objects.get(stage=second)
+    exclude(ann)
+    task.refresh_from_db()
+    assert not task.live and not Slot.objects.get(task=task).live
+    make.judgment(other, first, "candidate-1")
+    task.refresh_from_db()
+    assert task.live and promotion.results(first)[task.item_id].carried == {"negative": "candidate-1"}
+
+
+def test_a_late_answer_of_somebody_excluded_is_surplus():
+    stage = make.stage()
+    ann = make.annotator(stage.study)
+    [lease] = hold(ann, stage)
+    exclude(Annotator.objects.get())
+    assert make.submit(ann, lease).judgment.surplus  # with the annotator as they were when the request came
+    assert counted() == 0
+
+
+def test_nothing_is_claimed_by_a_request_that_came_before_the_exclusion():
+    stage = make.stage(items=2)
+    ann = make.annotator(stage.study)
+    exclude(Annotator.objects.get())
+    assert hold(ann, stage) == []
+
+
+def test_no_batch_is_given_to_a_request_that_came_before_the_exclusion():
+    stage, (ann, _) = batches()
+    participants.exclude(annotator=Annotator.objects.get(pk=ann.pk), reason=WHY, by="test")
+    seating.sit(annotator=ann, stage=stage)
+    assert not Slot.objects.filter(reserved=ann).exists()
+
+
+def test_an_undo_of_somebody_excluded_holds_no_slot():
+    stage = make.stage()
+    ann = make.annotator(stage.study)
+    make.judgment(ann, stage)
+    exclude(ann)
+    judging.undo(annotator=ann, key=uuid.uuid4())
+    assert not Slot.objects.filter(annotator__isnull=False).exists()
+
+
+def test_the_slots_of_a_closed_stage_stay_closed():
+    stage = make.stage()
+    ann = make.annotator(stage.study)
+    make.judgment(ann, stage)
+    studies.move_stage(stage=stage, to="closed", by="test")
+    exclude(ann)
+    assert not Slot.objects.get().live and not hold(make.annotator(stage.study), stage)
+    reinstate(ann)
+    studies.move_stage(stage=stage, to="open", by="test")
+    exclude(ann)
+    assert Slot.objects.get().live
+
+
+# Reinstating
+
+
+def test_whoever_is_reinstated_counts_again_where_nobody_judged_since():
+    stage = make.stage(items=3)
+    ann, other = make.annotator(stage.study), make.annotator(stage.study)
+    mine = [make.judgment(ann, stage) for _ in range(2)]
+    exclude(ann)
+    replaced = make.judgment(other, stage)
+    kept = next(one for one in mine if one.lease.task_id != replaced.lease.task_id)
+    assert [reinstate(ann), reinstate(ann)] == [1, 0]
+    assert Slot.objects.get(annotator=ann).judgment == kept
+    assert set(Outcome.objects.values_list("task", flat=True)) == {one.lease.task_id for one in (kept, replaced)}
+    ann.refresh_from_db()
+    assert (ann.excluded_at, ann.exclusion_reason) == (None, "")
+
+
+def test_the_last_word_counts_again_and_never_what_was_taken_back():
+    stage = make.stage(items=2)
+    ann = make.annotator(stage.study)
+    [one] = hold(ann, stage, 1)
+    make.submit(ann, one, "1")
+    changed = make.submit(ann, one, "2").judgment
+    make.judgment(ann, stage)
+    exclude(ann)
+    judging.undo(annotator=ann, key=uuid.uuid4())  # the second screen's answer
+    assert reinstate(ann) == 1
+    assert Slot.objects.get(judgment__isnull=False).judgment == changed
+
+
+def test_a_change_that_came_while_excluded_does_not_count_and_the_answer_before_does():
+    stage = make.stage()
+    ann = make.annotator(stage.study)
+    given = make.judgment(ann, stage)
+    exclude(ann)
+    assert make.submit(ann, given.lease, "3").judgment.surplus
+    assert reinstate(ann) == 1
+    assert Slot.objects.get().judgment == given
+    make.submit(ann, given.lease, "2")
+    assert Slot.objects.get().judgment != given
+
+
+def test_whoever_is_reinstated_is_seated_again():
+    stage, (ann, _) = batches()
+    make.judgment(ann, stage)
+    exclude(ann)
+    assert reinstate(ann) == 1
+    assert Slot.objects.filter(reserved=ann).count() == 3 - 1
+    assert make.judgment(ann, stage)
+
+
+def test_a_reinstated_annotator_who_had_left_is_still_gone():
+    stage = make.stage(items=2)
+    ann = make.annotator(stage.study)
+    participants.leave(annotator=ann, by="test")
+    exclude(ann)
+    reinstate(ann)
+    assert ann.left_at and hold(ann, stage) == []
+
+
+# Checks
+
+
+def test_a_checks_place_stays_with_the_annotator():
+    stage = make.stage(items=2, strategy="named")
+    ann = make.annotator(stage.study)
+    task = Task.objects.filter(stage=stage).first()
+    Task.objects.filter(pk=task.pk).update(kind="check", gold=["none"])
+    Slot.objects.update(reserved=ann)
+    assert [bool(make.judgment(ann, stage)) for _ in range(2)] == [True, True]
+    exclude(ann)
+    assert Slot.objects.get(task=task).reserved_id == ann.pk
+    assert not Slot.objects.exclude(task=task).filter(reserved=ann).exists()
+
+
+# Links
+
+
+def test_a_known_participant_who_comes_by_another_stages_link_sits_there():
+    study = make.study(items=2, stages=PIPELINE)
+    first, second = study.stages.all()
+    ann = make.annotator(study, prolific_pid="p", stage=first, prolific_session="x1")
+    make.judgment(ann, first, "candidate-0")
+    hold(ann, first)
+    participants.arrive(annotator=ann, stage=second, by="invite", prolific_study="s2", prolific_session="x2")
+    ann.refresh_from_db()
+    assert (ann.stage, ann.invited_to, ann.prolific_study, ann.prolific_session) == (second, second, "s2", "x2")
+    assert not Slot.objects.filter(stage=first, held_until__isnull=False).exists()
+    assert Event.objects.get(verb="came by another link").data["before"]["prolific_session"] == "x1"
+
+
+def test_the_same_link_again_changes_nothing():
+    study = make.study(items=2, stages=PIPELINE)
+    first = study.stages.first()
+    ann = make.annotator(study, prolific_pid="p", stage=first, prolific_session="x1")
+    held = hold(ann, first)
+    participants.arrive(annotator=ann, stage=first, by="invite", prolific_session="x1")
+    assert hold(ann, first) == held
+    assert not Event.objects.filter(verb="came by another link").exists()
+
+
+def test_somebody_excluded_is_seated_nowhere_but_their_newest_submission_is_known():
+    study = make.study(items=2, stages=PIPELINE)
+    first, second = study.stages.all()
+    ann = make.annotator(study, prolific_pid="p", stage=first)
+    exclude(ann)
+    participants.arrive(annotator=ann, stage=second, by="invite", prolific_session="x2")
+    ann.refresh_from_db()
+    assert (ann.stage, ann.prolific_session) == (first, "x2")
