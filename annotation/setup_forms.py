@@ -52,7 +52,10 @@ class PercentField(forms.FloatField):
 
 
 class StageForm(forms.Form):
-    """One stage. `seconds` and `kept` are what the plan assumes; everything else is a setting of the stage."""
+    """One stage. `seconds` and `kept` are what the plan assumes; everything else is a setting of the stage.
+
+    `feeds`: whether a stage takes in what this one keeps.
+    """
 
     overlap = number("overlap", "Judgments an item", "By different annotators. Agreement needs two or more.")
     cap = number("cap", "Up to", "While they are split, one more judgment, up to so many. Empty: none.", required=False)
@@ -61,7 +64,7 @@ class StageForm(forms.Form):
     batch_size = number("batch_size", "Items a batch", "For batches.", required=False)
     agreement_items = number("agreement_items", "Agreement sample", "So many items, drawn at random …", required=False)
     agreement_overlap = number("agreement_overlap", "Judgments each", "… get so many judgments.", required=False)
-    quota = number("quota", "Judgments an annotator, at most", "Empty: as many as there are.", required=False)
+    quota = number("quota", "Quota", "Judgments an annotator, at most. Empty: no end.", required=False)
     sample = number("sample", "Sample of items", "So many, drawn at random. Empty: all.", required=False)
     stratify = forms.BooleanField(label="The sample keeps the shares of types and subtypes", required=False)
     promotion = forms.ChoiceField(label="Items come in", choices=PROMOTIONS.items(), required=False)
@@ -85,15 +88,15 @@ class StageForm(forms.Form):
 
     ASSUMED = ("seconds", "kept")
 
-    def __init__(self, plan: StagePlan, before: Sequence[StagePlan], assumed: Assumed, data=None):
-        self.plan, self.assumed = plan, assumed
+    def __init__(self, plan: StagePlan, before: Sequence[StagePlan], assumed: Assumed, feeds: bool, data=None):
+        self.plan, self.assumed, self.feeds = plan, assumed, feeds
         super().__init__(data, prefix=plan.called, initial=starting(plan, before, assumed))
         choices = [(stage.called, stage.called) for stage in before] + [(plan.called, "this stage itself")]
         self.fields["apart_from"].choices = choices
-        if not plan.source:
-            del self.fields["promotion"]
+        for name in [*([] if plan.source else ["promotion"]), *([] if feeds else ["kept"])]:
+            del self.fields[name]
 
-    MAIN = ("overlap", "tie_rule", "strategy", "batch_size", "agreement_items", "agreement_overlap", "sample", "quota")
+    MAIN = ("overlap", "tie_rule", "quota", "strategy", "batch_size", "sample", "agreement_items", "agreement_overlap")
 
     @property
     def title(self) -> str:
@@ -125,7 +128,7 @@ class StageForm(forms.Form):
         return replace(self.plan.set(**given), instructions=words, apart_from=apart)
 
     def expects(self, tasks: int) -> Assumed:
-        given = {name: self.cleaned_data[name] for name in self.ASSUMED} if self.is_bound else {}
+        given = {name: self.cleaned_data[name] for name in self.ASSUMED if self.is_bound and name in self.fields}
         return replace(self.assumed, tasks=tasks, **given)
 
 
@@ -161,7 +164,7 @@ class StudyForm(forms.Form):
     )  # fmt: skip
     currency = forms.CharField(min_length=3, max_length=3)
     consent = forms.CharField(
-        label="Consent", required=False, widget=forms.Textarea(attrs={"rows": 5}),
+        label="Consent", required=False, widget=forms.Textarea(attrs={"rows": 3}),
         help_text="Annotators agree to this before they join. Empty: they are not asked.",
     )  # fmt: skip
     paused = forms.BooleanField(label="Start paused: nobody can join until you open the study", required=False)

@@ -31,9 +31,9 @@ class Setup:
         self.size = self.sizes.get(str(chosen)) or next(iter(self.sizes.values()), {"items": 0, "tasks": []})
         initial = {"benchmark": benchmark, "pay_per_hour": preset.pay, "currency": preset.currency}
         self.study = StudyForm(data, initial=initial)
-        assumed = presets.assumed(preset.stages)
+        assumed, sources = presets.assumed(preset.stages), {stage.source for stage in preset.stages}
         self.stages = [
-            StageForm(stage, preset.stages[:place], assumed[stage.called], data)
+            StageForm(stage, preset.stages[:place], assumed[stage.called], stage.called in sources, data)
             for place, stage in enumerate(preset.stages)
         ]
         self.bound = data is not None

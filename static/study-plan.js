@@ -56,9 +56,11 @@ function plan() {
     for (const of of Object.keys(all)) all[of] += of === "annotators" && after ? 0 : found[name][of];
   });
   show("", all, guessed);
+  document.getElementById("plan-currency").textContent = form.elements.currency.value.toUpperCase();
 }
 
 if (form) {
   form.addEventListener("input", plan);
+  plan();
   document.getElementById("work-out").hidden = true;
 }

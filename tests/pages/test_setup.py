@@ -101,7 +101,7 @@ def test_bivlc_by_form_is_bivlc_by_command(client, manager):
         ({"agreement_overlap": 2}, "agreement_items"),
         ({"overlap": 3, "cap": 2}, "cap"),
         ({"check_rate": 60}, "check_rate"),
-        ({"kept": 101}, "kept"),
+        ({"seconds": 0}, "seconds"),
         ({"strategy": "lottery"}, "strategy"),
         ({"apart_from": "nowhere"}, "apart_from"),
         ({"instructions": ""}, "instructions"),
@@ -123,6 +123,12 @@ def test_a_wrong_value_of_the_study_is_said_at_its_field(client, manager, field,
     form = start(client, protocol=ONE, benchmark=make.benchmark().pk)
     answer = client.post(NEW, {**form, field: value})
     assert answer.status_code == 422 and f'id="id_{field}_error"' in answer.content.decode()
+
+
+def test_a_share_of_more_than_all_is_refused(client, manager):
+    form = start(client, preset="bivlc", benchmark=make.benchmark().pk)
+    answer = client.post(NEW, form | {"choose-kept": 101})
+    assert answer.status_code == 422 and 'id="id_choose-kept_error"' in answer.content.decode()
 
 
 def test_a_name_that_is_taken_is_refused(client, manager):

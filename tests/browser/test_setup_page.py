@@ -1,0 +1,120 @@
+"""Setting a study up in a real browser: the plan as one types, the keyboard, both sizes, accessibility."""
+
+import re
+
+import pytest
+from django.contrib.auth.models import User
+from playwright.sync_api import expect
+
+from annotation.models import Study
+from tests import make
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+FINE = {"choose-overlap": "3", "choose-quota": "7", "choose-seconds": "17.5", "choose-kept": "33.3"}
+CHANGES = {
+    "as it comes": {},
+    "other numbers": {**FINE, "choose-strategy": "pool", "choose-check_rate": "12.5", "pay_per_hour": "9.55"},
+    "small batches": {
+        "choose-batch_size": "4",
+        "choose-agreement_items": "5",
+        "i2t-sample": "3",
+        "i2t-batch_size": "2",
+    },
+    "everyone": {"disambiguate-strategy": "everyone", "disambiguate-overlap": "5", "currency": "eur"},
+}
+
+
+@pytest.fixture
+def visit(site, sign_in):
+    user = User.objects.create_user("ana", password="x", is_staff=True)
+
+    def go(page, path: str):
+        sign_in(page, user)
+        page.goto(site + path)
+        return page
+
+    return go
+
+
+def fill(page, changes: dict[str, str]) -> None:
+    page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true })")
+    for name, value in changes.items():
+        field = page.locator(f"[name='{name}']")
+        if field.evaluate("one => one.tagName") == "SELECT":
+            field.select_option(value)
+        else:
+            field.fill(value)
+
+
+CELL = r'data-of="\w+">([^<]*)<|id="plan-currency">(\w+)<'
+
+
+def plan(html: str) -> list[str]:
+    return [cell or currency for cell, currency in re.findall(CELL, html)]
+
+
+@pytest.mark.parametrize("changes", CHANGES.values(), ids=CHANGES)
+def test_the_plan_as_one_types_is_the_servers(visit, page, client, changes):
+    benchmark = make.benchmark(items=23)
+    visit(page, f"/studies/new/?preset=bivlc&benchmark={benchmark.pk}")
+    fill(page, {"name": "Round 1", **changes})
+    expect(page.locator("#work-out")).to_be_hidden()
+    sent = page.evaluate("Object.fromEntries(new FormData(document.getElementById('new-study')))")
+    served = plan(client.post("/studies/new/", sent | {"plan": "1"}).content.decode())
+    assert plan(page.content()) == [cell.upper() for cell in served]
+    assert len(served) == 5 * 4 + 1 and "–" not in served
+    assert page.errors == [] and not Study.objects.exists()
+
+
+def test_another_benchmark_changes_the_plan(visit, page):
+    make.benchmark(items=7, name="Seven")
+    make.benchmark(items=3, name="Three")
+    visit(page, "/studies/new/?protocol=bivlc-choose")
+    for name, judgments in (("Seven", "14"), ("Three", "6")):
+        page.get_by_label("Benchmark").select_option(name)
+        expect(page.locator("tfoot [data-of=judgments]")).to_have_text(judgments)
+
+
+def test_a_study_is_set_up_by_keyboard_alone(visit, page):
+    benchmark = make.benchmark(items=2)
+    visit(page, f"/studies/new/?preset=bivlc&benchmark={benchmark.pk}")
+    page.get_by_label("Name of the study").focus()
+    page.keyboard.type("By keyboard")
+    for _ in range(200):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.textContent") == "Set the study up":
+            break
+    page.keyboard.press("Enter")
+    page.wait_for_url(re.compile(r"/studies/\d+/$"))
+    assert Study.objects.get().stages.count() == 4
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize(("width", "height"), [(1366, 768), (390, 844)])
+def test_the_form_breaks_no_rule_and_fits_even_with_errors(visit, open_page, axe_violations, width, height, dark):
+    benchmark = make.benchmark(items=2)
+    page = visit(open_page(width, height, dark), f"/studies/new/?preset=bivlc&benchmark={benchmark.pk}")
+    fill(page, {"choose-overlap": "0", "i2t-lease_seconds": "1"})
+    assert axe_violations(page) == []
+    page.get_by_role("button", name="Set the study up").click()
+    expect(page.get_by_role("alert")).to_contain_text("Judgments an item")
+    assert axe_violations(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.get_by_role("link", name="i2t: Seconds a screen is kept").click()
+    assert page.locator("#id_i2t-lease_seconds").is_visible()
+
+
+@pytest.mark.parametrize(("width", "height"), [(1366, 768), (390, 844)])
+def test_who_judges_what_breaks_no_rule_and_fits(visit, open_page, axe_violations, width, height):
+    stage = make.stage(items=4, strategy="named")
+    make.annotator(stage.study, name="Ana Lima")
+    page = visit(open_page(width, height), f"/studies/{stage.study_id}/stages/1/assign/")
+    page.get_by_label("A-01 Ana Lima").check()
+    page.get_by_label("Items", exact=True).select_option("all of the stage")
+    page.get_by_role("button", name="Assign").click()
+    expect(page.locator("#given td").first).to_have_text("4")
+    page.locator("details summary").first.click()
+    assert axe_violations(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.get_by_role("button", name="Take item-2 back from A-01").click()
+    expect(page.locator("#given td").first).to_have_text("3")
