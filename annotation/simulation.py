@@ -1,8 +1,10 @@
 """Simulated annotators: they work through a study over HTTP, as people do, with a stated error rate.
 
-An annotator answers an item's truth with probability 1 - error rate, else one of the other answers, each as likely.
-Where an item's truth is not known, a fixed one is drawn from its id. Which place on the screen holds which option is
-read from the database by the lease's token; no page says it (law 4).
+An annotator answers a task's truth with probability 1 - error rate, else one of the other answers, each as likely. The
+truth is what is known of a check, of the item, or of the question by its construction (a baseline's); where nothing is
+known, a fixed one is drawn from the item's id. Which place on the screen holds which option is read from the database
+by the lease's token; no page says it (law 4). They go from stage to stage as people do, and come back while there is
+work.
 
 Thinking takes a log-normal time with a median of 6 s and a sigma of 0.5 (so 95 % lie between 2.3 s and 16 s). It is
 sent as the measured time and not waited for, unless `pace` says so. Stated like this, it is no claim about people.
@@ -21,11 +23,11 @@ from random import Random
 from django.db import connection, transaction
 from django.urls import reverse
 
+from annotation import participants, training
 from annotation.forms_client import Form, Page, Unreachable, Visitor
-from annotation.models import Annotator, Lease, Study
+from annotation.models import Annotator, AttemptKind, Lease, Study, Task
 from annotation.protocols.registry import PROTOCOLS
 from benchmarks import events
-from benchmarks.models import Item
 
 MEDIAN_MS, SIGMA = 6000, 0.5
 SKIP_RATE, UNDO_RATE = 0.01, 0.02
@@ -74,12 +76,14 @@ class Report:
 # What they answer
 
 
-def truth_of(item: Item, protocol: str, options: list[str]) -> list[str]:
-    """The acceptable answers; where the item knows none, one drawn from its id, the same for everybody."""
-    if known := item.truth.get(protocol):
-        return known
-    answers = [*sorted(options), *fixed(protocol)]
-    number = int.from_bytes(hashlib.sha256(f"truth of {item.pk}".encode()).digest()[:8])
+def truth_of(task: Task, protocol: str) -> list[str]:
+    """The acceptable answers; where none is known, one drawn from the item's id, the same for everybody."""
+    right = PROTOCOLS[protocol].right(task.question, task.options)
+    known = task.gold or task.item.truth.get(protocol) or ([right] if right else [])
+    answers = [*sorted(task.options), *fixed(protocol)]
+    if known:
+        return [answer for answer in known if answer in answers] or answers[-1:]
+    number = int.from_bytes(hashlib.sha256(f"truth of {task.item_id}".encode()).digest()[:8])
     return [answers[number % len(answers)]]
 
 
@@ -106,7 +110,7 @@ class Simulated:
     """Joins on being made, reads the instructions, then takes a turn whenever asked."""
 
     def __init__(self, study: Study, plan: Plan, number: int):
-        self.plan, self.protocol = plan, study.stages.get(position=1).protocol
+        self.plan = plan
         self.rng = Random(f"{plan.seed}/{number}")
         self.visitor = Visitor(plan.url)
         self.page = self._join(study, f"Simulated {number}")
@@ -118,12 +122,15 @@ class Simulated:
             raise Unreachable(
                 f"{self.plan.url} does not let anybody join “{study.name}”. Is it open, and that server's?"
             )
-        return self.visitor.send(joining.url, {**joining.forms[0].values, "name": name})
+        return self.visitor.send(joining.url, {**joining.forms[0].values, "name": name, "consent": "yes"})
 
     def turn(self) -> str:
-        """One step on the page in front: `judged`, `other` (rules, skip, undo), `waiting` or `over`."""
+        """One step on the page in front: `judged`, `other` (rules, practice, skip, undo), `waiting` or `over`."""
         if gate := self.page.form("version"):
             self.page = self.visitor.send(gate.action, gate.values)
+            return "other"
+        if before := self.page.form("kind"):
+            self.page = self.visitor.send(before.action, {**before.values, **self._before()})
             return "other"
         if screen := self.page.form("lease"):
             return self._skip(screen) if self.rng.random() < self.plan.skip_rate else self._judge(screen)
@@ -146,10 +153,27 @@ class Simulated:
         return "judged"
 
     def _answer(self, screen: Form) -> str:
-        lease = Lease.objects.select_related("task__item").get(token=screen.values["lease"])
-        truth = truth_of(lease.task.item, self.protocol, lease.shown)
-        answer = choose(truth, [*lease.shown, *fixed(self.protocol)], self.plan.error_rate, self.rng)
-        return str(lease.shown.index(answer) + 1) if answer in lease.shown else answer
+        leases = Lease.objects.select_related("task__item", "task__stage")
+        lease = leases.get(token=screen.values["lease"])
+        return self._pick(lease.task, lease.shown)
+
+    def _pick(self, task: Task, shown: list[str]) -> str:
+        protocol = task.stage.protocol
+        answers = [*shown, *fixed(protocol)]
+        answer = choose(truth_of(task, protocol), answers, self.plan.error_rate, self.rng)
+        return str(shown.index(answer) + 1) if answer in shown else answer
+
+    def _before(self) -> dict[str, object]:
+        """What is sent from the page in front: right answers to questions, a pick in practice, or that it was read."""
+        annotator = Annotator.objects.select_related("stage").get(token=self.token)
+        step = training.step(annotator=annotator, stage=annotator.stage)
+        if step is None or step.told:
+            return {"go_on": 1}
+        if step.kind == AttemptKind.COMPREHENSION:
+            asked = annotator.stage.comprehension
+            return {f"question-{place}": question["answer"] for place, question in enumerate(asked, 1)}
+        task = Task.objects.select_related("item", "stage").get(pk=step.task.pk)
+        return {"answer": self._pick(task, step.entry["shown"])}
 
     def _skip(self, screen: Form) -> str:
         to = next(url for url in screen.others if url.endswith("/skip/"))
@@ -170,8 +194,16 @@ class Simulated:
             self._note(url.rstrip("/").split("/")[-1])
         if self.page.status < 400 and (self.page.form("lease") or self.page.form("version") or self.page.state):
             return True
-        self.page = self.visitor.open(reverse("judge", args=[self.token]))
+        self.look_again()
         return False
+
+    def look_again(self) -> None:
+        self.page = self.visitor.open(reverse("judge", args=[self.token]))
+
+    def go(self) -> None:
+        """They close the page for good, and give back what they hold."""
+        participants.leave(annotator=Annotator.objects.get(token=self.token), by="command")
+        self.visitor.close()
 
     @property
     def token(self) -> str:
@@ -199,10 +231,26 @@ class Crowd:
 
     def __init__(self, people: list[Simulated], plan: Plan, tell: Callable[[int], None]):
         self.people, self.plan, self.tell = people, plan, tell
-        self.queue = deque(people)
+        self.queue: deque[Simulated] = deque()
         self.lock = threading.Lock()
         self.active = 0  # turns under way, each of which may become a judgment
         self.moved_at = time.monotonic()
+
+    def work_all(self) -> None:
+        """Round after round, since what one settles may be work for another, until a round brings no judgment."""
+        before = -1
+        while self.judged() > before and not self.stopped():
+            before = self.judged()
+            for one in self.people if before else []:
+                one.look_again()
+            self.queue.extend(self.people)
+            with ThreadPoolExecutor(self.plan.concurrency) as pool:
+                for thread in [pool.submit(self.work) for _ in range(self.plan.concurrency)]:
+                    thread.result()
+
+    def stopped(self) -> bool:
+        late = time.monotonic() - self.moved_at > self.plan.patience
+        return late or (self.plan.limit is not None and self.judged() + self.active >= self.plan.limit)
 
     def work(self) -> None:
         """What each thread does, until nobody is left, the limit is reached, or nothing has moved for too long."""
@@ -214,9 +262,7 @@ class Crowd:
 
     def _next(self) -> Simulated | None:
         with self.lock:
-            late = time.monotonic() - self.moved_at > self.plan.patience
-            full = self.plan.limit is not None and self._judged() + self.active >= self.plan.limit
-            if late or full or not self.queue:
+            if self.stopped() or not self.queue:
                 return None
             self.active += 1
             return self.queue.popleft()
@@ -231,9 +277,9 @@ class Crowd:
             if did != "over":
                 self.queue.append(one)
             if did == "judged":
-                self.tell(self._judged())
+                self.tell(self.judged())
 
-    def _judged(self) -> int:
+    def judged(self) -> int:
         return sum(one.tally.judgments for one in self.people)
 
 
@@ -242,10 +288,8 @@ def simulate(*, study: Study, plan: Plan, tell: Callable[[int], None] = lambda j
     people = [Simulated(study, plan, number) for number in range(1, plan.annotators + 1)]
     crowd = Crowd(people, plan, tell)
     begun = time.monotonic()
-    with ThreadPoolExecutor(plan.concurrency) as pool:
-        for thread in [pool.submit(crowd.work) for _ in range(plan.concurrency)]:
-            thread.result()
+    crowd.work_all()
     seconds = time.monotonic() - begun
     for one in people:
-        one.visitor.close()
+        one.go()
     return Report([one.tally for one in people], seconds)

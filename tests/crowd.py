@@ -100,7 +100,7 @@ class Shift:
         self.had: dict[int, set[int]] = {}
         self.clock = clock
 
-    def judge(self, slot: Slot) -> None:
+    def judge(self, slot: Slot, error: float | None = None) -> None:
         free = [person for person in self.crowd if person.pk not in self.had.setdefault(slot.task_id, set())]
         free = [person for person in free if slot.reserved_id in (None, person.pk)]
         if not free:
@@ -118,7 +118,8 @@ class Shift:
         if self.dice.random() < 0.05:
             self.flags.append(Flag(lease=lease, reason="The sentence has a typing error."))
         slot.annotator = person
-        slot.judgment = self.answer(lease, self.pick(slot, 0.05 * (1 + self.crowd.index(person))))
+        error = 0.05 * (1 + self.crowd.index(person)) if error is None else error
+        slot.judgment = self.answer(lease, self.pick(slot, error))
         self.slots.append(slot)
 
     def lease(self, slot: Slot, person: Annotator, state: str) -> Lease:

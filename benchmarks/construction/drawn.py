@@ -74,7 +74,7 @@ def _drawn_item(key: str, kind: tuple[str, str], rng: Random) -> DrawnItem:
         subtype=kind[1],
         captions=(CaptionRecord("positive", str(pair.said)), CaptionRecord("negative", str(pair.negative))),
         images=tuple(ImageRecord(r, n, LICENCE, ATTRIBUTION) for r, n in zip(roles, names, strict=True)),
-        truth={"bivlc-choose": right or ["none"]},
+        truth={"bivlc-choose": right or ["none"], "bivlc-disambiguate": ["positive-0"]},
     )
     return DrawnItem(record, dict(zip(names, pictures, strict=True)))
 

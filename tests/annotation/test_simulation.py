@@ -6,9 +6,13 @@ from random import Random
 import pytest
 from django.core.management import CommandError, call_command
 
-from annotation import simulation
+from annotation import simulation, training
+from annotation.baseline import baselines
 from annotation.forms_client import FormReader, Unreachable
-from annotation.models import Annotator, Judgment, Slot, Study
+from annotation.funnel import funnel
+from annotation.gold import Known
+from annotation.models import Annotator, Attempt, Judgment, Slot, Study, Task
+from annotation.plans import StagePlan
 from annotation.running import running_at
 from benchmarks.models import Event, Item
 from tests import make
@@ -70,6 +74,7 @@ def test_answers_taken_back_are_given_again_and_skipped_screens_go_to_others(sit
 def test_a_limit_is_kept(site):
     report = run(study(), site, limit=5)
     assert report.judgments == Judgment.objects.count() == 5
+    assert not Slot.objects.filter(held_until__isnull=False).exists()
 
 
 def test_it_gives_up_waiting_for_screens_in_others_hands(site):
@@ -106,11 +111,60 @@ def test_a_closed_study_lets_nobody_join(site):
 
 
 def test_a_truth_that_is_not_known_is_the_same_for_everybody():
-    items = [Item(pk=number) for number in range(200)]
     options = ["candidate-0", "candidate-1", "candidate-2", "candidate-3"]
-    drawn = [simulation.truth_of(item, "bivlc-choose", options) for item in items]
-    assert drawn == [simulation.truth_of(item, "bivlc-choose", options[::-1]) for item in items]
+    drawn = [truth(number, options) for number in range(200)]
+    assert drawn == [truth(number, options[::-1]) for number in range(200)]
     assert {answers[0] for answers in drawn} == {*options, "none"}
+
+
+def truth(item: int, options: list[str], protocol: str = "bivlc-choose", **fields) -> list[str]:
+    task = Task(item=Item(pk=item, truth=fields.pop("known", {})), options=options, **fields)
+    return simulation.truth_of(task, protocol)
+
+
+def test_a_known_truth_is_the_checks_the_items_or_the_questions():
+    captions = ["caption-negative-0", "caption-positive-0"]
+    assert truth(1, captions, "bivlc-i2t", question="negative") == ["caption-negative-0"]
+    known = {"bivlc-choose": ["candidate-1"]}
+    assert truth(1, ["candidate-0", "candidate-1"], known=known) == ["candidate-1"]
+    assert truth(1, ["candidate-0", "candidate-1"], known=known, gold=["none"]) == ["none"]
+
+
+PIPELINE = [
+    StagePlan("bivlc-choose", name="choose", settings={"carries": "negative"}),
+    StagePlan("bivlc-disambiguate", name="fits", source="choose", settings={"strategy": "batches", "batch_size": 2}),
+    StagePlan("bivlc-i2t", name="i2t", source="fits", apart_from=[]),
+    StagePlan("bivlc-t2i", name="t2i", source="fits", after="i2t", apart_from=[]),
+]
+
+
+def pipeline(items: int = 4) -> Study:
+    made = make.study(items=items, stages=PIPELINE)
+    known = {"bivlc-choose": ["candidate-1"], "bivlc-disambiguate": ["positive-0"]}
+    Item.objects.update(truth=known)
+    Item.objects.filter(position=0).update(truth={**known, "bivlc-choose": ["none"]})
+    return made
+
+
+def test_they_go_through_every_stage(site):
+    made = pipeline()
+    report = run(made, site, annotators=4)
+    whole = funnel(made)
+    assert report.errors == []
+    assert (whole["imported"], whole["kept"], whole["open"]) == (4, 3, 0)
+    assert [(row["tasks"], row["open"]) for row in whole["measuring"]] == [(6, 0), (6, 0)]
+    (measured,) = baselines(made)
+    assert (measured["measures"]["group"]["n"], measured["measures"]["group"]["share"]) == (3, 1.0)
+
+
+def test_they_pass_the_questions_and_the_practice(site):
+    made = make.study(items=4, comprehension=[{"question": "How many?", "options": ["One", "Two"], "answer": 1}])
+    stage = made.stages.get()
+    practice = Item.objects.get(position=0)
+    training.set_training(stage=stage, known={practice: Known(["none"])}, by="test")
+    report = run(made, site, annotators=2)
+    assert report.errors == [] and report.judgments == 3
+    assert Attempt.objects.filter(passed=True).count() == 4
 
 
 def test_errors_come_as_often_as_stated_and_fall_on_every_other_answer():
