@@ -74,7 +74,10 @@ def _drawn_item(key: str, kind: tuple[str, str], rng: Random) -> DrawnItem:
         subtype=kind[1],
         captions=(CaptionRecord("positive", str(pair.said)), CaptionRecord("negative", str(pair.negative))),
         images=tuple(ImageRecord(r, n, LICENCE, ATTRIBUTION) for r, n in zip(roles, names, strict=True)),
-        truth={"bivlc-choose": right or ["none"], "bivlc-disambiguate": ["positive-0"]},
+        truth={
+            "bivlc-choose": right or ["none"],
+            "bivlc-disambiguate": ["both" if kind[0] == "add" else "positive-0"],  # what only adds leaves all else true
+        },
     )
     return DrawnItem(record, dict(zip(names, pictures, strict=True)))
 
