@@ -11,9 +11,9 @@ from annotation.models import Annotator, Instructions, Seat, Slot, Stage, StageS
 from annotation.rows import fetch
 from benchmarks import events
 
-# Places of batches with something to judge that is nobody's, full batches or such as will not grow; never one with an
-# item that the annotator has had here or met in a stage that this one keeps apart from, nor one with more to judge than
-# their quota leaves. Where a stage comes after another, a place of which somebody else had most items there is kept for
+# Places of batches with something to judge that is nobody's, full batches or such as will not grow; never one where what
+# is to be judged has an item that the annotator has had here or met in a stage that this one keeps apart from, nor one
+# with more to judge than their quota leaves. A judgment that was asked for beyond the overlap is a place of its own. Where a stage comes after another, a place of which somebody else had most items there is kept for
 # them while they are on the way. First what the annotator had there, then what has most to judge: leftovers come last.
 FREE_PLACES = """
 SELECT task.batch, slot.number
@@ -25,7 +25,7 @@ WHERE slot.stage_id = %(stage)s AND task.batch IS NOT NULL AND task.kind = 'judg
 GROUP BY task.batch, slot.number
 HAVING bool_or(slot.annotator_id IS NULL) AND bool_and(slot.reserved_id IS NULL OR slot.judgment_id IS NOT NULL)
   AND (%(room)s::int IS NULL OR count(*) FILTER (WHERE slot.judgment_id IS NULL) <= %(room)s::int)
-  AND NOT bool_or(EXISTS (
+  AND NOT bool_or(slot.judgment_id IS NULL AND EXISTS (
     SELECT FROM annotation_lease had JOIN annotation_task met ON met.id = had.task_id
     JOIN annotation_stage there ON there.id = met.stage_id
     WHERE had.annotator_id = %(annotator)s AND had.state <> 'lapsed' AND met.item_id = task.item_id
@@ -47,12 +47,13 @@ UPDATE annotation_slot slot SET reserved_id = %(annotator)s FROM annotation_task
 WHERE task.id = slot.task_id AND slot.stage_id = %(stage)s AND task.batch = %(batch)s AND slot.number = %(place)s
   AND task.kind = 'judge' AND slot.judgment_id IS NULL
 """
-CLAIMABLE = """
+CLAIMABLE = f"""
 SELECT EXISTS (
   SELECT FROM annotation_slot slot JOIN annotation_task task ON task.id = slot.task_id
   WHERE slot.stage_id = %(stage)s AND slot.live AND slot.judgment_id IS NULL AND task.kind = 'judge'
     AND (slot.annotator_id IS NULL OR slot.held_until < now() OR slot.annotator_id = %(annotator)s)
-    AND (slot.reserved_id = %(annotator)s OR (%(pool)s AND slot.reserved_id IS NULL))
+    AND (slot.reserved_id = %(annotator)s OR (%(pool)s AND slot.reserved_id IS NULL)
+         OR (%(named)s AND {claiming.ADDED}))
     AND NOT EXISTS (SELECT FROM annotation_lease had WHERE had.task_id = slot.task_id
                     AND had.annotator_id = %(annotator)s AND had.state NOT IN ('lapsed', 'held'))
     AND NOT EXISTS (
@@ -106,11 +107,11 @@ def free_place(annotator: Annotator, stage: Stage) -> tuple[int, int] | None:
 
 
 def will_not_grow(stage: Stage) -> bool:
-    """Whether a batch that is not full has to be given out as it is: the stage before it has nothing more to send."""
+    """Whether a batch that is not full has to be given out as it is: no stage before it has more to send."""
     source = stage.source
     if source is None or source.state == StageState.CLOSED:
         return True
-    return not source.tasks.filter(kind="judge", live=True, decided=None).exists()
+    return not source.tasks.filter(kind="judge", live=True, decided=None).exists() and will_not_grow(source)
 
 
 def stages_of(annotator: Annotator) -> list[Stage]:
@@ -125,8 +126,11 @@ def stages_of(annotator: Annotator) -> list[Stage]:
 
 
 def has_work(annotator: Annotator, stage: Stage) -> bool:
-    """Whether a claim would find something for the annotator, once they sit there. A quota cuts no batch short."""
-    if stage.state != StageState.OPEN or _is_screened_out(annotator, stage):
+    """Whether a claim would find something for the annotator, once they sit there. A quota cuts no batch short.
+
+    A closed stage gives out what was asked for again since.
+    """
+    if _is_screened_out(annotator, stage):
         return False
     if stage.strategy in BATCHED:
         return claimable(annotator, stage) or free_place(annotator, stage) is not None
@@ -136,8 +140,8 @@ def has_work(annotator: Annotator, stage: Stage) -> bool:
 
 def claimable(annotator: Annotator, stage: Stage) -> bool:
     """Whether there is a slot that the annotator could claim as things stand."""
-    pool = stage.strategy == Strategy.POOL
-    values = {"stage": stage.pk, "annotator": annotator.pk, "pool": pool, "apart": stage.apart_from}
+    pool, named = stage.strategy == Strategy.POOL, stage.strategy == Strategy.NAMED
+    values = {"stage": stage.pk, "annotator": annotator.pk, "pool": pool, "named": named, "apart": stage.apart_from}
     return fetch(CLAIMABLE, **values)[0][0]
 
 
