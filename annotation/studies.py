@@ -6,11 +6,12 @@ from decimal import Decimal
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
-from django.db.models import Max
+from django.db.models import Max, Q
 
 from annotation import placing, promotion, seating
 from annotation.models import STUDY_MOVES, Annotator, Instructions, Slot, Stage, StageState, Study, StudyState
 from annotation.plans import StagePlan, contradictions
+from annotation.presets import tasks_an_item
 from annotation.protocols.base import NotSuitable, Protocol
 from annotation.protocols.registry import PROTOCOLS
 from benchmarks import events, queries
@@ -68,7 +69,8 @@ def _create_stage(study: Study, plan: StagePlan, made: Mapping[str, Stage], posi
     unknown = {other for other in (plan.source, plan.after) if other} - set(made)
     if unknown:
         raise CannotCreate(f"Stage {name} names {', '.join(sorted(unknown))}, which is no stage before it.")
-    if wrong := contradictions(plan.settings):
+    own_items_apart = name in (plan.apart_from or ()) and tasks_an_item(plan.protocol) > 1
+    if wrong := contradictions(plan.settings, own_items_apart):
         raise CannotCreate("\n".join(f"Stage {name}, {field}: {sentence}" for field, sentence in wrong.items()))
     stage = Stage(study=study, position=position, name=name, protocol=plan.protocol, **{"seed": seed, **plan.settings})
     stage.source, stage.after = made.get(plan.source), made.get(plan.after)
@@ -175,13 +177,14 @@ def move_stage(*, stage: Stage, to: StageState, by: str) -> Stage:
 def join(*, study: Study, by: str, stage: Stage | None = None, prolific_pid: str = "", **who) -> Annotator:
     """The annotator behind a Prolific id, or a new one. `stage` is the one that their link invites to, if to one alone.
 
-    `who`: name, prolific_study, prolific_session, simulated, consented_at.
+    `who`: name, prolific_study, prolific_session, simulated, consented_at; a token, by which one form sent twice is one
+    annotator.
     """
     Study.objects.select_for_update(no_key=True).get(pk=study.pk)
-    if prolific_pid:
-        known = study.annotators.filter(prolific_pid=prolific_pid).first()
-        if known:
-            return known
+    same = Q(token=who.get("token", "")) | (Q(prolific_pid=prolific_pid) & ~Q(prolific_pid=""))
+    known = study.annotators.filter(same).first()
+    if known:
+        return known
     last = study.annotators.aggregate(last=Max("number"))["last"] or 0
     annotator = Annotator.objects.create(
         study=study, number=last + 1, prolific_pid=prolific_pid, invited_to=stage, **who

@@ -3,7 +3,7 @@
 from django.urls import path
 
 from annotation import api
-from annotation.views import assign, baseline, checks, join, judge, manage, setup, training
+from annotation.views import assign, baseline, checks, join, judge, leaving, manage, setup, training
 
 urlpatterns = [
     path("join/<slug:invite>/", join.join, name="join"),
@@ -16,6 +16,8 @@ urlpatterns = [
     path("judge/<slug:token>/flag/", judge.flag, name="judge-flag"),
     path("judge/<slug:token>/renew/", judge.renew, name="judge-renew"),
     path("judge/<slug:token>/history/", judge.history, name="judge-history"),
+    path("judge/<slug:token>/leave/", leaving.leave, name="judge-leave"),
+    path("judge/<slug:token>/return/", leaving.come_back, name="judge-return"),
     path("studies/", manage.study_list, name="study-list"),
     path("studies/new/", setup.study_new, name="study-new"),
     path("studies/<int:pk>/", manage.study_detail, name="study-detail"),

@@ -15,14 +15,16 @@ from django.views.decorators.http import require_GET, require_POST
 
 from annotation import claiming, judging, seating, turns
 from annotation.access import Desk, desk
+from annotation.endings import ending
 from annotation.instructions import blocks
 from annotation.models import Instructions
 from annotation.protocols.base import CANNOT_JUDGE
+from annotation.protocols.registry import PROTOCOLS
 from annotation.screens import screens
 from annotation.turns import Turn
+from annotation.views.evenly import evenly
 from annotation.views.plain import page, private, text
 
-PROLIFIC_RETURN = "https://app.prolific.com/submissions/complete?cc="
 View = Callable[..., HttpResponse]
 
 
@@ -70,34 +72,27 @@ def judge(request: HttpRequest, here: Desk) -> HttpResponse:
         return redirect("judge-before", here.annotator.token)
     if now.state == "screen":
         return _screen_page(request, here, now)
-    return page("done" if now.state == "done" else "stopped", here, study=here.stage.study, **_where(here, now))
+    end = ending(here, now.state)
+    return page(end.page, here, study=here.stage.study, end=end, **_where(here, now))
 
 
 def _screen_page(request: HttpRequest, here: Desk, now: Turn) -> HttpResponse:
     current, *rest = screens(turns.recall(now.leases), here.stage)
     context = {"current": current, "rest": rest, "pace": turns.pace(here.annotator), "link": _link(request, here)}
-    context |= {"key": uuid.uuid4(), "rules": blocks(_newest(here).text)}
+    context |= {"key": uuid.uuid4(), "rules": blocks(_newest(here).text), "protocol": PROTOCOLS[here.stage.protocol]}
     return page("page", here, study=here.stage.study, **context, **_where(here, now))
 
 
 def _where(here: Desk, now: Turn) -> dict:
-    who = here.annotator
-    back = PROLIFIC_RETURN + here.stage.study.completion_code if who.prolific_pid else ""
-    done = here.done
-    return {
-        "turn": now,
-        "done": done,
-        "answered": bool(done) or bool(judging.history(annotator=who)),
-        "total": turns.total(who, here.stage),
-        "back_to_prolific": back,
-        "undo_key": uuid.uuid4(),
-    }
+    total = turns.total(here.annotator, here.stage)
+    return {"turn": now, "done": here.done, "total": total, "undo_key": uuid.uuid4()}
 
 
 def _rules(request: HttpRequest, here: Desk, reading: bool) -> HttpResponse:
     """The gate; or, while `reading`, the same words with a way back."""
     newest = _newest(here)
     context = {"rules": blocks(newest.text), "version": newest.version, "link": _link(request, here)}
+    context["protocol"] = PROTOCOLS[here.stage.protocol]
     changed = here.seat.read_id is not None
     return page("rules", here, study=here.stage.study, reading=reading, changed=changed, **context)
 
@@ -125,6 +120,7 @@ def accept(request: HttpRequest, here: Desk) -> HttpResponse:
 
 @require_POST
 @at_desk
+@evenly
 def submit(request: HttpRequest, here: Desk) -> HttpResponse:
     """An answer, and in the same transaction the claim of what comes after it."""
     stopped = turns.stands(here)
@@ -166,12 +162,15 @@ def skip(request: HttpRequest, here: Desk) -> HttpResponse:
 
 @require_POST
 @at_desk
+@evenly
 def undo(request: HttpRequest, here: Desk) -> HttpResponse:
     lease = judging.undo(annotator=here.annotator, key=_uuid(request.POST.get("undo_key")))
     if not _wants_json(request):
         return redirect("judge", here.annotator.token)
-    again = screens([lease], lease.task.stage)[0]
-    done = claiming.judged(here.annotator, lease.task.stage)
+    if lease.task.stage_id != here.stage.pk:
+        return JsonResponse({"moved": True})  # the page of that stage has other rules and another count
+    again = screens([lease], here.stage)[0]
+    done = claiming.judged(here.annotator, here.stage)
     return JsonResponse({"again": {"lease": again.lease, "html": again.html()}, "done": done})
 
 
