@@ -33,9 +33,14 @@ class StagePlan:
         return replace(self, settings={**self.settings, **settings})
 
 
-def contradictions(settings: Mapping[str, object]) -> dict[str, str]:
-    """Settings of a stage that do not go together: the field to mend, and a sentence."""
+def contradictions(settings: Mapping[str, object], own_items_apart: bool = False) -> dict[str, str]:
+    """Settings of a stage that do not go together: the field to mend, and a sentence.
+
+    `own_items_apart`: its items make several questions each, and nobody is to get two of one item.
+    """
     found = {}
+    if own_items_apart and settings.get("strategy") in (BATCHES, "everyone"):
+        found["apart_from"] = "A batch holds all questions of its items; keep the stage apart from itself in a pool."
     if settings.get("strategy") == BATCHES and not settings.get("batch_size"):
         found["batch_size"] = "How many items has a batch?"
     items, overlap = settings.get("agreement_items"), settings.get("agreement_overlap")

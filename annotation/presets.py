@@ -86,6 +86,7 @@ def changed(stages: Sequence[StagePlan], name: str, **settings: object) -> list[
 
 _CAPTIONS = tuple(CaptionRecord(role, role) for role in ("positive", "negative"))
 _IMAGES = tuple(ImageRecord(role, role) for role in ("positive", "negative", *["candidate"] * 4))
+NOTHING: Carried = {}
 SPECIMEN = ItemRecord("specimen", "", "", _CAPTIONS, _IMAGES)
 
 
@@ -111,7 +112,7 @@ def carried_to(stage: StagePlan, stages: Sequence[StagePlan]) -> dict[str, str]:
     return carried
 
 
-def tasks_an_item(protocol: str, item: ItemRecord, carried: Carried) -> int:
+def tasks_an_item(protocol: str, item: ItemRecord = SPECIMEN, carried: Carried = NOTHING) -> int:
     try:
         return len(PROTOCOLS[protocol].asks(item, carried))
     except NotSuitable:

@@ -117,8 +117,9 @@ class StageForm(forms.Form):
 
     def clean(self) -> dict:
         given = super().clean()
+        own_items_apart = self.plan.called in given.get("apart_from", ()) and self.assumed.tasks > 1
         if not {"batch_size", "agreement_items", "agreement_overlap", "cap", "overlap"} & set(self.errors):
-            for name, sentence in contradictions(given).items():
+            for name, sentence in contradictions(given, own_items_apart).items():
                 self.add_error(name, sentence)
         return given
 

@@ -13,6 +13,8 @@ PURE = [
     "annotation/baseline_plans.py",
     "annotation/charts.py",
     "annotation/decisions.py",
+    "annotation/plans.py",
+    "annotation/presets.py",
     "annotation/pseudonyms.py",
     "annotation/tallies.py",
     "benchmarks/records.py",
