@@ -32,6 +32,14 @@ NOT_MET = """NOT EXISTS (
 
 POOL, OWN = "slot.reserved_id IS NULL", "slot.reserved_id = %(annotator)s"
 
+# Where annotators are named: what was asked for beyond the overlap is for any of them who has items in the stage.
+ADDED = """slot.reserved_id IS NULL AND EXISTS (
+      SELECT FROM annotation_task grown JOIN annotation_stage asked ON asked.id = grown.stage_id
+      WHERE grown.id = slot.task_id AND grown.kind = 'judge'
+        AND slot.number > CASE WHEN grown.shared THEN asked.agreement_overlap ELSE asked.overlap END)
+    AND EXISTS (SELECT FROM annotation_slot own
+                WHERE own.stage_id = slot.stage_id AND own.reserved_id = %(annotator)s)"""
+
 
 def claim(whose: str, apart: bool) -> str:
     """One statement: a slot whose lease ran out, else the first free one of the random order; never of a task that the
@@ -67,7 +75,7 @@ SELECT {COLUMNS} FROM lease JOIN annotation_task task ON task.id = lease.task_id
 """
 
 
-CLAIMS = {(whose, apart): claim(whose, apart) for whose in (POOL, OWN) for apart in (False, True)}
+CLAIMS = {(whose, apart): claim(whose, apart) for whose in (POOL, OWN, ADDED) for apart in (False, True)}
 
 # What the annotator still holds; renewed where a quarter of the lease has passed, since a slot's row is in many indexes
 # and not to be written at every click. A lease that ran out is among them until its slot is given on.
@@ -128,13 +136,15 @@ def hold_locked(annotator: Annotator, stage: Stage, wanted: int) -> list[Lease]:
 
 def _claim(annotator: Annotator, stage: Stage) -> list[Lease]:
     """The next screen by the stage's strategy, or none. In a pool, checks come at their turn; else they are reserved
-    for the annotator like all the rest, and stand at a random place among it.
+    for the annotator like all the rest, and stand at a random place among it. Whoever was named and is done with their
+    own takes what was asked for beyond the overlap.
     """
     values = {"annotator": annotator.pk, "stage": stage.pk, "seconds": stage.lease_seconds}
     values |= {"apart": stage.apart_from} if stage.apart_from else {}
     apart = bool(stage.apart_from)
     if stage.strategy != Strategy.POOL:
-        return _leases(CLAIMS[OWN, apart], **values)
+        own = _leases(CLAIMS[OWN, apart], **values)
+        return own if own or stage.strategy in BATCHED else _leases(CLAIMS[ADDED, apart], **values)
     if stage.check_rate and checks.is_due(annotator, stage):
         return _leases(CLAIMS[OWN, False], **values) or _leases(CLAIMS[POOL, apart], **values)
     return _leases(CLAIMS[POOL, apart], **values)

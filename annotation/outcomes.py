@@ -4,7 +4,7 @@ from django.db.models import F
 
 from annotation import decisions, promotion
 from annotation.decisions import ADJUDICATOR, OPEN, Decision
-from annotation.models import Kind, Slot, Stage, StageState, Task
+from annotation.models import Kind, Outcome, Slot, Stage, StageState, Task
 from annotation.protocols.registry import PROTOCOLS
 from annotation.rows import fetch
 from annotation.tallies import Rule
@@ -66,8 +66,12 @@ def write(task: Task, decision: Decision) -> bool:
 
 
 def _asks_for_more(task: Task, stage: Stage, answers: list[str]) -> bool:
-    split = decisions.is_split(answers, rule_of(stage).alike(answers))
-    return split and len(answers) > 1 and stage.cap is not None and task.overlap < stage.cap
+    """Not where an adjudicator has decided: what is judged later changes nothing."""
+    if len(answers) < 2 or stage.cap is None or task.overlap >= stage.cap:
+        return False
+    if not decisions.is_split(answers, rule_of(stage).alike(answers)):
+        return False
+    return not Outcome.objects.filter(task=task, by=ADJUDICATOR).exists()
 
 
 def add_slot(task: Task, stage: Stage) -> Slot:

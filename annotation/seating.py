@@ -11,10 +11,11 @@ from annotation.models import Annotator, Instructions, Seat, Slot, Stage, StageS
 from annotation.rows import fetch
 from benchmarks import events
 
-# Places of batches with something to judge that is nobody's, full batches or such as will not grow; never one where what
-# is to be judged has an item that the annotator has had here or met in a stage that this one keeps apart from, nor one
-# with more to judge than their quota leaves. A judgment that was asked for beyond the overlap is a place of its own. Where a stage comes after another, a place of which somebody else had most items there is kept for
-# them while they are on the way. First what the annotator had there, then what has most to judge: leftovers come last.
+# Places of batches with something to judge that is nobody's, full batches or such as will not grow; never one where an
+# item that is to be judged is one that the annotator has had here or met in a stage that this one keeps apart from, nor
+# one with more to judge than their quota leaves. Where a stage comes after another, a place of which somebody else had
+# most items there is kept for them while they are on the way. First what the annotator had there, then what has most to
+# judge: leftovers come last, and what was asked for beyond the overlap, which is a place of its own.
 FREE_PLACES = """
 SELECT task.batch, slot.number
 FROM annotation_slot slot JOIN annotation_task task ON task.id = slot.task_id

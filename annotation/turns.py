@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from django.db.models import Avg
+from django.db.models import Avg, Q
 
 from annotation import checks, claiming, promotion, seating
 from annotation.access import Desk
@@ -73,7 +73,10 @@ def total(annotator: Annotator | None, stage: Stage) -> int:
     task of the stage.
     """
     tasks = stage.tasks.filter(kind="judge", live=True).count()
-    mine = Slot.objects.filter(stage=stage, reserved=annotator, live=True).count() if annotator else None
+    theirs = Q(reserved=annotator)
+    if stage.strategy != Strategy.POOL:
+        theirs |= Q(annotator=annotator)
+    mine = Slot.objects.filter(theirs, stage=stage, live=True).count() if annotator else None
     if stage.strategy != Strategy.POOL:
         screens = min(stage.batch_size or tasks, tasks)
         return screens + checks.expected(stage, screens) if mine is None else mine
