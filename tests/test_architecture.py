@@ -65,6 +65,7 @@ def test_pure_files_know_no_framework(path):
         "annotation",
         "annotation.agreement",
         "annotation.decisions",
+        "annotation.baseline_plans",
         "annotation.plans",
         "annotation.pseudonyms",
     }  # the package itself is empty
