@@ -62,10 +62,9 @@ def assign(*, stage: Stage, annotators: Sequence[Annotator], keys: Iterable[str]
 
 
 def _tasks(stage: Stage, keys: Sequence[str]) -> list[Task]:
-    """The live tasks of the items, locked so that nobody judges or adds to them meanwhile."""
+    """The live tasks of the items."""
     asked = Task.objects.filter(stage=stage, kind=Kind.JUDGE, live=True)
-    found = asked.filter(item__key__in=keys).select_related("item").select_for_update(no_key=True, of=("self",))
-    tasks = list(found.order_by("pk"))
+    tasks = list(asked.filter(item__key__in=keys).select_related("item").order_by("pk"))
     there = {task.item.key for task in tasks}
     unknown = [key for key in keys if key not in there]
     if unknown:
@@ -108,13 +107,17 @@ def _check_people(stage: Stage, annotators: Sequence[Annotator], tasks: Sequence
 
 
 def _places(tasks: Sequence[Task]) -> list[Places]:
+    """Slots and tasks are locked, in the order in which a judgment locks them, so that nobody takes one meanwhile."""
     places = {task.pk: Places(task) for task in tasks}
-    for slot in Slot.objects.filter(task__in=tasks).order_by("task", "number"):
+    slots = Slot.objects.filter(task__in=tasks).select_for_update(no_key=True).order_by("pk")
+    for slot in sorted(slots, key=lambda slot: slot.number):
         place = places[slot.task_id]
-        place.last = slot.number
         place.taken |= {slot.annotator_id, slot.reserved_id} - {None}
         if slot.annotator_id is None and slot.reserved_id is None:
             place.free.append(slot)
+    locked = Task.objects.filter(pk__in=places).select_for_update(no_key=True).order_by("pk")
+    for task, overlap in locked.values_list("pk", "overlap"):
+        places[task].task.overlap = places[task].last = overlap
     return list(places.values())
 
 
@@ -229,6 +232,9 @@ def _given(person: Annotator, rows: Sequence[tuple]) -> Given:
 
 
 def unassigned(stage: Stage) -> Counter[str]:
-    """Items with places that nobody has been given, by key: of a new stage all, and what later imports bring."""
+    """Items with places that nobody has been given, by key: of a new stage all, and what later imports bring.
+
+    One that was asked for beyond the overlap may go by itself to somebody who has items here (claiming.ADDED).
+    """
     free = Slot.objects.filter(stage=stage, task__live=True, task__kind=Kind.JUDGE, reserved=None, annotator=None)
     return Counter(free.order_by("task__rank").values_list("task__item__key", flat=True))

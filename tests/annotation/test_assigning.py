@@ -1,6 +1,9 @@
 """The strategy named: these annotators, these items."""
 
+import threading
+
 import pytest
+from django.db import connection
 
 from annotation import assigning, claiming, outcomes, promotion, seating, studies, turns
 from annotation.access import desk
@@ -233,3 +236,31 @@ def test_an_answer_to_what_was_taken_back_in_between_is_never_lost(stage):
     Slot.objects.filter(pk=lease.slot_id).update(held_until="2020-01-01T00:00Z")
     assert assigning.unassign(stage=stage, annotator=ana, by="user:1") == 0
     assert not make.submit(ana, lease).judgment.surplus
+
+
+@pytest.mark.django_db(transaction=True)
+def test_assigning_while_others_judge_loses_nothing():
+    """Ana judges her items while Ben is given all of them, forty times over."""
+    stage = make.stage(items=40, strategy="named")
+    ana, ben = people(stage, 2)
+    keys = [f"item-{number}" for number in range(40)]
+    assign(stage, [ana], *keys)
+    failed = []
+
+    def judge():
+        try:
+            assert len(got(stage, ana)) == 40
+        except Exception as reason:
+            failed.append(reason)
+        finally:
+            connection.close()
+
+    judging = threading.Thread(target=judge)
+    judging.start()
+    for key in keys:
+        assign(stage, [ben], key)
+    judging.join()
+    assert failed == []
+    assert {task.overlap for task in Task.objects.all()} == {2}
+    assert got(stage, ben) == sorted(keys)
+    assert Outcome.objects.count() == 40
