@@ -1,39 +1,68 @@
 // Which layout, and how many columns, shows the pictures largest in this window.
 
 const roomy = matchMedia("(min-width: 900px) and (min-height: 560px)");
+const tall = matchMedia("(min-height: 560px)"); // here the style gives the pictures whatever height is left
 const GAP = 12;
-const PANEL = { least: 340, most: 580 };
+const PANEL = { least: 340, wordy: 500, most: 580 };
+const TAKEN = 46 + 96 + 74; // of the height in the layout "top": status, sentence, buttons
+const SENTENCES = 110;
 
-function best(count, aspect, width, height) {
-  const tries = Array.from({ length: count }, (_, index) => {
+const sum = (numbers) => numbers.reduce((all, one) => all + one, 0);
+const larger = (one, other) => (other.area > one.area ? other : one);
+
+// Equal cells of the shape in the middle, in as many columns as show most; two pictures also in one row, equally high.
+function best(shapes, width, height) {
+  const aspect = middle(shapes);
+  const tries = shapes.map((_, index) => {
     const cols = index + 1;
-    const rows = Math.ceil(count / cols);
+    const rows = Math.ceil(shapes.length / cols);
     const across = (width - (cols - 1) * GAP) / cols;
     const down = ((height - (rows - 1) * GAP) / rows) * aspect;
-    return { cols, rows, w: Math.floor(Math.min(across, down)) };
+    const w = Math.floor(Math.min(across, down));
+    const area = sum(shapes.map((shape) => Math.min(w, (w / aspect) * shape) ** 2 / shape));
+    return { cols, rows, area, field: cols * w + (cols - 1) * GAP };
   });
-  return tries.reduce((one, other) => (other.w > one.w ? other : one));
+  if (shapes.length === 2) tries.push(pair(sum(shapes), width, height));
+  return tries.reduce(larger);
 }
 
-function aspectOf(screen) {
-  const shapes = [...screen.querySelectorAll("img")].map((img) => img.getAttribute("width") / img.getAttribute("height"));
-  return shapes.sort((one, other) => one - other)[shapes.length >> 1] || 1;
+function pair(shape, width, height) {
+  const h = Math.floor(Math.min(height, (width - GAP) / shape));
+  return { cols: 2, rows: 1, pair: true, area: h * h * shape + 1, field: h * shape + GAP };
 }
 
-// Sizes for one screen, set on the desk and on the screen's own cards before it is painted.
+const middle = (shapes) => [...shapes].sort((one, other) => one - other)[shapes.length >> 1];
+const shapeOf = (img) => img.getAttribute("width") / img.getAttribute("height") || 1;
+
+// Sizes for one screen that is in its place and not painted yet, set on the desk and on the screen's own cards.
 export function fit(desk, screen) {
   const cards = screen.querySelector(".cards");
-  const count = Number(cards.dataset.count);
-  const aspect = aspectOf(screen);
-  cards.style.setProperty("--aspect", aspect);
-  if (!roomy.matches) return ["--cols", "--rows"].forEach((name) => cards.style.removeProperty(name));
-  const top = best(count, aspect, innerWidth - 40, innerHeight - 46 - 96 - 74);
-  const side = best(count, aspect, innerWidth - PANEL.least - 64, innerHeight - 32);
-  const chosen = side.w > top.w * 1.04 ? side : top;
-  desk.dataset.layout = chosen === side ? "side" : "top";
+  const shapes = [...cards.querySelectorAll("img")].map(shapeOf);
+  cards.style.setProperty("--aspect", middle(shapes));
+  shapes.forEach((shape, index) => cards.style.setProperty(`--shape-${index + 1}`, shape));
+  cards.classList.remove("pair");
+  if (!tall.matches) return ["--cols", "--rows"].forEach((name) => cards.style.removeProperty(name));
+  const chosen = roomy.matches ? beside(desk, screen, shapes) : left(cards, shapes);
+  cards.classList.toggle("pair", Boolean(chosen.pair));
   cards.style.setProperty("--cols", chosen.cols);
   cards.style.setProperty("--rows", chosen.rows);
-  const field = chosen.cols * chosen.w + (chosen.cols - 1) * GAP;
-  desk.style.setProperty("--field", `${field}px`);
-  desk.style.setProperty("--panel", `${Math.max(PANEL.least, Math.min(PANEL.most, innerWidth - field - 64))}px`);
+}
+
+// Words above the pictures, or in a panel beside them.
+function beside(desk, screen, shapes) {
+  const taken = TAKEN + (screen.querySelector(".texts") ? SENTENCES : 0);
+  const top = best(shapes, innerWidth - 40, innerHeight - taken);
+  const least = screen.querySelector(".texts.very-long, .texts.tiny") ? PANEL.wordy : PANEL.least;
+  const side = best(shapes, innerWidth - least - 64, innerHeight - 32);
+  const chosen = side.area > top.area * 1.08 ? side : top;
+  desk.dataset.layout = chosen === side ? "side" : "top";
+  desk.style.setProperty("--field", `${Math.ceil(chosen.field)}px`);
+  desk.style.setProperty("--panel", `${Math.max(least, Math.min(PANEL.most, innerWidth - chosen.field - 64))}px`);
+  return chosen;
+}
+
+// What the words leave free on a phone.
+function left(cards, shapes) {
+  const { width, height } = cards.parentElement.getBoundingClientRect();
+  return best(shapes, width, height);
 }

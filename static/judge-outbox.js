@@ -13,12 +13,13 @@ export const get = (url) => read(fetch(url, { headers: { Accept: "application/js
 
 const limits = () => ({ signal: AbortSignal.timeout(20000) });
 
-// What Winnow itself answered, a refusal included; anything else (no network, a proxy's page, a crash) throws.
+// What Winnow itself answered, a refusal included; anything else (no network, a proxy's page, a crash) throws, with the
+// status where there is one.
 async function read(promise) {
   const response = await promise;
-  const json = await response.json();
-  if (!response.ok && !json.refused) throw new Error(`status ${response.status}`);
-  return json;
+  const json = await response.json().catch(() => null);
+  if (json && (response.ok || json.refused)) return json;
+  throw Object.assign(new Error(`status ${response.status}`), { status: response.status });
 }
 
 // One answer, as the server reads it. `have` names the screens that need not be sent again.
@@ -88,7 +89,8 @@ export class Outbox {
     return this.entries().some((entry) => entry.lease === lease);
   }
 
-  // Sends all, one after the other, in the order in which they were given. Resolves with whether none is left.
+  // Sends all, one after the other, in the order in which they were given. One that the server fails on is left for the
+  // next time, with what changes it; the others go. Resolves with whether none is left.
   flush() {
     clearTimeout(this.timer);
     this.running ??= this.#drain().finally(() => (this.running = null));
@@ -96,19 +98,23 @@ export class Outbox {
   }
 
   async #drain() {
-    for (let entry; (entry = this.entries()[0]); ) {
-      this.changed(this.tries ? "unsaved" : "saving", this.entries().length);
+    const failed = new Set(); // screens
+    for (let entry; (entry = this.entries().find(({ lease }) => !failed.has(lease))); ) {
+      this.changed(this.tries || failed.size ? "unsaved" : "saving", this.entries().length);
       let json;
       try {
         this.tried.add(entry.key);
         json = await this.deliver(entry);
-      } catch {
-        return this.#later();
+      } catch ({ status }) {
+        if (!status) return this.#later(); // no network: the others would fare no better
+        failed.add(entry.lease);
+        continue;
       }
       this.tries = 0;
       this.remove(entry.key);
       this.settled(json, entry);
     }
+    if (failed.size) return this.#later();
     this.changed("saved", 0);
     return true;
   }

@@ -1,11 +1,34 @@
-// Words for the annotator: in sight for a moment, and read out by a screen reader (`quietly`: read out alone).
+// Words for the annotator: in sight for a moment, and read out by a screen reader (`quietly`: read out alone). What must
+// not be missed is `told`: it stays as long when the page is loaded anew meanwhile.
 
 const line = document.getElementById("say");
+const KEPT = "winnow:told";
+const MOMENT = 7000;
 let timer = 0;
 
 export function say(text, quietly = false) {
   clearTimeout(timer);
   line.classList.toggle("quietly", quietly);
   line.textContent = text;
-  timer = setTimeout(() => (line.textContent = ""), 7000);
+  timer = setTimeout(() => (line.textContent = ""), MOMENT);
+}
+
+export function tell(text) {
+  try {
+    sessionStorage.setItem(KEPT, JSON.stringify({ text, until: Date.now() + MOMENT }));
+  } catch {
+    // no storage: then a reload cuts it short
+  }
+  say(text);
+}
+
+// What was told just before this page came, or nothing; once.
+export function kept() {
+  try {
+    const { text, until } = JSON.parse(sessionStorage.getItem(KEPT) ?? "{}");
+    sessionStorage.removeItem(KEPT);
+    return until > Date.now() ? text : "";
+  } catch {
+    return "";
+  }
 }

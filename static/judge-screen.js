@@ -17,7 +17,15 @@ export const decode = (screen) => Promise.allSettled([...screen.node.querySelect
 export const radios = (screen) => [...screen.node.querySelectorAll("input[name=answer]")];
 export const picked = (screen) => radios(screen).find((radio) => radio.checked)?.value ?? "";
 export const restore = (screen) => radios(screen).forEach((radio) => (radio.checked = radio.value === screen.answer));
-export const focus = (screen) => screen?.node.querySelector(".caption").focus({ preventScroll: true });
+
+// What an answer is called when it is read out.
+export function nameOf(radio) {
+  const label = radio.closest("label");
+  if (radio.dataset.keys) return label.querySelector("span").lastChild.textContent.trim();
+  return label.querySelector("img")?.alt ?? `Sentence ${radio.value}`;
+}
+
+export const focus = (screen) => screen?.node.querySelector("h1").focus({ preventScroll: true });
 
 function watch(img) {
   img.addEventListener("error", () => mark(img));

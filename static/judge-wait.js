@@ -1,6 +1,7 @@
 // The pages around judging: copy buttons; a waiting page that looks again; answers that are still on their way.
 
 import { deliver, get, Outbox, showChip } from "./judge-outbox.js";
+import { kept } from "./judge-say.js";
 
 for (const button of document.querySelectorAll("[data-copy]")) {
   button.addEventListener("click", async () => {
@@ -15,6 +16,15 @@ for (const time of document.querySelectorAll("time")) {
   time.textContent = new Date(time.dateTime).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
 }
 
+function show(words) {
+  const line = Object.assign(document.createElement("p"), { textContent: words });
+  line.setAttribute("role", "status");
+  document.querySelector(".sheet-page h1").after(line);
+}
+
+const before = document.querySelector(".sheet-page") && kept();
+if (before) show(before);
+
 const page = document.getElementById("stopped");
 if (page?.dataset.token) {
   const { token, home, state } = page.dataset;
@@ -22,9 +32,7 @@ if (page?.dataset.token) {
   let said = false; // then the page stays, so that it can be read
   const told = (words) => {
     said = true;
-    const line = Object.assign(document.createElement("p"), { textContent: words });
-    line.setAttribute("role", "status");
-    chip.before(line);
+    show(words);
   };
   const outbox = new Outbox(token, {
     deliver: (entry) => deliver(home, entry),

@@ -1,4 +1,4 @@
-// All pictures enlarged together about the same point: the mouse, a finger or the arrow keys move it.
+// All pictures of a screen enlarged together about the same point: the mouse, a finger or the arrow keys move it.
 
 const STEP = { ArrowLeft: [-8, 0], ArrowRight: [8, 0], ArrowUp: [0, -8], ArrowDown: [0, 8] };
 const clamp = (value, least, most) => Math.max(least, Math.min(most, value));
@@ -28,7 +28,7 @@ export class Zoom {
   }
 
   #follow(event) {
-    const card = event.target.closest?.(".card-option");
+    const card = event.target.closest?.(".card-place");
     if (!card) return;
     const box = card.getBoundingClientRect();
     this.x = clamp(((event.clientX - box.left) / box.width) * 100, 0, 100);
@@ -37,7 +37,7 @@ export class Zoom {
   }
 
   #wheel(event) {
-    if (!event.target.closest?.(".card-option")) return;
+    if (!event.target.closest?.(".card-place")) return;
     event.preventDefault();
     this.scale = clamp(this.scale * (event.deltaY < 0 ? 1.15 : 1 / 1.15), 1.2, 8);
     this.#apply();

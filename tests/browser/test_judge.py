@@ -256,11 +256,11 @@ def test_the_waiting_page_goes_on_by_itself(sit):
     holder = pictures.desk(items=1)
     claiming.hold(annotator=holder, stage=Stage.objects.get())
     waiting = make.annotator(holder.study, ready=False)
-    desk = sit(annotator=waiting)
-    desk.page.get_by_role("button", name="start").click()
+    desk = sit(annotator=waiting)  # nobody reads rules for nothing
     expect(desk.page.get_by_text("1 in others' hands.")).to_be_visible()
     Slot.objects.update(held_until=PAST)
     desk.page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    desk.page.get_by_role("button", name="start").click()
     desk.at_desk()
 
 

@@ -165,15 +165,12 @@ def at(site: str, annotator: Annotator) -> str:
 def test_every_page_around_it_is_accessible(open_page, site, axe_violations, dark):
     stage = make.stage(items=2, overlap=1, pay_per_hour="12.00")
     newcomer, holder, worker = (make.annotator(stage.study, ready=ready) for ready in (False, True, True))
-    claiming.hold(annotator=holder, stage=stage, wanted=1)
     page = open_page(dark=dark, width=390, height=844)
-    seen = {f"{site}/join/{stage.study.invite}/": "You are invited", at(site, newcomer): "Before you start"}
+    look(page, f"{site}/join/{stage.study.invite}/", "You are invited", axe_violations)
+    look(page, at(site, newcomer), "Before you start", axe_violations)
+    claiming.hold(annotator=holder, stage=stage, wanted=1)
     make.judgment(worker, stage)
-    seen[at(site, worker)] = "Waiting for a screen"
-    for address, words in seen.items():
-        page.goto(address)
-        expect(page.get_by_text(words)).to_be_visible()
-        assert axe_violations(page) == [], words
+    look(page, at(site, worker), "Waiting for a screen", axe_violations)
     make.judgment(holder, stage)
     look(page, at(site, worker), "All done, thank you", axe_violations)
     studies.move_study(study=stage.study, to="paused", by="test")

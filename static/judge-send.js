@@ -1,0 +1,113 @@
+// What an annotator does with a screen: pick, submit, skip, take back, flag, cannot judge. After Enter the answer goes to
+// the outbox, the next screen is painted at once, and only then the network is used.
+
+import { $, clock, closeSheets, desk, have, home, next, now, outbox, paint, present, shown, take } from "./judge-desk.js";
+import { newKey, post } from "./judge-outbox.js";
+import { say, tell } from "./judge-say.js";
+import { nameOf, parse, picked, radios, restore, screenFrom } from "./judge-screen.js";
+
+export function pick(value) {
+  const radio = shown() && radios(shown()).find((radio) => radio.value === value);
+  if (!radio) return;
+  radio.checked = true;
+  say(`${nameOf(radio)} picked`, true);
+  autoAdvance();
+}
+
+export function autoAdvance() {
+  clearTimeout(now.advance);
+  if ("autoAdvance" in desk.dataset && !now.looking) now.advance = setTimeout(() => submit(), 350);
+}
+
+export function submit(answer = shown() && picked(shown()), reason = "") {
+  clearTimeout(now.advance);
+  const screen = shown();
+  if (!screen) return;
+  if (!answer) return say("Pick an answer first.");
+  const edit = Boolean(now.looking);
+  if (edit && answer === screen.answer && !reason) return present();
+  const { elapsed, active } = clock.read();
+  clock.answered();
+  outbox.add({ key: newKey(), at: Date.now(), lease: screen.lease, answer, reason, active, elapsed, edit });
+  screen.answer = answer;
+  if (edit) present();
+  else {
+    now.pace = now.pace ? now.pace * 0.9 + active * 0.1 : active;
+    now.past.push(screen);
+    next();
+  }
+  outbox.flush();
+}
+
+export async function skip() {
+  if (now.looking) return say("Return to the present first: Right arrow.");
+  const screen = now.current;
+  if (!screen) return;
+  clearTimeout(now.advance);
+  try {
+    const json = await post(`${home}skip/`, { lease: screen.lease, have: have() });
+    if (now.current === screen) now.current = null;
+    take(json);
+    if (!now.current && now.queue.length) next();
+    say("Skipped; somebody else will judge it.");
+  } catch {
+    say("Not skipped: there is no connection just now. Try again in a moment.");
+  }
+}
+
+export async function undo() {
+  present();
+  clearTimeout(now.advance);
+  const last = outbox.entries().at(-1);
+  if (last && !outbox.tried.has(last.key) && now.past.at(-1)?.lease === last.lease) {
+    outbox.remove(last.key);
+    return again(now.past.at(-1));
+  }
+  if (!(await outbox.flush())) return say("That cannot be taken back before the connection returns. It is kept until then.");
+  try {
+    const json = await post(`${home}undo/`, { undo_key: now.undoKey });
+    now.undoKey = newKey();
+    if (json.refused) return say(json.refused);
+    if (json.moved) return tell(TAKEN_BACK), location.reload(); // a screen of another stage
+    now.done = json.done;
+    again(screenFrom(parse(json.again.html)));
+  } catch {
+    say("Not taken back: there is no connection just now. Press U again in a moment.");
+  }
+}
+
+const TAKEN_BACK = "Taken back. Pick again and press Enter.";
+
+// The answer was taken back: its screen is in front again with that answer marked, the one in front comes after it.
+function again(screen) {
+  const { current, past } = now;
+  const place = past.findIndex((one) => one.lease === screen.lease);
+  if (place >= 0) past.splice(place, 1);
+  now.queue = now.queue.filter((one) => one.lease !== screen.lease);
+  if (current && current.lease !== screen.lease) now.queue.unshift(current);
+  now.current = screen;
+  restore(screen);
+  paint(screen);
+  say(TAKEN_BACK);
+}
+
+export async function flag() {
+  const words = $("flag-reason").value.trim();
+  if (!words) return say("Say in a few words what is wrong.");
+  try {
+    const json = await post(`${home}flag/`, { lease: shown().lease, flag_reason: words });
+    if (json.refused) return say(json.refused);
+    $("flag-reason").value = "";
+    closeSheets();
+    say("Flagged, thank you. You can still answer.");
+  } catch {
+    say("The flag was not sent: there is no connection just now. Your words are still here; try again in a moment.");
+  }
+}
+
+export function cannot() {
+  const reason = $("reason").value.trim();
+  if (!reason) return say("Say in a few words why it cannot be judged.");
+  $("reason").value = "";
+  submit("cannot_judge", reason);
+}
