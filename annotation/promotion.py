@@ -5,79 +5,61 @@ the taking stage says so, when the source is closed. Where an outcome goes or ch
 no longer live: their judgments stay and do not count, and if the outcome comes back, so do they.
 """
 
-import json
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 
 from django.db import transaction
+from django.db.models import Max
 
 from annotation import placing
-from annotation.decisions import DROPPED, KEPT, OPEN
 from annotation.models import Kind, Promotion, Slot, Stage, StageState, Study, Task
 from annotation.placing import Asked
 from annotation.protocols.base import Ask, NotSuitable
 from annotation.protocols.registry import PROTOCOLS
+from annotation.results import fallen_out, results
 from annotation.rows import columns, fetch, instances
+from annotation.sampling import draw_sample
 from benchmarks import events, queries
 from benchmarks.models import Item
+from benchmarks.records import ItemRecord
 
 BATCH = 500  # items read at a time
 
-# A row for each live task of the items: what was carried in and what came of it.
-RESULTS = """
-SELECT task.item_id, task.round, task.carried, outcome.state, outcome.outcome, outcome.reason
-FROM annotation_task task LEFT JOIN annotation_outcome outcome ON outcome.task_id = task.id
-WHERE task.stage_id = %(stage)s AND task.kind = 'judge' AND task.live
-  AND (%(items)s::bigint[] IS NULL OR task.item_id = ANY(%(items)s))
-ORDER BY task.item_id, task.question
-"""
+# What was found not to suit a stage is not looked at again until it has other images.
+UNSUITED = """EXISTS (
+  SELECT FROM benchmarks_event told
+  WHERE told.subject = %(subject)s AND told.verb = 'could not ask' AND told.data->>'item' = item.id::text
+    AND told.data->>'images' = (SELECT count(*) FROM benchmarks_itemimage WHERE item_id = item.id)::text)"""
 
-# Items of the benchmark that the stage has not met, and items that fell out for which newer candidates came.
-NEW = """
+# Items of the benchmark that the stage has not met.
+NEW = f"""
 SELECT item.id FROM benchmarks_item item
 WHERE item.benchmark_id = %(benchmark)s AND NOT EXISTS (
-  SELECT FROM annotation_task task WHERE task.stage_id = %(stage)s AND task.item_id = item.id)
-"""
-AGAIN = """
-SELECT task.item_id FROM annotation_task task JOIN benchmarks_itemimage image ON image.item_id = task.item_id
-WHERE task.stage_id = %(stage)s AND task.kind = 'judge' AND task.live
-GROUP BY task.item_id HAVING max(image.round) > max(task.round)
+  SELECT FROM annotation_task task WHERE task.stage_id = %(stage)s AND task.item_id = item.id) AND NOT {UNSUITED}
 """
 
+# Items for which newer candidates came than those that are shown.
+NEWER = f"""
+SELECT item.id FROM benchmarks_item item
+JOIN (SELECT item_id, max(round) AS round FROM benchmarks_itemimage WHERE role = 'candidate' AND round > 1
+      GROUP BY item_id) newest ON newest.item_id = item.id
+JOIN annotation_task task ON task.item_id = item.id AND task.stage_id = %(stage)s AND task.kind = 'judge' AND task.live
+JOIN benchmarks_itemimage shown ON shown.item_id = item.id AND shown.role = 'candidate'
+  AND 'candidate-' || shown.position = ANY(task.options)
+WHERE item.benchmark_id = %(benchmark)s
+GROUP BY item.id, newest.round HAVING newest.round > max(shown.round) AND NOT {UNSUITED}
+"""
 
-@dataclass(frozen=True, slots=True)
-class Result:
-    """What a stage made of an item: kept, dropped (for `reason`) or open, and what it hands on."""
-
-    state: str
-    reason: str = ""
-    carried: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def label(self) -> str:
-        return self.reason if self.state == DROPPED else self.state
-
-
-def results(stage: Stage, items: Sequence[int] | None = None) -> dict[int, Result]:
-    """Of the items that are in the stage; of all of them, or of those asked for."""
-    rows: dict[int, list[tuple]] = {}
-    for item, *row in fetch(RESULTS, stage=stage.pk, items=None if items is None else list(items)):
-        rows.setdefault(item, []).append(row)
-    return {item: _result(stage, of_item) for item, of_item in rows.items()}
-
-
-def _result(stage: Stage, rows: Sequence[Sequence]) -> Result:
-    """Dropped as soon as one of its tasks says so; kept when all do."""
-    carried = json.loads(rows[0][1])  # text where the ORM does not ask for it
-    for _, _, state, _, reason in rows:
-        if state == DROPPED:
-            return Result(DROPPED, reason, carried)
-    if any(state is None for _, _, state, _, _ in rows):
-        return Result(OPEN, "", carried)
-    if stage.carries:
-        carried[stage.carries] = rows[0][3]
-    return Result(KEPT, "", carried)
+# Every task of the items in the study, stage by stage, as outcomes go on.
+LOCK_TASKS = """
+SELECT task.id FROM annotation_task task JOIN annotation_stage stage ON stage.id = task.stage_id
+WHERE stage.study_id = %(study)s AND task.item_id = ANY(%(items)s) AND task.kind = 'judge'
+ORDER BY stage.position, task.id FOR NO KEY UPDATE OF task
+"""
+# Of the items, those that a stage which takes from this one has asked about.
+TAKEN = """
+SELECT DISTINCT task.item_id FROM annotation_task task JOIN annotation_stage taker ON taker.id = task.stage_id
+WHERE taker.source_id = %(stage)s AND task.item_id = ANY(%(items)s) AND task.kind = 'judge' AND task.live
+"""
 
 
 TAKERS = f"SELECT {columns(Stage, 'taker')} FROM annotation_stage taker WHERE source_id = %(stage)s ORDER BY position"
@@ -116,11 +98,17 @@ def _follows_now(taker: Stage, stage: Stage, item: int) -> bool:
 def _asks(stage: Stage, item: int, carried: Mapping[str, str]) -> tuple[str, list[Ask]]:
     """The item's key, and what the stage asks of it."""
     record = queries.material_of(item)
+    return record.key, suited(stage, item, record, carried)
+
+
+def suited(stage: Stage, item: int, record: ItemRecord, carried: Mapping[str, str]) -> list[Ask]:
+    """What the stage asks of the item; nothing where that does not suit it, and an event says why."""
     try:
-        return record.key, PROTOCOLS[stage.protocol].asks(record, carried)
+        return PROTOCOLS[stage.protocol].asks(record, carried)
     except NotSuitable as reason:
-        events.record(by="app", verb="could not ask", subject=stage, item=item, reason=str(reason))
-        return record.key, []
+        told = {"item": item, "images": len(record.images), "reason": str(reason)}
+        events.record(by="app", verb="could not ask", subject=stage, **told)
+        return []
 
 
 def offer(stage: Stage, item: int, key: str, asks: Sequence[Ask], carried: Mapping[str, str]) -> None:
@@ -174,21 +162,16 @@ def locked(stage: Stage) -> Stage:
 
 
 def _take_in(stage: Stage, by: str) -> int:
-    new = _new(stage)
-    again = [item for (item,) in fetch(AGAIN, stage=stage.pk)]
-    if not new and not again:
+    if not _new(stage) and not _newer(stage):
         return 0
     with transaction.atomic():
         stage = locked(stage)
         new = _new(stage)
         made = len(placing.place(stage, asked_of(stage, Item.objects.filter(pk__in=new))))
-        out = fallen_out(stage.study)
-        again = [item for (item,) in fetch(AGAIN, stage=stage.pk) if item in out]
-        for item in again:
-            made += _ask_again(stage, item)
-        if made:
+        again = _ask_again(stage, _newer(stage))
+        if made or again:
             events.record(by=by, verb="took in", subject=stage, items=len(new), again=len(again))
-    return made
+    return made + len(again)
 
 
 def _new(stage: Stage) -> list[int]:
@@ -197,41 +180,49 @@ def _new(stage: Stage) -> list[int]:
     lacks = None if stage.sample is None else stage.sample - len(there)
     if lacks is not None and lacks <= 0:
         return []
-    new = [item for (item,) in fetch(NEW, benchmark=stage.study.benchmark_id, stage=stage.pk)]
+    new = _found(NEW, stage)
     drawn = new if lacks is None else draw_sample(stage, [*there, *new])
     return [item for item in drawn if item not in there][:lacks]
 
 
-def _ask_again(stage: Stage, item: int) -> int:
-    """A new round for one item; its slots are given out even where the stage is closed for the rest."""
-    before = set(Task.objects.filter(stage=stage, item=item).values_list("pk", flat=True))
-    offer(stage, item, *_asks(stage, item, {}), {})
-    made = Task.objects.filter(stage=stage, item=item, live=True).exclude(pk__in=before)
+def _found(statement: str, stage: Stage) -> list[int]:
+    benchmark, subject = stage.study.benchmark_id, events.named(stage)
+    return [item for (item,) in fetch(statement, stage=stage.pk, benchmark=benchmark, subject=subject)]
+
+
+def _newer(stage: Stage) -> list[int]:
+    """Items that fell out and have newer candidates than those they fell out with."""
+    newer = _found(NEWER, stage)
+    return sorted(fallen_out(stage.study, newer, root=stage)) if newer else []
+
+
+def _ask_again(stage: Stage, items: Sequence[int]) -> list[Task]:
+    """A new round for these items; its slots are given out even where the stage is closed for the rest."""
+    fetch(LOCK_TASKS, study=stage.study_id, items=list(items))  # whoever judges one just now may bring it back
+    items = [item for item in _newer(stage) if item in set(items)]
+    asked = list(asked_of(stage, Item.objects.filter(pk__in=items), again=True))
+    items = sorted({one.item for one in asked})
+    Task.objects.filter(stage=stage, item__in=items, kind=Kind.JUDGE).update(live=False)
+    Slot.objects.filter(stage=stage, task__item__in=items, task__kind=Kind.JUDGE).update(live=False)
+    made = placing.place(stage, asked)
     Slot.objects.filter(task__in=made).update(live=True)
-    return made.count()
+    for (item,) in fetch(TAKEN, stage=stage.pk, items=items):
+        follow(stage, item)
+    return made
 
 
-def asked_of(stage: Stage, items) -> Iterable[Asked]:
-    """Every item asked for the first time, without anything carried. Raises NotSuitable."""
-    protocol = PROTOCOLS[stage.protocol]
+def asked_of(stage: Stage, items, again: bool = False) -> Iterable[Asked]:
+    """What is asked of every item that suits, without anything carried; or `again`, in a later round than before."""
+    rounds = dict(stage.tasks.filter(item__in=items).values_list("item").annotate(Max("round"))) if again else {}
     for item in queries.with_material(items).iterator(chunk_size=BATCH):
-        for ask in protocol.asks(queries.record_of(item), {}):
-            yield Asked(item.pk, item.key, ask, {}, round_of(item))
+        round = max(round_of(item), rounds.get(item.pk, 0) + 1)
+        for ask in suited(stage, item.pk, queries.record_of(item), {}):
+            yield Asked(item.pk, item.key, ask, {}, round)
 
 
 def round_of(item: Item) -> int:
     """The last round of candidates that the item has. Reads only what `queries.with_material` fetched."""
     return max((use.round for use in item.item_images.all()), default=1)
-
-
-def fallen_out(study: Study) -> set[int]:
-    """Items that a stage dropped and that no stage after it took in."""
-    dropped: set[int] = set()
-    for stage in study.stages.all():
-        found = results(stage)
-        dropped -= {item for item, result in found.items() if result.state != DROPPED}
-        dropped |= {item for item, result in found.items() if result.state == DROPPED}
-    return dropped
 
 
 def promote(stage: Stage) -> int:
@@ -253,42 +244,10 @@ def _promote_to(taker: Stage, stage: Stage) -> int:
     asked = []
     for item in items.iterator(chunk_size=BATCH):
         carried = dict(found[item.pk].carried)
-        asks = PROTOCOLS[taker.protocol].asks(queries.record_of(item), carried)
+        asks = suited(taker, item.pk, queries.record_of(item), carried)
         if item.pk in there:
             offer(taker, item.pk, item.key, asks, carried)
         else:
             asked += [Asked(item.pk, item.key, ask, carried) for ask in asks]
     placing.place(taker, asked)
     return len({one.item for one in asked})
-
-
-def draw_sample(taker: Stage, items: Iterable[int]) -> list[int]:
-    """`taker.sample` of the items by its seed, or all; those that were drawn before stay in.
-
-    Stratified, each type and subtype has its share, the largest remainders rounded up.
-    """
-    rows = Item.objects.filter(pk__in=list(items)).values_list("pk", "key", "type", "subtype")
-    there = set(taker.tasks.filter(kind=Kind.JUDGE).values_list("item", flat=True))
-    drawn = sorted(rows, key=lambda row: (row[0] not in there, placing.draw("sample", taker.seed, row[1])))
-    if taker.sample is None or taker.sample >= len(drawn):
-        return [row[0] for row in drawn]
-    if not taker.stratify:
-        return [row[0] for row in drawn[: taker.sample]]
-    quota = apportion(Counter(row[2:] for row in drawn), taker.sample)
-    chosen = []
-    for row in drawn:
-        if quota[row[2:]] > 0:
-            quota[row[2:]] -= 1
-            chosen.append(row[0])
-    return chosen
-
-
-def apportion(sizes: Mapping, total: int) -> dict:
-    """Whole shares of `total` in proportion to `sizes`, by largest remainder (Hamilton); adds up to `total`."""
-    whole = sum(sizes.values())
-    exact = {name: total * size / whole for name, size in sizes.items()}
-    shares = {name: int(share) for name, share in exact.items()}
-    by_rest = sorted(sizes, key=lambda name: (shares[name] - exact[name], str(name)))
-    for name in by_rest[: total - sum(shares.values())]:
-        shares[name] += 1
-    return shares

@@ -8,7 +8,7 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import Max, Q
 
-from annotation import placing, promotion, seating
+from annotation import placing, promotion, sampling, seating
 from annotation.models import STUDY_MOVES, Annotator, Instructions, Slot, Stage, StageState, Study, StudyState
 from annotation.plans import StagePlan, contradictions
 from annotation.presets import tasks_an_item
@@ -129,7 +129,7 @@ def _place_items(stage: Stage) -> int:
         raise CannotCreate("The benchmark has no items.")
     if stage.source is not None:
         return 0
-    drawn = set(promotion.draw_sample(stage, {one.item for one in asked}))
+    drawn = set(sampling.draw_sample(stage, {one.item for one in asked}))
     return len(placing.place(stage, [one for one in asked if one.item in drawn]))
 
 

@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 
-from annotation import judging, promotion, seating, studies
+from annotation import judging, promotion, sampling, seating, studies
 from annotation.decisions import KEPT, OPEN
 from annotation.models import Judgment, Slot, Stage, Task
 from annotation.plans import StagePlan
@@ -162,7 +162,7 @@ def test_a_stratified_sample_has_each_types_share():
     ],
 )
 def test_shares_are_whole_and_add_up(sizes, total, shares):
-    assert promotion.apportion(sizes, total) == shares and sum(shares.values()) == total
+    assert sampling.apportion(sizes, total) == shares and sum(shares.values()) == total
 
 
 def test_an_item_with_several_questions_is_kept_when_all_say_so():
