@@ -1,0 +1,331 @@
+"""A pipeline under anything that people may do, in any order: generated sequences, and what must hold after each step.
+
+Two choosing stages of which the second takes what the first keeps, and a third that takes what the second drops when
+the second is closed. After each step laws 1, 2 and 4 hold, outcomes follow from the counted judgments, every stage
+holds exactly the items that its source sends, and the items reconcile.
+"""
+
+import uuid
+from collections import Counter
+from datetime import timedelta
+
+import pytest
+from django.contrib.postgres.aggregates import ArrayAgg
+from django.db import transaction
+from django.db.models import Count, F, Q
+from django.db.models.functions import Now
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+
+from annotation import adjudication, claiming, judging, outcomes, participants, promotion, seating, studies
+from annotation.decisions import ADJUDICATOR, DROPPED, KEPT, OPEN
+from annotation.models import Annotator, Judgment, Kind, Lease, Outcome, Slot, Stage, StudyState, Task
+from annotation.plans import StagePlan
+from benchmarks.models import Item, ItemImage
+from tests import make
+
+WANTED = 5_000
+A_WHILE = timedelta(seconds=1)
+PEOPLE = st.integers(0, 3)
+ANSWERS = st.sampled_from(["1", "1", "1", "2", "none", "cannot_judge"])
+SELDOM = st.sampled_from([False, True, False])  # of what would keep everybody from working
+PLANS = [
+    StagePlan("bivlc-choose", name="first", settings={"overlap": 2, "cap": 3, "carries": "negative"}),
+    StagePlan("bivlc-choose", name="second", source="first", apart_from=[], settings={"tie_rule": "adjudicate"}),
+    StagePlan(
+        "bivlc-choose", name="third", source="second", apart_from=["second"],
+        settings={"takes": ["no_image_fits", "flagged"], "promotion": "closing"},
+    ),
+]  # fmt: skip
+
+
+class Pipeline(RuleBasedStateMachine):
+    steps = 0
+    reached: Counter = Counter()
+
+    @initialize()
+    def begin(self):
+        self.atomic = transaction.atomic()
+        self.atomic.__enter__()
+        self.study = make.study(items=4, candidates=2, stages=PLANS)
+        self.people = [make.annotator(self.study) for _ in range(4)]
+        self.acknowledged: dict[uuid.UUID, str] = {}
+        self.shown: dict[uuid.UUID, list[str]] = {}
+        self.sent: list[tuple[Annotator, dict]] = []
+        self.once_excluded: set[int] = set()
+
+    def teardown(self):
+        if hasattr(self, "atomic"):
+            transaction.set_rollback(True)
+            self.atomic.__exit__(None, None, None)
+
+    # What annotators do
+
+    def me(self, number: int) -> Annotator:
+        return Annotator.objects.select_related("stage__study").get(pk=self.people[number].pk)
+
+    @rule(number=PEOPLE)
+    def claim(self, number):
+        for lease in self.hold(self.me(number)):
+            assert self.shown.setdefault(lease.token, lease.shown) == lease.shown
+
+    def hold(self, annotator: Annotator) -> list[Lease]:
+        """As a page that is opened: claim where they sit, else go on to the next stage, read its rules and claim."""
+        leases = claiming.hold(annotator=annotator, stage=annotator.stage)
+        onward = None if leases else seating.next_stage(annotator)
+        if onward is None:
+            return leases
+        seating.sit(annotator=annotator, stage=onward)
+        make.read(annotator, onward)
+        return claiming.hold(annotator=annotator, stage=Stage.objects.select_related("study").get(pk=onward.pk))
+
+    def a_lease(self, number: int, *states: str) -> Lease | None:
+        mine = Lease.objects.filter(annotator=self.people[number], state__in=states)
+        return mine.order_by("granted_at", "pk").first()
+
+    @rule(number=PEOPLE, answer=ANSWERS)
+    def submit(self, number, answer):
+        lease = self.a_lease(number, "held")
+        if lease is not None:
+            self.send(number, lease, answer)
+
+    @rule(number=PEOPLE, answers=st.lists(ANSWERS, min_size=1, max_size=6))
+    def work_a_while(self, number, answers):
+        """Most of what happens in a study."""
+        for answer in answers:
+            for lease in self.hold(self.me(number))[:1]:
+                self.send(number, lease, answer)
+
+    @rule(answer=ANSWERS)
+    def all_work(self, answer):
+        for number in range(4):
+            self.work_a_while(number, [answer] * 3)
+
+    @rule(number=PEOPLE, answer=ANSWERS)
+    def change_or_answer_late(self, number, answer):
+        lease = self.a_lease(number, "judged", "lapsed")
+        if lease is not None:
+            self.send(number, lease, answer)
+
+    def send(self, number: int, lease: Lease, answer: str) -> None:
+        submission = {"token": lease.token, "key": uuid.uuid4(), "shown_answer": answer, "reason": "Because."}
+        try:
+            receipt = judging.submit(annotator=self.me(number), **submission)
+        except judging.NotOpen:
+            return
+        self.acknowledged[submission["key"]] = receipt.judgment.answer
+        self.sent.append((self.people[number], submission))
+
+    @precondition(lambda self: getattr(self, "sent", None))
+    @rule(data=st.data())
+    def send_again(self, data):
+        annotator, submission = data.draw(st.sampled_from(self.sent))
+        before = Judgment.objects.count()
+        assert judging.submit(annotator=annotator, **submission).replayed
+        assert Judgment.objects.count() == before
+
+    @rule(number=PEOPLE)
+    def undo(self, number):
+        key = uuid.uuid4()
+        try:
+            judging.undo(annotator=self.me(number), key=key)
+        except judging.Refused:
+            return
+        self.acknowledged[key] = ""
+
+    @rule(number=PEOPLE)
+    def skip(self, number):
+        lease = self.a_lease(number, "held")
+        if lease is not None:
+            claiming.skip(annotator=self.me(number), token=lease.token)
+
+    @rule(data=st.data())
+    def expire(self, data):
+        held = list(Slot.objects.filter(held_until__isnull=False).values_list("pk", flat=True))
+        if held:
+            Slot.objects.filter(pk=data.draw(st.sampled_from(held))).update(held_until=Now() - A_WHILE)
+
+    @rule(number=PEOPLE, really=SELDOM)
+    def leave_or_return(self, number, really):
+        if not really:
+            return
+        annotator = self.me(number)
+        if annotator.left_at is None:
+            participants.leave(annotator=annotator, by="test")
+        elif annotator.excluded_at is None:
+            participants.come_back(annotator=annotator, by="test")
+
+    # What managers do
+
+    @rule(number=PEOPLE, really=SELDOM)
+    def exclude_or_reinstate(self, number, really):
+        if not really:
+            return
+        annotator = self.me(number)
+        self.once_excluded.add(annotator.pk)
+        verb = participants.reinstate if annotator.excluded_at else participants.exclude
+        verb(annotator=annotator, reason="Looked at their answers.", by="test")
+
+    @rule(data=st.data(), really=SELDOM)
+    def open_or_close_a_stage(self, data, really):
+        if not really:
+            return
+        stage = data.draw(st.sampled_from(list(self.study.stages.all())))
+        studies.move_stage(stage=stage, to="closed" if stage.state == "open" else "open", by="test")
+
+    @rule(really=SELDOM)
+    def pause_or_open_the_study(self, really):
+        if not really:
+            return
+        study = type(self.study).objects.get(pk=self.study.pk)
+        to = StudyState.OPEN if study.state == StudyState.PAUSED else StudyState.PAUSED
+        studies.move_study(study=study, to=to, by="test")
+
+    @rule(data=st.data(), action=st.sampled_from(["decide", "flagged", "send back", "withdraw"]))
+    def adjudicate(self, data, action):
+        tasks = list(Task.objects.filter(stage__study=self.study, kind=Kind.JUDGE, live=True).order_by("pk"))
+        if not tasks:
+            return
+        adjudicated(data.draw(st.sampled_from(tasks)), action)
+
+    # What comes from outside
+
+    @rule()
+    def import_more(self):
+        if self.study.benchmark.items.count() < 8:
+            make.item(self.study.benchmark, candidates=2)
+        promotion.take_in(self.study)
+
+    @rule(data=st.data())
+    def import_new_candidates(self, data):
+        item = data.draw(st.sampled_from(list(self.study.benchmark.items.order_by("pk"))))
+        uses = ItemImage.objects.filter(item=item, role="candidate")
+        last = max(use.round for use in uses)
+        if last < 3:
+            for position in (len(uses), len(uses) + 1):
+                ItemImage.objects.create(
+                    item=item, image=make.image(), role="candidate", position=position, round=last + 1
+                )
+        fell_out = item.pk in promotion.fallen_out(self.study)
+        promotion.take_in(self.study)
+        asked = set(Task.objects.filter(stage__position=1, item=item, live=True).values_list("round", flat=True))
+        assert not fell_out or asked == {max(use.round for use in ItemImage.objects.filter(item=item))}
+
+    # What holds
+
+    @invariant()
+    def laws(self):
+        if not hasattr(self, "study"):
+            return
+        Pipeline.steps += 1
+        self.check_law_1()
+        self.check_law_2()
+        self.check_law_4()
+        self.check_outcomes()
+        self.check_funnel()
+
+    def check_law_1(self):
+        """No acknowledged judgment is lost or altered."""
+        stored = dict(Judgment.objects.values_list("key", "answer"))
+        assert {key: stored[key] for key in self.acknowledged} == self.acknowledged
+
+    def check_law_2(self):
+        """Never more leases and counted judgments than the overlap, nobody twice."""
+        busy = Count("slots", filter=Q(slots__annotator__isnull=False))
+        of_study = Task.objects.filter(stage__study=self.study, kind=Kind.JUDGE)
+        assert not of_study.annotate(all=Count("slots")).exclude(all=F("overlap")).exists()
+        assert not of_study.annotate(busy=busy).filter(busy__gt=F("overlap")).exists()
+        counted = Slot.objects.filter(judgment__isnull=False).values_list("task", "judgment__lease__annotator")
+        assert all(number == 1 for number in Counter(counted).values())
+        assert not Slot.objects.filter(judgment__isnull=False, annotator__excluded_at__isnull=False).exists()
+        judged = Lease.objects.filter(state="judged", slot__stage__study=self.study)
+        judged = judged.exclude(annotator__in=self.once_excluded)
+        assert not judged.exclude(slot__judgment__lease=F("pk")).exists()  # what was said to count, counts
+
+    def check_law_4(self):
+        """What was shown is a permutation of the options, and stays as it was."""
+        leases = Lease.objects.filter(task__stage__study=self.study).select_related("task")
+        for lease in leases:
+            assert sorted(lease.shown) == sorted(lease.task.options)
+            assert self.shown.setdefault(lease.token, lease.shown) == lease.shown
+
+    def check_outcomes(self):
+        """Each outcome is what the rule makes of the counted judgments, unless an adjudicator spoke."""
+        tasks = Task.objects.filter(stage__study=self.study).select_related("stage", "decided")
+        order = ["slots__judgment__created_at", "slots__judgment"]
+        counted = Q(slots__judgment__isnull=False)
+        for task in tasks.annotate(answers=ArrayAgg("slots__judgment__answer", filter=counted, order_by=order)):
+            there = getattr(task, "decided", None)
+            self.note_reached(task, there)
+            if there and there.by == ADJUDICATOR:
+                continue
+            decision = outcomes.rule_of(task.stage).decide(task.answers or [], task.overlap)
+            found = (there.state, there.outcome, there.reason) if there else (OPEN, "", "")
+            assert found == (decision.state, decision.outcome, decision.reason if decision.state != OPEN else "")
+
+    def note_reached(self, task: Task, outcome: Outcome | None) -> None:
+        """How far the generated sequences came: a machine that never promotes anything would prove nothing."""
+        found = {
+            "settled in " + task.stage.name: outcome is not None,
+            "in " + task.stage.name: task.live,
+            "no longer live": not task.live,
+            "a later round": task.round > 1,
+            "one more slot": task.stage.name == "first" and task.overlap > 2,
+            "adjudicated": outcome is not None and outcome.by == ADJUDICATOR,
+        }
+        Pipeline.reached.update(name for name, there in found.items() if there)
+
+    def check_funnel(self):
+        first, second, third = self.study.stages.all()
+        one, two = promotion.results(first), promotion.results(second)
+        three = promotion.results(third)
+        assert set(one) == set(Item.objects.filter(benchmark=self.study.benchmark).values_list("pk", flat=True))
+        assert set(two) == {item for item, result in one.items() if result.state == KEPT}
+        assert all(two[item].carried["negative"] == one[item].carried["negative"] for item in two)
+        may = {item for item, result in two.items() if result.label in third.takes}
+        assert set(three) <= may
+        if second.state == "closed":
+            assert set(three) == may
+        dropped = [result.reason for found in (one, two) for result in found.values() if result.state == DROPPED]
+        kept = sum(result.state == KEPT for result in two.values())
+        waiting = sum(result.state == OPEN for found in (one, two) for result in found.values())
+        assert len(one) == kept + len(dropped) + waiting
+
+
+def adjudicated(task: Task, action: str) -> None:
+    """The adjudicator's verbs on a task, as far as they are allowed just now."""
+    seen = adjudication.seen(task)
+    common = {"task": task, "by": "test", "seen": seen}
+    try:
+        if action == "send back":
+            adjudication.send_back(**common, note="Look again.")
+        elif action == "withdraw":
+            adjudication.withdraw(**common)
+        else:
+            decision = {"reason": "flagged"} if action == "flagged" else {"answer": task.options[0]}
+            adjudication.decide(**common, **decision, note="I looked.")
+    except adjudication.Refused:
+        pass
+
+
+@pytest.mark.django_db
+def test_anything_in_any_order():
+    Pipeline.steps = 0
+    run_state_machine_as_test(
+        Pipeline,
+        settings=settings(
+            max_examples=68, stateful_step_count=80, deadline=None, derandomize=True, database=None,
+            suppress_health_check=list(HealthCheck),
+        ),
+    )  # fmt: skip
+    assert Pipeline.steps >= WANTED
+    wanted = {"settled in first", "settled in second", "settled in third", "no longer live", "a later round"}
+    assert wanted | {"one more slot", "adjudicated"} <= set(Pipeline.reached)
