@@ -53,6 +53,11 @@ def test_a_link_can_lead_to_every_stage(client, manager, stage):
     assert Annotator.objects.get().invited_to is None
 
 
+def test_the_manager_is_told_that_these_people_are_not_asked_for_consent(client, manager):
+    asked = make.stage(items=1, strategy="named", consent="I agree.")
+    assert "Ask these people yourself" in client.get(page(asked)).content.decode()
+
+
 def test_items_are_given_by_key(client, manager, stage):
     ana, ben = make.annotator(stage.study), make.annotator(stage.study)
     answer = give(client, stage, ana, ben, keys="item-1\r\n\r\n item-3 ")
