@@ -17,6 +17,7 @@ from benchmarks import events
 from benchmarks.models import Event
 
 REASON_LENGTH = 500
+SAY_WHY = "Say why, in a few words; it is stored with the decision."
 EXCLUDED = "excluded"  # the verb of the event that lists the judgments which counted until then
 LOCK_TASKS = "SELECT id FROM annotation_task WHERE id = ANY(%(tasks)s) ORDER BY id FOR NO KEY UPDATE"
 
@@ -181,7 +182,7 @@ def reinstate(*, annotator: Annotator, reason: str, by: str) -> int:
 def _words(reason: str) -> str:
     words = reason.replace("\0", "").strip()[:REASON_LENGTH]
     if not words:
-        raise NeedsReason("Say why, in a few words; it is stored with the decision.")
+        raise NeedsReason(SAY_WHY)
     return words
 
 

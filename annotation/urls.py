@@ -3,7 +3,7 @@
 from django.urls import path
 
 from annotation import api
-from annotation.views import assign, baseline, checks, join, judge, leaving, manage, setup, training
+from annotation.views import assign, baseline, checks, join, judge, leaving, manage, participants, setup, training
 
 urlpatterns = [
     path("join/<slug:invite>/", join.join, name="join"),
@@ -27,6 +27,15 @@ urlpatterns = [
     path("studies/<int:pk>/instructions/", manage.study_instructions, name="study-instructions"),
     path("studies/<int:pk>/stages/<int:position>/assign/", assign.study_assign, name="study-assign"),
     path("studies/<int:pk>/stages/<int:position>/checks/", checks.study_checks, name="study-checks"),
+    path("studies/<int:pk>/participants/", participants.study_participants, name="study-participants"),
+    path("studies/<int:pk>/participants/codes/", participants.study_codes, name="study-codes"),
+    path("studies/<int:pk>/participants/returned/", participants.study_returned, name="study-returned"),
+    path("studies/<int:pk>/participants/submissions.csv", participants.study_submissions, name="study-submissions"),
+    path(
+        "studies/<int:pk>/participants/<int:number>/<slug:act>/",
+        participants.study_participant,
+        name="study-participant",
+    ),
     path("studies/<int:pk>/move/", manage.study_move, name="study-move"),
     path("studies/<int:pk>/stages/<int:position>/move/", manage.stage_move, name="stage-move"),
     path("studies/<int:pk>/export/", manage.study_export, name="study-export"),

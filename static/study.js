@@ -1,4 +1,4 @@
-/* The study page: the chart of judgments per hour, times in the reader's zone, the copy button, and how fresh it all is.
+/* The study page: the chart of judgments per hour, times in the reader's zone, and how fresh it all is.
 
    The figures come from the server: htmx swaps the parts in, the chart reads the table beneath it. */
 "use strict";
@@ -121,21 +121,6 @@ document.addEventListener("htmx:oobBeforeSwap", (event) => {
   const open = [...event.detail.target.querySelectorAll("details[open][id]")].map((details) => details.id);
   for (const id of open) event.detail.fragment.querySelector(`#${id}`)?.setAttribute("open", "");
 });
-
-// Copying a link
-
-for (const button of document.querySelectorAll("[data-copies]")) {
-  button.addEventListener("click", async () => {
-    const field = document.getElementById(button.dataset.copies);
-    field.select();
-    try {
-      await navigator.clipboard.writeText(field.value);
-    } catch {
-      document.execCommand("copy"); // no clipboard over plain http
-    }
-    button.closest(".card").querySelector(".copied").textContent = "Copied.";
-  });
-}
 
 localise(document);
 draw();
