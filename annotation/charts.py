@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-WIDE = 14  # percent: a part narrower than that has its count beside it
+WIDE, WORDY = 14, 24  # percent: from these on, a part has room for its count, and for its name too
 
 
 def funnel_bars(funnel: dict) -> Iterator[dict]:
@@ -24,7 +24,7 @@ def funnel_bars(funnel: dict) -> Iterator[dict]:
 
 
 def _part(kind: str, x: float, width: float, count: int) -> dict:
-    name = "" if kind == "all" else kind
+    name = "" if kind == "all" or width < WORDY else kind
     return {"kind": kind, "x": x, "width": width, "count": count, "name": name, "wide": width >= WIDE}
 
 
@@ -36,16 +36,20 @@ def _note(step: dict) -> str:
     return " · ".join(said + waiting) or "nothing yet"
 
 
-def outcome_bars(outcomes: dict) -> Iterator[dict]:
-    """Of one stage: a bar of all its tasks, a bar of what became of them, a bar for each reason."""
+def outcome_bars(outcomes: dict, measures: bool = False) -> Iterator[dict]:
+    """Of one stage: a bar of all its tasks, a bar of what became of them, a bar for each reason.
+
+    In a stage that measures, what is kept is what is answered.
+    """
     total = outcomes["tasks"] or 1
     yield {"label": "in the stage", "parts": [_part("all", 0, 100, outcomes["tasks"])]}
     parts, x = [], 0.0
     for kind in ("kept", "dropped", "open"):
         width = 100 * outcomes[kind] / total
-        parts.append(_part(kind, x, width, outcomes[kind]))
+        part = _part(kind, x, width, outcomes[kind])
+        parts.append({**part, "name": "answered"} if measures and part["name"] == "kept" else part)
         x += width
-    yield {"label": "outcome", "parts": parts}
+    yield {"label": "answers" if measures else "outcome", "parts": parts}
     before = 100 * outcomes["kept"] / total
     for reason, count in outcomes["reasons"].items():
         width = 100 * count / total

@@ -72,7 +72,7 @@ def contents(stage: Stage) -> dict:
         "bars": list(charts.funnel_bars(whole)),
         "tabs": [tab(one, stage, whole) for one in stages],
         "batches": shared_out,
-        "outcome_bars": list(charts.outcome_bars(figures["outcomes"])),
+        "outcome_bars": list(charts.outcome_bars(figures["outcomes"], funnel.measures(stage))),
         "closing": closing(stage, stages, whole),
         "axis": charts.axis(figures),
         "dots": list(charts.dots(figures)),

@@ -4,6 +4,7 @@ import pytest
 from django.contrib.auth.models import User
 
 from annotation.models import Study
+from annotation.plans import StagePlan
 from annotation.studies import move_study
 from tests import crowd, make
 from tests.pictures import paint
@@ -101,10 +102,61 @@ def test_it_works_without_script(visit, open_page, study):
     assert study.state == "paused"
 
 
-def test_the_plan_follows_the_form(visit, page, study):
-    visit(page, "../new/")
-    page.fill("#id_overlap", "5")
-    assert page.inner_text("[data-plan=judgments]") == "30"
+STAGES = [
+    StagePlan("bivlc-choose", name="choose",
+              settings={"carries": "negative", "agreement_items": 4, "agreement_overlap": 2}),
+    StagePlan("bivlc-disambiguate", name="disambiguate", source="choose", apart_from=[],
+              settings={"strategy": "batches", "batch_size": 3, "overlap": 2}),
+    StagePlan("bivlc-i2t", name="i2t", source="disambiguate", apart_from=[], settings={"sample": 4}),
+    StagePlan("bivlc-t2i", name="t2i", source="disambiguate", after="i2t", apart_from=[], settings={"sample": 4}),
+]  # fmt: skip
+
+
+@pytest.fixture
+def pipeline(visit, site, study):
+    made = paint(make.study(benchmark=make.benchmark(items=12), stages=STAGES, pay_per_hour=12))
+    crowd.work(made, people=4, undone=0.1, seed=2)
+
+    def go(page, path: str = ""):
+        visit(page)
+        page.goto(f"{site}/studies/{made.pk}/{path}")
+        return page
+
+    go.study = made
+    return go
+
+
+def test_the_tabs_work_by_keyboard_and_without_script(pipeline, open_page):
+    page = pipeline(open_page(java_script_enabled=False))
+    page.focus("#tab-2")
+    page.keyboard.press("Enter")
+    assert page.inner_text("#stage-title") == "2 disambiguate: Find ambiguous items"
+    assert page.get_attribute("#tab-2", "aria-current") == "page"
+    page.click("#move-stage")
+    assert "Stage disambiguate is closed" in page.inner_text(".messages")
+    assert page.inner_text("#move-stage") == "Open this stage again"
+
+
+def test_a_judgment_in_one_stage_shows_under_anothers_tab(pipeline, page):
+    pipeline(page, "?stage=2")
+    before = page.inner_text("#live-funnel .sum")
+    choose = pipeline.study.stages.get(position=1)
+    assert make.judgment(make.annotator(pipeline.study), choose, "none")
+    page.wait_for_function("text => document.querySelector('#live-funnel .sum').innerText !== text", arg=before)
+    assert page.inner_text("#stage-title").startswith("2 ")
+    assert page.errors == []
+
+
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize(("width", "height"), [(1366, 768), (390, 844)])
+def test_the_page_of_several_stages_is_accessible_and_fits(pipeline, open_page, axe_violations, width, height, dark):
+    page = open_page(width, height, dark)
+    for stage in (2, 3):
+        pipeline(page, f"?stage={stage}")
+        page.click("#funnel-table summary")
+        assert axe_violations(page) == []
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.errors == []
 
 
 @pytest.mark.parametrize("dark", [False, True])
