@@ -71,8 +71,12 @@ def coco_items(folder: Path) -> list[dict]:
 
 
 def material(shared_data: Path, into: Path) -> tuple[Path, Path]:
+    """All 84 items."""
+    return packed(bivlc_items(shared_data / "bivlc") + coco_items(shared_data / "coco_val2017"), shared_data, into)
+
+
+def packed(items: list[dict], shared_data: Path, into: Path) -> tuple[Path, Path]:
     """Writes `items.jsonl` and `images.zip` into a folder; returns both paths."""
-    items = bivlc_items(shared_data / "bivlc") + coco_items(shared_data / "coco_val2017")
     manifest = into / "items.jsonl"
     manifest.write_text("".join(json.dumps(item, ensure_ascii=False) + "\n" for item in items), encoding="utf-8")
     archive = into / "images.zip"

@@ -1,0 +1,89 @@
+"""The 12 real BiVLC items through all four stages, by keyboard in a real Chromium, to a split and a human baseline."""
+
+import pytest
+from django.core.management import call_command
+from playwright.sync_api import expect
+
+from annotation import baseline, promotion, studies
+from annotation.decisions import KEPT
+from annotation.funnel import funnel
+from annotation.judging import shown_as
+from annotation.models import Judgment, Lease, Study
+from annotation.protocols.registry import PROTOCOLS
+from tests import make
+from tests import real as material
+from tests.browser.test_real_run import BIVLC, INDICES
+
+pytestmark = [pytest.mark.browser, pytest.mark.real, pytest.mark.django_db(transaction=True)]
+DISCARDED = "bivlc-6850"  # nobody finds an image for it, and nobody can tell these two apart
+SAME = "bivlc-153"
+
+
+@pytest.fixture
+def study(real, tmp_path) -> Study:
+    items = material.bivlc_items(real / "data" / "bivlc")
+    manifest, images = material.packed(items, real / "data", tmp_path)
+    call_command("import_benchmark", "jsonl", str(manifest), images=str(images), name="Twelve", verbosity=0)
+    small = ["strategy=pool", "agreement_items=", "agreement_overlap="]
+    changed = [*(f"choose.{setting}" for setting in small), "disambiguate.strategy=pool"]
+    call_command("create_study", "Twelve", preset="bivlc", name="All four stages", sample=8, set=changed)
+    return Study.objects.get(name="All four stages")
+
+
+def right(lease: Lease) -> str:
+    """What somebody who knows would press, at its place on this screen."""
+    task, key = lease.task, lease.task.item.key
+    if task.stage.name == "choose":
+        return "n" if key == DISCARDED else shown_as(lease, task.item.truth["bivlc-choose"][0])
+    if task.stage.name == "disambiguate":
+        return "b" if key == SAME else shown_as(lease, "positive-0")
+    return shown_as(lease, PROTOCOLS[task.stage.protocol].right(task.question, task.options))
+
+
+def judge(desk, screens: int) -> None:
+    for number in range(screens):
+        token = desk.lease
+        lease = Lease.objects.select_related("task__item", "task__stage").get(token=token)
+        desk.press(right(lease), "Enter")
+        if number < screens - 1:
+            desk.page.wait_for_function(
+                "token => document.querySelector('#place fieldset')?.dataset.lease !== token", arg=token
+            )
+
+
+def read_rules(page) -> None:
+    page.get_by_role("button", name="I have read").click()
+    expect(page.locator("#desk.ready")).to_be_visible()
+
+
+def test_twelve_items_through_all_four_stages(study, sit, tmp_path):
+    choose, disambiguate, i2t, _ = study.stages.all()
+    judge(sit(annotator=make.annotator(study, stage=choose)), BIVLC)
+    desk = sit(annotator=make.annotator(study, stage=disambiguate))
+    judge(desk, BIVLC - 1)
+    expect(desk.page.get_by_role("heading", name="All done, thank you")).to_be_visible()
+    studies.move_stage(stage=disambiguate, to="closed", by="test")
+    assert sum(result.state == KEPT for result in promotion.results(disambiguate).values()) == BIVLC - 2
+    desk = sit(annotator=make.annotator(study, stage=i2t))
+    judge(desk, 16)
+    desk.page.get_by_role("button", name="Start").or_(desk.page.get_by_role("button", name="I have read")).first.click()
+    judge(desk.at_desk(), 16)
+    expect(desk.page.get_by_role("heading", name="All done, thank you")).to_be_visible()
+    assert desk.page.errors == []
+    assert Judgment.objects.count() == 12 + 11 + 32
+    check(study, tmp_path)
+
+
+def check(study: Study, folder) -> None:
+    import datasets
+
+    counts = funnel(study)
+    steps = [(step["name"], step["entered"], step["kept"]) for step in counts["stages"]]
+    assert steps == [("choose", 12, 11), ("disambiguate", 11, 10)] and counts["kept"] == 10
+    assert {(row["stage"], row["reason"]) for row in counts["reasons"]} == {(1, "no_image_fits"), (2, "ambiguous_both")}
+    [found] = baseline.baselines(study)
+    assert {name: (row["n"], row["right"]) for name, row in found["measures"].items()}["group"] == (8, 8)
+    call_command("export_split", "All four stages", out=folder / "split")
+    loaded = datasets.load_dataset(str(folder / "split"), split="test")
+    assert {row["id"] for row in loaded} == {f"bivlc-{n}" for n in INDICES} - {DISCARDED, SAME}
+    assert all(row["negative_image"] is not None and row["image"] is not None for row in loaded)
