@@ -164,10 +164,6 @@ def test_signs_are_said_with_their_figures(client, manager, study):
 
 def test_what_was_taken_back_is_no_answer_and_its_time_is_paid(study):
     ann = person(study, 1, times=(60_000,))
-    import uuid
-
-    from annotation import judging
-
     judging.undo(annotator=ann, key=uuid.uuid4())
     [found] = roster.participants(study)
     assert (found.answers, found.counted, found.active_minutes) == (0, 0, 1.0)
