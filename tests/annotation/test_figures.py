@@ -7,8 +7,10 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from annotation import judging, tallies
+from annotation import judging, participants, placing, tallies
 from annotation.figures import forecast, study_figures
+from annotation.models import Judgment, Outcome, Task
+from annotation.protocols.base import Ask
 from tests import crowd, make
 
 pytestmark = pytest.mark.django_db
@@ -139,3 +141,70 @@ def test_ten_thousand_judgments_are_quick():
         study_figures(stage)
         took.append(time.perf_counter() - start)
     assert min(took) < 1, took  # 0.16 s on a machine with nothing else to do
+
+
+# Stages, rounds, checks, exclusions
+
+
+def test_an_adjudicated_outcome_is_the_outcome():
+    stage = judged([["candidate-0"], ["none"]])
+    assert study_figures(stage)["outcomes"]["reasons"] == {"tie_unresolved": 1}
+    Outcome.objects.update(state="kept", outcome="candidate-0", reason="", by="adjudicator", note="It fits.")
+    outcomes = study_figures(stage)["outcomes"]
+    assert (outcomes["kept"], outcomes["decided_by"]) == (1, {"adjudicator": 1})
+
+
+def test_a_task_that_is_not_live_counts_for_people_and_cost_alone():
+    stage = judged([["candidate-0", "none"], ["candidate-0", "candidate-1"]])
+    Task.objects.filter(item__position=study_item(stage, "none")).update(live=False)
+    figures = study_figures(stage)
+    progress = figures["progress"]
+    assert (progress["tasks"], progress["judgments_counted"], progress["judgments_gone"]) == (1, 2, 2)
+    assert [row["judged"] for row in figures["annotators"]] == [2, 2]
+    assert figures["agreement"][0]["percent"] == {"value": 1, "n": 1, "reason": ""}
+    assert figures["cost"]["active_minutes"] == pytest.approx(0.4)
+    assert figures["cost"]["expected_minutes"] == pytest.approx(0.4)  # nothing is left to do
+
+
+def study_item(stage, answer: str) -> int:
+    """The position of the item that somebody answered so."""
+    return Judgment.objects.get(answer=answer).lease.task.item.position
+
+
+def test_two_rounds_of_an_item_are_two_tasks():
+    stage = judged([["none"], ["none"]])
+    (task,) = stage.tasks.all()
+    Task.objects.update(live=False)
+    ask = Ask(tuple(task.shows), tuple(task.options[:2]))
+    placing.place(stage, [placing.Asked(task.item_id, task.item.key, ask, {}, 2)])
+    for person in stage.study.annotators.all():
+        make.judgment(person, stage, "candidate-1")
+    figures = study_figures(stage)
+    assert (figures["outcomes"]["tasks"], figures["outcomes"]["kept"]) == (1, 1)
+    assert figures["agreement"][0]["percent"]["n"] == 1
+    assert [row["judged"] for row in figures["annotators"]] == [2, 2]
+
+
+def test_a_check_costs_time_and_says_nothing():
+    stage = judged([["candidate-0", "none"]])
+    Task.objects.filter(item__position=study_item(stage, "none")).update(kind="check", gold=["none"])
+    figures = study_figures(stage)
+    assert (figures["progress"]["tasks"], figures["progress"]["judgments_counted"]) == (1, 1)
+    assert (figures["annotators"][0]["judged"], figures["annotators"][0]["fixed_shares"]) == (1, {"none": 0})
+    assert figures["cost"]["active_minutes"] == pytest.approx(0.2)  # both
+
+
+def test_wanted_is_the_sum_of_the_tasks_own_overlaps():
+    stage = make.stage(items=5, overlap=1, agreement_items=2, agreement_overlap=3)
+    assert study_figures(stage)["progress"]["judgments_wanted"] == 3 * 1 + 2 * 3
+
+
+def test_an_excluded_annotator_is_shown_and_nothing_of_theirs_counted():
+    stage = judged([["candidate-0"], ["none"]])
+    first = stage.study.annotators.get(number=1)
+    participants.exclude(annotator=first, reason="Answered at random", by="test")
+    figures = study_figures(stage)
+    row = figures["annotators"][0]
+    assert (row["excluded"], row["exclusion_reason"], row["judged"]) == (True, "Answered at random", 0)
+    assert (figures["progress"]["judgments_counted"], figures["outcomes"]["open"]) == (1, 1)
+    assert row["active_minutes"] == pytest.approx(0.1)  # the work was done

@@ -166,3 +166,12 @@ def test_a_full_study_is_quick():
     study = make.study(benchmark=crowd.benchmark(3000), stages=[StagePlan(CHOOSE, name="first")])
     found = funnel.funnel(study)
     assert reconciles(found) and len(found["by_type"]) == 6
+
+
+def test_a_later_item_that_does_not_suit_stops_nobody():
+    study = two_stages(items=2)
+    make.item(study.benchmark, candidates=1)
+    for _ in range(2):
+        promotion.take_in(study)
+    found = funnel.funnel(study)
+    assert reconciles(found) and steps(found)[0][0] == 2
