@@ -25,4 +25,4 @@ document.addEventListener("keydown", (event) => onKey(event, actions, screen));
 addEventListener("resize", layout);
 layout();
 desk.classList.add("ready");
-if (!told) screen.node.querySelector(".caption")?.focus({ preventScroll: true });
+if (!told) screen.node.querySelector("h1")?.focus({ preventScroll: true });
