@@ -27,7 +27,7 @@ from types import SimpleNamespace
 from annotation.funnel import funnel
 from annotation.models import Study, Task
 from annotation.plans import StagePlan
-from annotation.promotion import results
+from annotation.results import results
 from benchmarks import storing
 from benchmarks.formats.base import ProblemLog
 from benchmarks.formats.registry import FORMATS
