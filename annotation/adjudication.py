@@ -9,7 +9,7 @@ import hashlib
 from django.db import transaction
 from django.utils import timezone
 
-from annotation import outcomes, promotion
+from annotation import flags, outcomes, promotion
 from annotation.decisions import ADJUDICATOR, DROPPED, KEPT
 from annotation.models import Kind, Outcome, Slot, Stage, Task
 from annotation.protocols.base import CANNOT_JUDGE
@@ -60,11 +60,12 @@ def answers(task: Task, stage: Stage) -> list[str]:
 
 @transaction.atomic
 def decide(
-    *, task: Task, by: str, seen: str, note: str, answer: str = "", reason: str = "", adjudicator=None
-) -> Outcome | None:
+    *, task: Task, by: str, seen: str, note: str, answer: str = "", reason: str = "", adjudicator=None,
+    settles: bool = False,
+) -> Outcome | None:  # fmt: skip
     """The answer is the outcome from now on, or, with the reason `flagged`, the item is dropped as broken.
 
-    It stands whatever is judged later. Raises Refused.
+    It stands whatever is judged later. `settles`: so are the flags on it. Raises Refused.
     """
     stage, words = _stage(task), _words(note)
     if (reason != FLAGGED or answer) if reason else answer not in answers(task, stage):
@@ -79,6 +80,8 @@ def decide(
             "adjudicator": adjudicator, "note": words, "decided_at": timezone.now(),
         },
     )  # fmt: skip
+    for flag in flags.open_flags(task) if settles else []:
+        flags.settle_flag(flag=flag, by=by, settled_by=adjudicator)
     promotion.follow(stage, task.item_id)
     return found
 

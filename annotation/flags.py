@@ -3,8 +3,12 @@
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.models import Flag
+from annotation.models import Flag, Task
 from benchmarks import events
+
+
+def open_flags(task: Task) -> list[Flag]:
+    return list(Flag.objects.filter(lease__task=task, settled_at=None).order_by("pk"))
 
 
 @transaction.atomic

@@ -1,26 +1,28 @@
 """What a manager looks at with their own eyes: tasks whose annotators disagree, and what annotators flagged."""
 
 from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-
-from django.db import connection
 
 from annotation.models import Flag, Stage
 from annotation.protocols.base import CANNOT_JUDGE
 from annotation.protocols.registry import PROTOCOLS
+from annotation.pseudonyms import pseudonym
+from annotation.rows import fetch
 from benchmarks import queries
 from benchmarks.models import Image, Item
 
-# Disagreement on the kind of answer stands before that on which image, with an image before without; newest first.
+# Disagreement on the kind of answer stands before that on which image, with an option before without; newest first.
 DISAGREEING = """
-SELECT task.item_id, array_agg(judgment.answer ORDER BY annotator.number),
+SELECT task.id, task.item_id, task.shows, array_agg(judgment.answer ORDER BY annotator.number),
        array_agg(annotator.number ORDER BY annotator.number),
-       count(DISTINCT CASE WHEN judgment.answer = ANY(%(fixed)s) THEN judgment.answer ELSE '' END) > 1 AS kinds
+       count(DISTINCT CASE WHEN %(alike)s AND judgment.answer <> ALL(%(fixed)s) THEN '' ELSE judgment.answer END) > 1
+         AS kinds
 FROM annotation_slot slot
 JOIN annotation_judgment judgment ON judgment.id = slot.judgment_id
 JOIN annotation_annotator annotator ON annotator.id = slot.annotator_id
 JOIN annotation_task task ON task.id = slot.task_id
-WHERE slot.stage_id = %(stage)s
+WHERE slot.stage_id = %(stage)s AND task.live AND task.kind = 'judge'
 GROUP BY task.id HAVING count(DISTINCT judgment.answer) > 1
 ORDER BY kinds DESC, bool_or(judgment.answer <> ALL(%(fixed)s)) DESC, max(judgment.id) DESC
 OFFSET %(start)s LIMIT %(count)s
@@ -28,55 +30,72 @@ OFFSET %(start)s LIMIT %(count)s
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
-    """One of the answers on a task, who gave it, and its picture where it is one."""
+class Part:
+    """A caption or an image of an item, by the identity that answers name it by; neither, of a fixed answer."""
 
-    answer: str
-    who: list[str]
-    image: Image | None
+    identity: str
+    text: str = ""
+    image: Image | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One of the answers on a task, and who gave it."""
+
+    part: Part
+    who: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """An item with the caption that was shown and what is to be looked at."""
+    """A task's item with what was asked about and what is to be looked at."""
 
+    task: int
     item: Item
-    caption: str
-    sides: list[Side]
+    shown: Sequence[Part]
+    sides: Sequence[Side]
     kinds: bool = False
     flag: Flag | None = None
+
+    @property
+    def caption(self) -> str:
+        return next((part.text for part in self.shown if part.text), "")
+
+
+def parts(item: Item) -> dict[str, Part]:
+    """Every caption and image of the item. Reads only what `queries.with_material` fetched."""
+    found = [Part(f"caption-{one.role}-{one.position}", text=one.text) for one in item.captions.all()]
+    found += [Part(use.key, image=use.image) for use in item.item_images.all()]
+    return {part.identity: part for part in found}
+
+
+def fixed_answers(stage: Stage) -> list[str]:
+    return [*(choice.identity for choice in PROTOCOLS[stage.protocol].fixed), CANNOT_JUDGE]
 
 
 def disagreements(stage: Stage, count: int, start: int = 0) -> list[Seen]:
     """Four queries, whatever `count` is."""
-    protocol = PROTOCOLS[stage.protocol]
-    fixed = [*(choice.identity for choice in protocol.fixed), CANNOT_JUDGE]
-    with connection.cursor() as cursor:
-        cursor.execute(DISAGREEING, {"stage": stage.pk, "fixed": fixed, "start": start, "count": count})
-        rows = cursor.fetchall()
-    items = queries.with_material(Item.objects.all()).in_bulk([row[0] for row in rows])
-    return [
-        Seen(items[item], _caption(items[item], "negative"), _sides(items[item], answers, people), kinds)
-        for item, answers, people, kinds in rows
-    ]
+    alike, fixed = PROTOCOLS[stage.protocol].alike, fixed_answers(stage)
+    rows = fetch(DISAGREEING, stage=stage.pk, alike=alike, fixed=fixed, start=start, count=count)
+    items = queries.with_material(Item.objects.all()).in_bulk([row[1] for row in rows])
+    found = []
+    for task, item, shows, answers, people, kinds in rows:
+        there = parts(items[item])
+        found.append(Seen(task, items[item], _those(there, shows), _sides(there, answers, people), kinds))
+    return found
 
 
-def _sides(item: Item, answers: list[str], people: list[int]) -> list[Side]:
+def _those(there: Mapping[str, Part], identities: Iterable[str]) -> list[Part]:
+    return [there.get(identity) or Part(identity) for identity in identities]
+
+
+def _sides(there: Mapping[str, Part], answers: Sequence[str], people: Sequence[int]) -> list[Side]:
+    """Options before fixed answers."""
     who = defaultdict(list)
     for answer, number in zip(answers, people, strict=True):
-        who[answer].append(f"A-{number:02d}")
-    pictures = _pictures(item)
-    return [
-        Side(answer, who[answer], pictures.get(answer)) for answer in sorted(who, key=lambda a: (a not in pictures, a))
-    ]
-
-
-def _pictures(item: Item) -> dict[str, Image]:
-    return {use.key: use.image for use in item.item_images.all()}
-
-
-def _caption(item: Item, role: str) -> str:
-    return next((caption.text for caption in item.captions.all() if caption.role == role), "")
+        who[answer].append(pseudonym(number))
+    ordered = sorted(who, key=lambda answer: (answer not in there, answer))
+    return [Side(part, who[part.identity]) for part in _those(there, ordered)]
 
 
 def open_flags(stage: Stage, count: int) -> list[Seen]:
@@ -84,11 +103,10 @@ def open_flags(stage: Stage, count: int) -> list[Seen]:
     flags = Flag.objects.filter(lease__task__stage=stage, settled_at=None).order_by("created_at", "id")
     flags = list(flags.select_related("lease__task", "lease__annotator")[:count])
     items = queries.with_material(Item.objects.all()).in_bulk({flag.lease.task.item_id for flag in flags})
-    role = "negative"
-    return [_flagged(flag, items[flag.lease.task.item_id], role) for flag in flags]
+    return [_flagged(flag, items[flag.lease.task.item_id]) for flag in flags]
 
 
-def _flagged(flag: Flag, item: Item, role: str) -> Seen:
-    pictures = _pictures(item)
-    sides = [Side(answer, [], pictures.get(answer)) for answer in flag.lease.task.options]
-    return Seen(item, _caption(item, role), sides, flag=flag)
+def _flagged(flag: Flag, item: Item) -> Seen:
+    task, there = flag.lease.task, parts(item)
+    sides = [Side(part) for part in _those(there, task.options)]
+    return Seen(task.pk, item, _those(there, task.shows), sides, flag=flag)

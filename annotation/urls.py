@@ -3,11 +3,25 @@
 from django.urls import path
 
 from annotation import api
-from annotation.views import assign, baseline, checks, join, judge, leaving, manage, participants, setup, training
+from annotation.views import (
+    adjudicate,
+    assign,
+    baseline,
+    checks,
+    consent,
+    join,
+    judge,
+    leaving,
+    manage,
+    participants,
+    setup,
+    training,
+)
 
 urlpatterns = [
     path("join/<slug:invite>/", join.join, name="join"),
     path("judge/<slug:token>/", judge.judge, name="judge"),
+    path("judge/<slug:token>/consent/", consent.consent, name="judge-consent"),
     path("judge/<slug:token>/accept/", judge.accept, name="judge-accept"),
     path("judge/<slug:token>/before/", training.before, name="judge-before"),
     path("judge/<slug:token>/submit/", judge.submit, name="judge-submit"),
@@ -23,6 +37,7 @@ urlpatterns = [
     path("studies/<int:pk>/", manage.study_detail, name="study-detail"),
     path("studies/<int:pk>/live/", manage.study_live, name="study-live"),
     path("studies/<int:pk>/disagreements/", manage.study_disagreements, name="study-disagreements"),
+    path("studies/<int:pk>/adjudicate/", adjudicate.study_adjudicate, name="study-adjudicate"),
     path("studies/<int:pk>/baseline/", baseline.study_baseline, name="study-baseline"),
     path("studies/<int:pk>/instructions/", manage.study_instructions, name="study-instructions"),
     path("studies/<int:pk>/stages/<int:position>/assign/", assign.study_assign, name="study-assign"),

@@ -1,0 +1,105 @@
+"""The managers' page where what annotators left open is decided, one task after the other."""
+
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods
+
+from annotation import access, adjudication, cases, flags
+from annotation.decisions import KEPT
+from annotation.models import Stage, Task
+from annotation.protocols.registry import PROTOCOLS
+from annotation.templatetags.figures import words
+from benchmarks import events
+from benchmarks.access import staff_only
+
+DECIDED = "decided"
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+@staff_only
+def study_adjudicate(request: HttpRequest, pk: int) -> HttpResponse:
+    """`?stage=2`: what waits there, the first of it; `task=`: that one; `show=decided`: what adjudicators decided."""
+    stage = access.stage_for(request.user, pk, request.GET.get("stage", ""))
+    if request.method != "POST":
+        return _page(request, stage, cases.find(stage, number(request.GET.get("task"))))
+    task = cases.find(stage, number(request.POST.get("task")))
+    if task is None:
+        return _page(request, stage, None, "This item is not in this stage any more.", adjudication.Refused.status)
+    try:
+        messages.success(request, _do(request, stage, task))
+    except adjudication.Refused as refusal:
+        return _page(request, stage, task, str(refusal), refusal.status)
+    back = task.pk if request.POST.get("do") == "settle" else None
+    return redirect(address(request, stage, task=back, next=None if back else number(request.POST.get("next"))))
+
+
+def number(text: str | None) -> int:
+    """A row's id from an address or a form; 0, which none has, for anything else."""
+    return int(text) if text and text.isascii() and text.isdecimal() and len(text) < 19 else 0
+
+
+def address(request: HttpRequest, stage: Stage, **query: int | None) -> str:
+    query = {"stage": stage.position, "show": request.GET.get("show"), **query}
+    kept = urlencode({name: value for name, value in query.items() if value})
+    return f"{reverse('study-adjudicate', args=[stage.study_id])}?{kept}"
+
+
+def _do(request: HttpRequest, stage: Stage, task: Task) -> str:
+    """What was asked for; the sentence says what came of it. Raises Refused."""
+    do, by = request.POST.get("do", ""), events.named(request.user)
+    if do == "settle":
+        return _settle(request, task)
+    given = {"task": task, "by": by, "seen": request.POST.get("seen", "")}
+    if do == "withdraw":
+        adjudication.withdraw(**given)
+        return "The decision is withdrawn; the rule's word stands."
+    given["note"] = request.POST.get("note", "")
+    if do == "send_back":
+        adjudication.send_back(**given)
+        return "Sent back: one judgment more is asked for."
+    verdict = request.POST.get("verdict", "")
+    said = {"reason": verdict} if verdict == adjudication.FLAGGED else {"answer": cases.answer_of(task, verdict)}
+    settles = "settle_flags" in request.POST
+    outcome = adjudication.decide(**given, **said, adjudicator=request.user, settles=settles)
+    if outcome is None or (PROTOCOLS[stage.protocol].measures and outcome.state == KEPT):
+        return "Decided."
+    return "Decided: kept." if outcome.state == KEPT else f"Decided: dropped, {words(outcome.reason)}."
+
+
+def _settle(request: HttpRequest, task: Task) -> str:
+    flag = access.flag_for(request.user, number(request.POST.get("flag")))
+    if flag.lease.task_id != task.pk:
+        raise adjudication.Unfit("That flag is on another item.")
+    flags.settle_flag(flag=flag, by=events.named(request.user), settled_by=request.user)
+    return "The flag is settled."
+
+
+def _page(request: HttpRequest, stage: Stage, task: Task | None, error: str = "", status: int = 200) -> HttpResponse:
+    decided = request.GET.get("show") == DECIDED
+    waiting = cases.queue(stage, decided)
+    order = [pk for pk, _ in waiting]
+    if task is None and order and not (error or request.GET.get("task")):
+        asked = number(request.GET.get("next"))
+        task = Task.objects.get(pk=asked if asked in order else order[0])
+    later = following(order, task.pk if task else 0)
+    context = {
+        "section": "studies", "study": stage.study, "stage": stage, "protocol": PROTOCOLS[stage.protocol],
+        "case": cases.case(task, stage) if task else None, "decided": decided, "waiting": len(order),
+        "tally": [] if decided else cases.tally(waiting), "error": error, "note": request.POST.get("note", ""),
+        "later": later, "later_url": address(request, stage, next=later) if later else "",
+        "gone": task is None and bool(request.GET.get("task")), "stages": stage.study.stages.order_by("position"),
+    }  # fmt: skip
+    return render(request, "studies/adjudicate.html", context, status=status)
+
+
+def following(order: list[int], pk: int) -> int:
+    """The one that comes after, or the first again; 0 where there is no other."""
+    others = [other for other in order if other != pk]
+    place = order.index(pk) if pk in order else 0
+    return (order[place + 1 :] or others or [0])[0] if pk in order else (others or [0])[0]
