@@ -50,7 +50,18 @@ class NeedsReason(ValueError):
     """Somebody who excludes or reinstates says why."""
 
 
-# Leaving and coming back
+# Agreeing, leaving and coming back
+
+
+@transaction.atomic
+def agree(*, annotator: Annotator, by: str) -> bool:
+    """They have read the manager's text and agree to it. Whether they had not before."""
+    claiming.lock(annotator)
+    if annotator.consented_at is not None:
+        return False
+    _store(annotator, consented_at=timezone.now())
+    events.record(by=by, verb="agreed", subject=annotator, study=annotator.study_id)
+    return True
 
 
 @transaction.atomic

@@ -12,8 +12,8 @@ from annotation.models import Annotator, Judgment, Lease, Slot, Stage, Strategy,
 
 @dataclass(frozen=True)
 class Turn:
-    """`state`: rules, before (comprehension or training), screen, waiting, done, paused, closed, screened_out, left or
-    excluded; `leases` (of a screen): what is held, oldest first.
+    """`state`: consent, rules, before (comprehension or training), screen, waiting, done, paused, closed, screened_out,
+    left or excluded; `leases` (of a screen): what is held, oldest first.
     """
 
     state: str
@@ -27,6 +27,8 @@ def stands(here: Desk) -> str:
         return "excluded" if here.annotator.excluded_at else "left"
     if here.stage.study.state != StudyState.OPEN:
         return here.stage.study.state
+    if here.stage.study.consent and here.annotator.consented_at is None:
+        return "consent"  # they came by a link of their own, or were asked for nothing when they joined
     if here.seat.screened_out_at:
         return "screened_out"
     if here.seat.read_id != here.newest:

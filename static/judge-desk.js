@@ -109,7 +109,7 @@ export const outbox = new Outbox(desk.dataset.token, {
 });
 
 // States that end the work at this page, whatever is in front; the others only when nothing is left to answer.
-const AT_ONCE = ["rules", "before", "moved", "left", "excluded", "screened_out"];
+const AT_ONCE = ["consent", "rules", "before", "moved", "left", "excluded", "screened_out"];
 
 // What is held now. The page is loaded anew where it is to show something else than screens.
 export function take(json) {

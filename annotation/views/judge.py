@@ -66,6 +66,8 @@ def judge(request: HttpRequest, here: Desk) -> HttpResponse:
         return JsonResponse(_next(request.GET, here, now))
     if now.state == "moved":
         return redirect("judge", here.annotator.token)
+    if now.state == "consent":
+        return page("consent", here, study=here.stage.study, consent=blocks(here.stage.study.consent))
     if now.state == "rules" or "rules" in request.GET:
         return _rules(request, here, reading=now.state != "rules")
     if now.state == "before":
