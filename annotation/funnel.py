@@ -12,6 +12,7 @@ from annotation.decisions import DROPPED, KEPT, OPEN
 from annotation.models import Promotion, Stage, StageState, Study
 from annotation.protocols.registry import PROTOCOLS
 from annotation.rows import fetch
+from benchmarks import events
 
 # Reasons for which an item never got into a stage that would have taken it.
 CHECK_ITEM, NOT_SAMPLED, NOT_SUITABLE = "check_item", "not_sampled", "not_suitable"
@@ -33,6 +34,10 @@ SELECT id, type, subtype FROM benchmarks_item WHERE benchmark_id = %(benchmark)s
 KNOWN = """
 SELECT DISTINCT task.stage_id, task.item_id FROM annotation_task task
 WHERE task.stage_id = ANY(%(stages)s) AND task.kind <> 'judge'
+"""
+UNSUITED = """
+SELECT subject, (data->>'item')::bigint FROM benchmarks_event
+WHERE subject = ANY(%(subjects)s) AND verb = 'could not ask'
 """
 MEASURED = """
 SELECT task.stage_id, count(DISTINCT task.item_id), count(*), count(outcome.task_id)
@@ -62,6 +67,7 @@ class Walk:
     kinds: Mapping[int, Kind]
     found: Mapping[int, Mapping[int, tuple[str, str]]]
     known: Mapping[int, Collection[int]] = field(default_factory=dict)  # items whose answer a stage knows
+    unsuited: Mapping[int, Collection[int]] = field(default_factory=dict)  # items that it could not ask about
 
     def takers(self, stage: Stage) -> list[Stage]:
         return [taker for taker in self.stages if taker.source_id == stage.pk]
@@ -90,15 +96,18 @@ def funnel(study: Study) -> dict:
 
 
 def walk_of(study: Study, stages: Sequence[Stage]) -> Walk:
-    """Three queries, however many items and stages."""
+    """Four queries, however many items and stages."""
     places = [stage.pk for stage in stages]
-    found, known = defaultdict(dict), defaultdict(set)
+    found, known, unsuited = defaultdict(dict), defaultdict(set), defaultdict(set)
     for stage, item, *result in fetch(RESULTS, study=study.pk, stages=places):
         found[stage][item] = tuple(result)
     for stage, item in fetch(KNOWN, stages=places):
         known[stage].add(item)
+    named = {events.named(stage): stage.pk for stage in stages}
+    for subject, item in fetch(UNSUITED, subjects=list(named)):
+        unsuited[named[subject]].add(item)
     kinds = {item: kind for item, *kind in fetch(ITEMS, benchmark=study.benchmark_id)}
-    return Walk(stages, {item: tuple(kind) for item, kind in kinds.items()}, found, known)
+    return Walk(stages, {item: tuple(kind) for item, kind in kinds.items()}, found, known, unsuited)
 
 
 def fates(walk: Walk) -> dict[int, Fate]:
@@ -120,8 +129,7 @@ def _last_words(walk: Walk, item: int) -> Iterable[Fate]:
         result = walk.found[stage.pk].get(item)
         if result is None:
             if stage.source_id is None:
-                full = stage.sample is not None and len(walk.found[stage.pk]) >= stage.sample
-                yield _left_out(walk, stage, item, waits=not full)
+                yield _left_out(walk, stage, item, waits=not is_full(walk, stage))
             continue
         state, reason = result
         wanting = [taker for taker in walk.takers(stage) if (reason or state) in taker.takes]
@@ -130,6 +138,11 @@ def _last_words(walk: Walk, item: int) -> Iterable[Fate]:
                 yield _left_out(walk, taker, item, waits=waits_for(taker, stage))
         if not wanting:
             yield Fate(state, stage, reason)
+
+
+def is_full(walk: Walk, stage: Stage) -> bool:
+    """Whether a stage that takes the benchmark's items has its whole sample."""
+    return stage.sample is not None and len(walk.found[stage.pk]) >= stage.sample
 
 
 def waits_for(taker: Stage, source: Stage) -> bool:
@@ -141,6 +154,8 @@ def waits_for(taker: Stage, source: Stage) -> bool:
 def _left_out(walk: Walk, stage: Stage, item: int, waits: bool) -> Fate:
     if item in walk.known[stage.pk]:
         return Fate(DROPPED, stage, CHECK_ITEM, left_out=True)
+    if item in walk.unsuited[stage.pk]:
+        return Fate(DROPPED, stage, NOT_SUITABLE, left_out=True)
     if waits:
         return Fate(OPEN, stage, waits=True)
     return Fate(DROPPED, stage, NOT_SUITABLE if stage.sample is None else NOT_SAMPLED, left_out=True)

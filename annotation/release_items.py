@@ -3,6 +3,8 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
+from django.db.models import F
+
 from annotation import funnel, promotion
 from annotation.models import Stage, Study
 from annotation.rows import fetch
@@ -35,7 +37,8 @@ class Split:
     def __init__(self, study: Study, stages: Sequence[Stage]):
         self.items = study.benchmark.items.order_by("position")
         selecting = [stage for stage in stages if not funnel.measures(stage)]
-        self.fates = funnel.fates(funnel.walk_of(study, selecting))
+        self.walk = funnel.walk_of(study, selecting)
+        self.fates = funnel.fates(self.walk)
         self.carried = {stage.pk: promotion.results(stage) for stage in selecting}
         self.votes: dict[int, Counter] = defaultdict(Counter)
         for task, answer in fetch(VOTES, study=study.pk):
@@ -57,6 +60,11 @@ class Split:
             "decided_by": by,
             "votes": dict(sorted(self.votes[task].items())),
         }
+
+    def not_suitable(self, stage: Stage) -> list[dict]:
+        """Items that the stage would have asked about and could not, since they lack something."""
+        told = set(self.walk.unsuited.get(stage.pk, ())) - set(self.walk.found.get(stage.pk, ()))
+        return list(self.items.filter(pk__in=told).values("position", "type", "subtype", item=F("key")))
 
     def read(self) -> Iterator[Item]:
         """In the order of the benchmark, each with its captions and images."""

@@ -18,7 +18,7 @@ from annotation import baseline, release_cards, release_files, release_rows
 from annotation.decisions import DROPPED, KEPT
 from annotation.figures import study_figures
 from annotation.funnel import funnel
-from annotation.models import Stage, Study
+from annotation.models import Study
 from annotation.release_items import Split
 from benchmarks import events
 
@@ -93,7 +93,8 @@ def _put(folder: Path, out: Path) -> None:
 def _write(study: Study, folder: Path, step: Step) -> dict:
     stages = list(study.stages.select_related("study__benchmark", "source", "after").order_by("position"))
     whole, found = funnel(study), [study_figures(stage) for stage in stages]
-    rows = _write_items(Split(study, stages), folder, step)
+    split = Split(study, stages)
+    rows = _write_items(split, folder, step)
     judgments = release_rows.judgments(study)
     rows["judgments.parquet"] = release_files.write_judgments(folder / "judgments.parquet", judgments)
     for name in ("tasks", "adjudications", "flags", "annotators"):
@@ -103,7 +104,8 @@ def _write(study: Study, folder: Path, step: Step) -> dict:
     data = release_files.digest(folder / "data.parquet")["sha256"]
     text = release_cards.card(study.name, whole, [release_cards.line(stage) for stage in stages], data)
     (folder / "README.md").write_text(text, encoding="utf-8", newline="\n")
-    manifest = _manifest(study, stages, whole, found, folder, rows)
+    told = [{**release_cards.settings_of(stage), "not_suitable": split.not_suitable(stage)} for stage in stages]
+    manifest = _manifest(study, told, whole, found, folder, rows)
     release_files.write_json(folder / "manifest.json", manifest)
     return manifest
 
@@ -135,7 +137,7 @@ def _figures(study: Study, whole: dict, found: Sequence[dict]) -> dict:
 
 
 def _manifest(
-    study: Study, stages: Sequence[Stage], whole: dict, found: Sequence[dict], folder: Path, rows: dict[str, int]
+    study: Study, stages: Sequence[dict], whole: dict, found: Sequence[dict], folder: Path, rows: dict[str, int]
 ) -> dict:
     names = sorted(path.name for path in folder.iterdir())
     of_study = ("name", "currency", "consent")
@@ -147,7 +149,7 @@ def _manifest(
             "benchmark": study.benchmark.name,
             "pay_per_hour": float(study.pay_per_hour),
         },
-        "stages": [release_cards.settings_of(stage) for stage in stages],
+        "stages": stages,
         "counts": {name: whole[name] for name in ("imported", "kept", "dropped", "open", "reasons", "open_in")},
         "items_by_type": [{name: row[name] for name in ("type", "subtype", "imported")} for row in whole["by_type"]],
         "last_judgment_at": max(filter(None, (one["pace"]["last"] for one in found)), default=None),

@@ -193,6 +193,8 @@ def funnel(manifest: dict, stages: list[Stage], tasks: pd.DataFrame) -> dict:
     own = tasks[(tasks.kind != "judge") & tasks.own]
     known = {stage.name: set(own[own.stage == stage.name].position) for stage in selecting}
     kinds |= {row.position: (row.type, row.subtype) for row in own.itertuples()}
+    for stage in selecting:
+        kinds |= {row["position"]: (row["type"], row["subtype"]) for row in stage.settings["not_suitable"]}
     fates = {item: fate(item, selecting, found, known) for item in kinds}
     unmet = {kind: count - sum(of == kind for of in kinds.values()) for kind, count in groups.items()}
 
@@ -245,6 +247,8 @@ def fate(item: int, stages: list[Stage], found: dict, known: dict) -> dict:
 def left_out(item: int, stage: Stage, known: dict, waits: bool) -> dict:
     if item in known[stage.name]:
         return {"state": "dropped", "stage": stage, "reason": "check_item", "waits": False, "out": True}
+    if item in {row["position"] for row in stage.settings["not_suitable"]}:
+        return {"state": "dropped", "stage": stage, "reason": "not_suitable", "waits": False, "out": True}
     if waits:
         return {"state": "open", "stage": stage, "reason": "", "waits": True, "out": False}
     reason = "not_suitable" if stage.settings["sample"] is None else "not_sampled"

@@ -159,7 +159,7 @@ def test_the_queries_do_not_grow():
         with CaptureQueriesContext(connection) as captured:
             funnel.funnel(study)
         counts.append(len(captured))
-    assert counts == [4, 4]
+    assert counts == [5, 5]
 
 
 def test_a_full_study_is_quick():
@@ -174,4 +174,5 @@ def test_a_later_item_that_does_not_suit_stops_nobody():
     for _ in range(2):
         promotion.take_in(study)
     found = funnel.funnel(study)
-    assert reconciles(found) and steps(found)[0][0] == 2
+    assert reconciles(found) and steps(found)[0] == (2, 0, 0, 2, 0)
+    assert [(row["stage"], row["reason"], row["items"]) for row in found["reasons"]] == [(1, "not_suitable", 1)]

@@ -281,6 +281,8 @@ def pipeline() -> Study:
     ]  # fmt: skip
     made = make.study(benchmark=crowd.benchmark(40), stages=stages, pay_per_hour=12)
     Task.objects.filter(stage__name="choose", item__position=3).update(kind="check", gold=["none"])
+    make.item(made.benchmark, candidates=1, type="replace", subtype="obj")  # it cannot be asked about
+    promotion.take_in(made)
     crowd.work(made, people=4, undone=0.05, close=True)
     choose, fits = made.stages.filter(position__lte=2)
     studies.move_stage(stage=choose, to="open", by="test")
@@ -317,7 +319,12 @@ def test_every_figure_of_every_stage_and_the_funnel_can_be_recomputed(pipeline, 
     steps = ours["funnel"]["stages"]
     assert [step["name"] for step in steps] == ["choose", "fits"]
     assert min(count for step in steps for count in (step["kept"], step["dropped"], step["open"])) > 0
-    assert {row["reason"] for row in ours["funnel"]["reasons"]} >= {"check_item", "no_image_fits", "ambiguous_both"}
+    assert {row["reason"] for row in ours["funnel"]["reasons"]} >= {
+        "check_item",
+        "not_suitable",
+        "no_image_fits",
+        "ambiguous_both",
+    }
 
 
 def test_the_kept_items_have_the_image_that_was_chosen_before(pipeline, tmp_path):
