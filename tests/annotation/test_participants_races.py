@@ -120,6 +120,8 @@ def test_somebody_is_reinstated_while_others_take_the_slots(round):
     counted = Slot.objects.filter(stage=stage, judgment__isnull=False)
     assert counted.count() == 8
     assert all(slot.annotator_id == slot.judgment.lease.annotator_id for slot in counted)
+    theirs = Lease.objects.filter(state="judged", annotator__in=others)
+    assert not theirs.exclude(slot__annotator=F("annotator")).exists()
 
 
 @pytest.mark.parametrize("round", range(ROUNDS))
