@@ -27,6 +27,7 @@ from annotation.releases import export_split
 from benchmarks.models import Event, Image, Job
 from tests import crowd, make
 from tests.annotation.recompute import differences, figures, recompute
+from tests.annotation.recompute_baseline import baseline
 from tests.pictures import draw
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -378,3 +379,11 @@ def test_a_changed_task_is_noticed(pipeline, tmp_path, change):
         assert differences(recompute(tmp_path / "out"), figures(tmp_path / "out"))
     except KeyError:
         assert change == "type"  # a type that the manifest does not know
+
+
+def test_the_human_baseline_can_be_recomputed(pipeline, tmp_path):
+    export(pipeline, tmp_path / "out")
+    (theirs,) = json.loads((tmp_path / "out/figures.json").read_text())["baselines"]
+    ours = baseline(tmp_path / "out")
+    assert ours["measures"]["i2t"]["n"] > 0 and ours["annotators"]
+    assert differences(ours, {name: theirs[name] for name in ours}) == []
