@@ -124,12 +124,16 @@ class Oracle:
 # The study
 
 
-def set_up(folder: Path, people: int) -> tuple[Study, list[crew.Worker]]:
-    found = records(folder)
-    oracle = Oracle.of(found, released(folder, found))
-    study = make.study(benchmark=store(found), stages=STAGES, name="BiVLC again", seed=SEED)
+def crew_of(study: Study, oracle: Oracle, people: int) -> list[crew.Worker]:
     answer = oracle.answers(dict(study.benchmark.items.values_list("pk", "key")))
-    return study, [crew.Worker(study, answer, seed=f"{SEED}/{number}", slip=SLIP) for number in range(people)]
+    return [crew.Worker(study, answer, seed=f"{SEED}/{number}", slip=SLIP) for number in range(people)]
+
+
+def set_up(benchmark: Benchmark, oracle: Oracle, people: int, **settings) -> tuple[Study, list[crew.Worker]]:
+    """The study, and simulated annotators who have joined it; `settings` are further ones of both stages."""
+    stages = [plan.set(**settings) for plan in STAGES]
+    study = make.study(benchmark=benchmark, stages=stages, name="BiVLC again", seed=SEED)
+    return study, crew_of(study, oracle, people)
 
 
 def reconcile(study: Study) -> dict:
