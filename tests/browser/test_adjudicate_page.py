@@ -1,0 +1,102 @@
+"""The page of adjudication in a real browser: by keyboard alone, without script, accessible, on real pictures."""
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import call_command
+from playwright.sync_api import expect
+
+from annotation import cases, judging
+from annotation.models import Outcome, Stage, Study
+from tests import make
+from tests import real as material
+from tests.pictures import paint
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+SIZES = [(1366, 768), (390, 844)]
+
+
+def split(study: Study) -> Stage:
+    """Two people disagree about everything, and one flags the first."""
+    stage = study.stages.select_related("study").get(position=1)
+    for answer in ("none", "candidate-1"):
+        person = make.annotator(study)
+        while judged := make.judgment(person, stage, answer):
+            lease = judged.lease
+    judging.flag(annotator=person, token=lease.token, reason="The cup is cut off at the left edge.")
+    return stage
+
+
+@pytest.fixture
+def visit(site, sign_in):
+    user = User.objects.create_user("ana", password="x", is_staff=True)
+
+    def go(page, stage: Stage):
+        sign_in(page, user)
+        page.goto(f"{site}/studies/{stage.study_id}/adjudicate/?stage={stage.position}")
+        return page
+
+    return go
+
+
+@pytest.fixture
+def stage():
+    return split(paint(make.study(items=3, overlap=2, tie_rule="adjudicate")))
+
+
+def test_three_items_by_keyboard_alone(visit, page, stage):
+    order = [pk for pk, _ in cases.queue(stage)]
+    visit(page, stage)
+    for place, (key, number) in enumerate([("2", 1), ("n", None), ("f", None)]):
+        expect(page.locator("input[name=task]").first).to_have_value(str(order[place]))
+        page.keyboard.press(key)
+        expect(page.locator("#note")).to_be_focused()
+        page.keyboard.type("I looked at it, 1 2 n.")  # keys do nothing while one types
+        if number is not None:
+            expect(page.locator("input[name=verdict]").nth(number)).to_be_checked()
+        page.keyboard.press("Enter")
+    expect(page.locator("#main")).to_contain_text("Nothing waits here")
+    came = dict(Outcome.objects.values_list("task", "outcome"))
+    assert [came[pk] for pk in order] == [cases.drawn(stage.tasks.get(pk=order[0]))[1], "none", ""]
+    assert page.errors == []
+
+
+def test_it_works_without_script(visit, open_page, stage):
+    page = visit(open_page(java_script_enabled=False), stage)
+    page.locator("input[name=verdict]").first.check()
+    page.fill("#note", "It fits.")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**next=*")
+    assert Outcome.objects.get().by == "adjudicator"
+    page.fill("#note", "Look again.")
+    page.click("#send-back")
+    assert page.locator(".message").inner_text() == "Sent back: one judgment more is asked for."
+
+
+@pytest.mark.parametrize("width, height", SIZES)
+@pytest.mark.parametrize("dark", [False, True])
+def test_accessible_and_nothing_sticks_out(visit, open_page, stage, axe_violations, width, height, dark):
+    page = visit(open_page(width, height, dark), stage)
+    assert axe_violations(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    page.goto(page.url + "&show=decided")
+    assert axe_violations(page) == []
+
+
+@pytest.mark.real
+def test_real_items_are_seen_whole(visit, open_page, real, tmp_path):
+    """At the larger size all four pictures, the answers and the decision stand on the screen at once."""
+    manifest, images = material.packed(material.bivlc_items(real / "data/bivlc"), real / "data", tmp_path)
+    call_command("import_benchmark", "jsonl", str(manifest), images=str(images), name="Real", verbosity=0)
+    call_command("create_study", "Real", protocol="bivlc-choose", overlap=2, name="Real run")
+    stage = split(Study.objects.get(name="Real run"))
+    for width, height in SIZES:
+        for dark in (False, True):
+            page = visit(open_page(width, height, dark), stage)
+            page.wait_for_load_state("networkidle")
+            assert page.evaluate("[...document.images].every(image => image.naturalWidth > 0)")
+            assert page.evaluate("document.documentElement.scrollWidth") == width
+            page.screenshot(path=tmp_path / f"adjudicate-{width}-{'dark' if dark else 'light'}.png", full_page=True)
+            if width > 1000:
+                low = [page.locator(name).bounding_box() for name in ("#decide", ".others", ".option >> nth=3")]
+                assert all(box["y"] + box["height"] <= height for box in low)
+            assert page.errors == []
