@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import expect
 
 from annotation import claiming, studies
-from annotation.models import Flag, Judgment, Slot, Stage
+from annotation.models import Annotator, Flag, Judgment, Slot, Stage
 from tests import make, pictures
 from tests.browser.conftest import Sitting, refuse
 
@@ -15,7 +15,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 def stored(sitting: Sitting, count: int) -> list[tuple[str, str]]:
     """Waits until the page says that all is saved; then the database has that many."""
     sitting.says("saved")
-    sitting.page.wait_for_function("!Object.keys(localStorage).length")
+    sitting.page.wait_for_function("() => !Object.keys(localStorage).length")
     answers = sitting.answers()
     assert len(answers) == count
     return answers
@@ -278,3 +278,40 @@ def test_active_time_is_never_more_than_elapsed(sit):
     desk.press("1", "Enter").counts(1).says("saved")
     judgment = Judgment.objects.get()
     assert 250 < judgment.active_ms <= judgment.elapsed_ms < 5000
+
+
+def test_one_answer_that_the_server_fails_on_lets_the_others_go(sit):
+    desk = sit()
+    failing = desk.lease
+
+    def fail(route):
+        if failing in (route.request.post_data or ""):
+            route.fulfill(status=500, body="<h1>Fault</h1>")
+        else:
+            route.continue_()
+
+    desk.page.route("**/submit/", fail)
+    desk.press("1", "Enter").says("not saved, retrying").press("2", "Enter")
+    desk.page.wait_for_function("() => Object.keys(localStorage).length === 1")
+    desk.says("not saved, retrying")
+    assert [answer for _, answer in desk.answers()] == ["2"]
+    desk.page.unroute("**/submit/")
+    assert stored(desk, 2)[1] == (failing, "1")
+
+
+def test_words_about_a_late_answer_stay_when_it_was_the_last(sit):
+    desk = sit(items=1)
+    Slot.objects.filter(annotator=desk.annotator).update(held_until=PAST)
+    make.judgment(make.annotator(desk.annotator.study), Stage.objects.get())
+    desk.press("1", "Enter")
+    expect(desk.page.get_by_role("heading", name="All done, thank you")).to_be_visible()
+    expect(desk.page.get_by_text("kept, but does not count")).to_be_visible()
+
+
+@pytest.mark.parametrize("field", ["left_at", "excluded_at"])
+def test_whoever_is_out_sees_it_after_the_answer_on_the_screen(sit, field):
+    desk = sit(items=3)
+    Annotator.objects.update(**{field: PAST}, exclusion_reason="A reason.")
+    desk.press("1", "Enter")
+    expect(desk.page.locator("#stopped")).to_be_visible()
+    assert len(desk.answers()) == 1

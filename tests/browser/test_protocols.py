@@ -1,0 +1,162 @@
+"""Each protocol's screen in a real Chromium: walked by keyboard alone, in sight, accessible; a study across stages."""
+
+import pytest
+from playwright.sync_api import expect
+
+from annotation.models import Judgment
+from annotation.plans import StagePlan
+from benchmarks.models import Caption, ItemImage
+from tests import make, pictures
+from tests.browser.test_judge import stored
+from tests.browser.test_judge_look import CONTROLS, INSIDE
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+LONG = ("A very long sentence about a red cup that stands on a blue plate beside a green bottle and " * 4)[:300]
+PARTS = [*CONTROLS[1:], ".card-place", ".text-option", "h1", ".texts"]
+NEW = ["bivlc-disambiguate", "bivlc-i2t", "bivlc-t2i", "verify"]
+WINDOWS = pytest.mark.parametrize(("width", "height"), [(1366, 768), (390, 844)])
+
+
+def somebody(protocol: str, items: int = 3, shapes=((640, 427), (512, 512))):
+    """Ready to judge items that have both images, of these sizes."""
+    benchmark = make.benchmark(items, candidates=2)
+    for item in benchmark.items.all():
+        ItemImage.objects.create(item=item, image=make.image(), role="negative", position=0, source_name="x.jpg")
+    study = make.study(benchmark=benchmark, protocol=protocol)
+    drawn = [pictures.draw(n, *shapes[n % len(shapes)]) for n in range(4 * items)]
+    return make.annotator(pictures.paint(study, drawn))
+
+
+def outside(page) -> list[str]:
+    return page.evaluate(INSIDE, PARTS)
+
+
+def answered(desk) -> list[str]:
+    return [answer for _, answer in desk.answers()]
+
+
+def test_both_is_picked_by_b_and_n_is_nothing_there(sit):
+    desk = sit(annotator=somebody("bivlc-disambiguate"))
+    desk.press("n").nothing_picked().press("b").picked("both").press("Enter").counts(1)
+    desk.press("2").picked("2").press("3").picked("2").press("Enter").counts(2).says("saved")
+    desk.press("ArrowLeft").picked("2").press("b", "Enter").counts(2)
+    desk.press("1", "Enter")
+    expect(desk.page.get_by_role("heading", name="All done, thank you")).to_be_visible()
+    assert answered(desk) == ["both", "2", "both", "1"] and desk.page.errors == []
+
+
+@pytest.mark.parametrize("protocol", ["bivlc-i2t", "bivlc-t2i"])
+def test_one_of_two_is_picked_by_number(sit, protocol):
+    desk = sit(annotator=somebody(protocol, items=2))
+    desk.press("b").press("n").nothing_picked().press("Enter").told("Pick an answer first")
+    for count, key in enumerate("1221", 1):
+        desk.press(key).picked(key).press("Enter")
+        if count < 4:
+            desk.counts(count).says("saved")
+    expect(desk.page.get_by_role("heading", name="All done, thank you")).to_be_visible()
+    assert answered(desk) == ["1", "2", "2", "1"] and desk.page.errors == []
+
+
+def test_yes_no_and_cannot_tell_have_letters_and_numbers(sit):
+    desk = sit(annotator=somebody("verify"))
+    pressed = {"y": "yes", "n": "no", "t": "cannot_tell", "1": "yes", "2": "no"}
+    for count, (key, answer) in enumerate(pressed.items(), 1):
+        desk.press(key).picked(answer).press("Enter").counts(count).says("saved")
+    desk.press("3").picked("cannot_tell").press("u").told("Taken back").picked("no").press("Enter").counts(5)
+    assert Judgment.objects.filter(answer="cannot_tell").count() == 1 and desk.page.errors == []
+
+
+def test_a_sentence_that_is_picked_is_read_out_by_its_number(sit):
+    desk = sit(annotator=somebody("bivlc-i2t"))
+    desk.press("2").told("Sentence 2 picked")
+    verify = sit(annotator=somebody("verify"))
+    verify.press("t").told("Cannot tell picked")
+
+
+@pytest.mark.parametrize("protocol", NEW)
+def test_the_shown_picture_zooms_like_the_others(sit, protocol):
+    desk = sit(annotator=somebody(protocol))
+    desk.press("z", "ArrowRight")
+    scales = "[...document.querySelectorAll('#place img')].map(one => getComputedStyle(one).transform)"
+    assert set(desk.page.evaluate(scales)) == {"matrix(2.5, 0, 0, 2.5, 0, 0)"}
+    assert desk.page.evaluate("desk.style.getPropertyValue('--zx')") == "58%"
+    desk.press("Escape")
+    assert desk.page.evaluate(scales)[0] == "none"
+
+
+def test_a_click_on_the_shown_picture_zooms_and_picks_nothing(sit):
+    desk = sit(annotator=somebody("verify"))
+    desk.page.locator(".still").click()
+    expect(desk.page.locator("#desk.zoomed")).to_be_visible()
+    desk.page.locator(".still").click()
+    expect(desk.page.locator("#desk.zoomed")).to_have_count(0)
+    desk.nothing_picked()
+
+
+@WINDOWS
+@pytest.mark.parametrize("protocol", NEW)
+def test_everything_is_in_sight(sit, protocol, width, height):
+    desk = sit(annotator=somebody(protocol), width=width, height=height)
+    assert outside(desk.page) == []
+    Caption.objects.update(text=LONG)
+    desk.page.reload()
+    desk.at_desk()
+    assert outside(desk.page) == []
+
+
+@WINDOWS
+def test_a_caption_of_any_length_leaves_pictures_and_buttons_in_sight(sit, width, height):
+    annotator = pictures.desk(items=1)
+    Caption.objects.update(text=LONG * 3)
+    desk = sit(annotator=annotator, width=width, height=height)
+    assert [name for name in outside(desk.page) if name != ".caption"] == []
+
+
+def test_two_pictures_of_different_shapes_are_equally_high_and_fill_the_window(sit):
+    page = sit(annotator=somebody("bivlc-disambiguate")).page
+    boxes = [page.locator(".card-option").nth(n).bounding_box() for n in (0, 1)]
+    assert boxes[0]["height"] == pytest.approx(boxes[1]["height"], abs=1)
+    assert boxes[0]["height"] > 480 or sum(box["width"] for box in boxes) > 1290
+    assert sorted(box["width"] / box["height"] for box in boxes) == pytest.approx([1, 640 / 427], rel=0.02)
+
+
+@WINDOWS
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("protocol", NEW)
+def test_every_screen_is_accessible(sit, axe_violations, protocol, width, height, dark):
+    desk = sit(annotator=somebody(protocol), width=width, height=height, dark=dark)
+    found = {"screen": axe_violations(desk.page)}
+    desk.press("1")
+    found["picked"] = axe_violations(desk.page)
+    desk.press("h")
+    found["rules"] = axe_violations(desk.page)
+    assert not any(found.values()), found
+
+
+@pytest.mark.parametrize("protocol", NEW)
+def test_without_script_it_is_judged_all_the_same(open_page, site, protocol):
+    page = open_page(java_script_enabled=False)
+    page.goto(f"{site}/judge/{somebody(protocol).token}/")
+    page.locator("input[name=answer]").nth(1).check()
+    page.get_by_role("button", name="Submit", exact=True).click()
+    expect(page.locator("#done")).to_have_text("1")
+    assert Judgment.objects.count() == 1
+
+
+def test_the_next_stage_comes_by_itself_and_undo_leads_back(sit):
+    plans = [StagePlan("bivlc-choose", "a", settings={"carries": "negative"}),
+             StagePlan("bivlc-disambiguate", "b", "a", apart_from=())]  # fmt: skip
+    study = pictures.paint(make.study(items=2, stages=plans))
+    desk = sit(annotator=make.annotator(study))
+    desk.press("1", "Enter").counts(1).press("2", "Enter")
+    expect(desk.page.get_by_role("heading", name="Before you start")).to_be_visible()
+    desk.page.get_by_role("button", name="start").click()
+    expect(desk.page.get_by_role("radio", name="Both")).to_be_visible()
+    desk.at_desk().counts(0).press("u")
+    expect(desk.page.get_by_role("radio", name="None of them")).to_be_visible()
+    desk.at_desk().counts(1).told("Taken back").picked("2")
+    desk.press("3", "Enter")
+    expect(desk.page.get_by_role("radio", name="Both")).to_be_visible()
+    desk.at_desk().press("b", "Enter").counts(1)
+    stored(desk, 5)
+    assert desk.page.errors == []
