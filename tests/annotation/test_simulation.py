@@ -157,6 +157,12 @@ def test_they_go_through_every_stage(site):
     assert (measured["measures"]["group"]["n"], measured["measures"]["group"]["share"]) == (3, 1.0)
 
 
+def test_they_consent_where_they_are_asked(site):
+    report = run(study(items=1, overlap=1, consent="You may stop at any time."), site, annotators=1)
+    assert (report.judgments, report.errors) == (1, [])
+    assert Annotator.objects.get().consented_at is not None
+
+
 def test_they_pass_the_questions_and_the_practice(site):
     made = make.study(items=4, comprehension=[{"question": "How many?", "options": ["One", "Two"], "answer": 1}])
     stage = made.stages.get()
