@@ -134,12 +134,12 @@ def offer(stage: Stage, item: int, key: str, asks: Sequence[Ask], carried: Mappi
 
 
 def _turn(task: Task, live: bool, stage: Stage) -> bool:
-    """Whether the task was turned on or off by this."""
+    """Whether the task was turned on or off by this. The slots come first: an answer locks its slot, then the task."""
     if task.live == live:
         return False
-    Task.objects.filter(pk=task.pk).update(live=live)
     slots = Slot.objects.filter(task=task)
     slots.update(live=live and stage.state == StageState.OPEN)
+    Task.objects.filter(pk=task.pk).update(live=live)
     return True
 
 

@@ -9,15 +9,17 @@ import uuid
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from django.db import connections
+from django.db import connection, connections, transaction
 
-from annotation import claiming, judging
-from annotation.models import Judgment, Lease, Slot
+from annotation import claiming, judging, promotion
+from annotation.models import Judgment, Lease, Slot, Task
 from tests import make
 
 CLIENTS = 50
 ROUNDS = int(os.environ.get("WINNOW_RACE_ROUNDS", "5"))
-UNLOCKED = claiming.CLAIM.replace("FOR NO KEY UPDATE OF slot SKIP LOCKED", "")
+UNLOCKED = {
+    which: claim.replace("FOR NO KEY UPDATE OF slot SKIP LOCKED", "") for which, claim in claiming.CLAIMS.items()
+}
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -60,8 +62,8 @@ def answer(client, holder):
 
 
 def test_the_control_goes_over_without_the_lock(crowd, monkeypatch):
-    monkeypatch.setattr(claiming, "CLAIM", UNLOCKED)
-    assert UNLOCKED.count("SKIP LOCKED") == 0
+    monkeypatch.setattr(claiming, "CLAIMS", UNLOCKED)
+    assert not any("SKIP LOCKED" in claim for claim in UNLOCKED.values())
     over = any(len(claim_together(crowd, 1)[1]) > 1 for _ in range(20))
     assert over
 
@@ -102,3 +104,34 @@ def test_a_lease_that_ran_out_is_given_on_once(crowd):
     clients = [make.annotator(stage.study) for _ in range(CLIENTS)]
     got = crowd(lambda number: claiming.hold(annotator=clients[number], stage=stage, wanted=1))
     assert sum(len(leases) for leases in got) == 1
+
+
+def test_a_task_that_goes_while_it_is_answered_is_no_deadlock():
+    """An answer locks the slot and then the task; whoever takes the item out of the stage keeps to the same order."""
+    stage = make.stage()
+    slot, task = Slot.objects.get(), Task.objects.get()
+
+    def go_away():
+        try:
+            with transaction.atomic():
+                promotion._turn(task, False, stage)
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            Slot.objects.select_for_update(no_key=True).get(pk=slot.pk)
+            gone = pool.submit(go_away)
+            wait_for_a_lock()
+            Task.objects.select_for_update(no_key=True).get(pk=task.pk)
+        gone.result()
+    assert not Task.objects.get().live
+
+
+def wait_for_a_lock() -> None:
+    """Until another connection waits for one of ours."""
+    waiting = False
+    while not waiting:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted)")
+            waiting = cursor.fetchone()[0]
