@@ -6,7 +6,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from annotation.baseline_plans import baseline_plans
+from annotation.baseline_plans import DIFFERENT, baseline_plans
 from annotation.plans import Assumed, StagePlan
 from annotation.protocols.base import Carried, NotSuitable
 from annotation.protocols.registry import PROTOCOLS
@@ -64,6 +64,12 @@ PRESETS: Mapping[str, Preset] = {
             "Human baseline",
             "How well people answer the benchmark's questions: 500 items that have both images, by 20 annotators.",
             tuple(baseline_plans(source="")),
+        ),
+        Preset(
+            "human-baseline-apart",
+            "Human baseline, questions apart",
+            "The same 500 items, but nobody gets two questions of one item: each is answered on its own.",
+            tuple(baseline_plans(source="", design=DIFFERENT)),
         ),
         Preset("verify", "Verify", "Does the caption hold? Three people an item, and most of them win.", (VERIFY,)),
     )
