@@ -68,7 +68,7 @@ class Stage(models.Model):
     state = models.CharField(max_length=8, choices=StageState, default=StageState.OPEN)
     invite = models.CharField(max_length=32, unique=True, default=secret_token)  # to this stage alone
     protocol = models.CharField(max_length=40)
-    source = models.ForeignKey("self", null=True, blank=True, on_delete=models.PROTECT, related_name="takers")
+    source = models.ForeignKey("self", null=True, blank=True, on_delete=models.RESTRICT, related_name="takers")
     takes = ArrayField(models.CharField(max_length=40), default=kept_only)
     carries = models.CharField(max_length=16, blank=True)  # "negative": the outcome is the item's negative image
     promotion = models.CharField(max_length=8, choices=Promotion, default=Promotion.SETTLED)
@@ -76,7 +76,7 @@ class Stage(models.Model):
         null=True, blank=True, validators=[MinValueValidator(1)]
     )  # only so many items, drawn by the seed
     stratify = models.BooleanField(default=False)  # the sample keeps the shares of types and subtypes
-    after = models.ForeignKey("self", null=True, blank=True, on_delete=models.PROTECT, related_name="followers")
+    after = models.ForeignKey("self", null=True, blank=True, on_delete=models.RESTRICT, related_name="followers")
     apart_from = ArrayField(
         models.PositiveSmallIntegerField(), default=list, blank=True
     )  # positions of stages: who met an item there does not get it here

@@ -24,6 +24,12 @@ def test_it_makes_a_benchmark_and_a_study_and_prints_the_way_in():
     assert (Item.objects.count(), Image.objects.count(), Task.objects.count(), Slot.objects.count()) == (3, 15, 3, 6)
 
 
+def test_it_is_the_whole_pipeline():
+    create_demo()
+    stages = list(Study.objects.get().stages.values_list("name", flat=True))
+    assert stages == ["choose", "disambiguate", "i2t", "t2i"]
+
+
 def test_twice_is_once():
     assert create_demo() == create_demo()
     assert (Study.objects.count(), Benchmark.objects.count()) == (1, 1)

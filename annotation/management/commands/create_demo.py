@@ -3,6 +3,7 @@
 from django.core.management.base import BaseCommand
 from django.urls import reverse
 
+from annotation.baseline_plans import baseline_plans
 from annotation.models import Study
 from annotation.plans import StagePlan
 from annotation.studies import create_study
@@ -30,8 +31,16 @@ class Command(BaseCommand):
 def create_demo(*, items: int, seed: int, by: str) -> Study:
     """Two verbs, each a transaction: where an earlier run ended between them, this one goes on."""
     benchmark = Benchmark.objects.filter(name=BENCHMARK).first() or import_demo(items=items, seed=seed, by=by)
-    stage = StagePlan("bivlc-choose", settings={"overlap": 2})
-    return create_study(name=STUDY, benchmark=benchmark, stages=[stage], seed=seed, by=by)
+    return create_study(name=STUDY, benchmark=benchmark, stages=plans(), seed=seed, by=by)
+
+
+def plans() -> list[StagePlan]:
+    """BiVLC's pipeline, small enough for a first look: any annotator of the one link may go through all of it."""
+    return [
+        StagePlan("bivlc-choose", name="choose", settings={"overlap": 2, "carries": "negative"}),
+        StagePlan("bivlc-disambiguate", name="disambiguate", source="choose"),
+        *baseline_plans(source="disambiguate", sample=10, design="different"),
+    ]
 
 
 def import_demo(*, items: int, seed: int, by: str) -> Benchmark:
