@@ -23,7 +23,8 @@ class Command(BaseCommand):
         except CannotExport as refusal:
             raise CommandError(str(refusal)) from None
         counts = manifest["counts"]
-        self.stdout.write("{imported:,} imported = {kept:,} kept + {dropped:,} dropped + {open:,} open".format(**counts))
+        summed = "{imported:,} imported = {kept:,} kept + {dropped:,} dropped + {open:,} open"
+        self.stdout.write(summed.format(**counts))
         for name, file in manifest["files"].items():
             rows = "" if file["rows"] is None else f" {file['rows']:,} rows"
             self.stdout.write(f"{file['sha256'][:12]}  {file['bytes']:>12,} bytes  {name}{rows}")
