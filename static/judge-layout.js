@@ -46,6 +46,8 @@ export function fit(desk, screen) {
   cards.classList.toggle("pair", Boolean(chosen.pair));
   cards.style.setProperty("--cols", chosen.cols);
   cards.style.setProperty("--rows", chosen.rows);
+  const words = screen.querySelector("h1");
+  words.tabIndex = [words, words.parentElement].some((one) => one.scrollHeight > one.clientHeight + 1) ? 0 : -1; // it scrolls by key
 }
 
 // Words above the pictures, or in a panel beside them.
