@@ -62,6 +62,11 @@ WHERE taker.source_id = %(stage)s AND task.item_id = ANY(%(items)s) AND task.kin
 """
 
 
+# Of a stage that closes: an answer is there before its items are counted, or finds the stage closed and follows alone.
+LOCK_STAGE_TASKS = """
+SELECT id FROM annotation_task WHERE stage_id = %(stage)s AND kind = 'judge' ORDER BY id FOR NO KEY UPDATE
+"""
+
 TAKERS = f"SELECT {columns(Stage, 'taker')} FROM annotation_stage taker WHERE source_id = %(stage)s ORDER BY position"
 THERE = f"""
 SELECT {columns(Task, "task")} FROM annotation_task task
@@ -92,7 +97,9 @@ def _follows_now(taker: Stage, stage: Stage, item: int) -> bool:
     """A sample is drawn when the source closes; of an item that is in it, a changed outcome is followed at once."""
     if taker.sample is not None:
         return taker.tasks.filter(item=item).exists()
-    return taker.promotion == Promotion.SETTLED or stage.state == StageState.CLOSED
+    if taker.promotion == Promotion.SETTLED:
+        return True
+    return Stage.objects.filter(pk=stage.pk, state=StageState.CLOSED).exists()  # it may have closed just now
 
 
 def _asks(stage: Stage, item: int, carried: Mapping[str, str]) -> tuple[str, list[Ask]]:
@@ -227,6 +234,7 @@ def round_of(item: Item) -> int:
 
 def promote(stage: Stage) -> int:
     """What a closed stage settled goes to the stages that wait for its closing; returns how many items went."""
+    fetch(LOCK_STAGE_TASKS, stage=stage.pk)
     went = 0
     for taker in stage.takers.select_related("study__benchmark"):
         taker.source = stage
