@@ -207,5 +207,7 @@ def waiting(*, annotator: Annotator, stage: Stage) -> Waiting:
     had = Lease.objects.filter(task=OuterRef("task"), annotator=annotator).exclude(state=LeaseState.LAPSED)
     leased = Slot.objects.filter(stage=stage, held_until__isnull=False, live=True).exclude(annotator=annotator)
     leased = leased.filter(reserved=None) if stage.strategy == Strategy.POOL else leased.none()
-    times = sorted(leased.filter(~Exists(had)).values_list("held_until", flat=True))
+    met = Lease.objects.filter(task__item=OuterRef("task__item"), task__stage__position__in=stage.apart_from)
+    met = met.filter(annotator=annotator).exclude(state=LeaseState.LAPSED)
+    times = sorted(leased.filter(~Exists(had), ~Exists(met)).values_list("held_until", flat=True))
     return Waiting(others=len(times), frees_at=times[0] if times else None)

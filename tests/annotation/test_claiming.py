@@ -3,8 +3,9 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from annotation import claiming, studies
+from annotation import claiming, seating, studies
 from annotation.models import Lease, LeaseState, Slot, StudyState
+from annotation.plans import StagePlan
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -163,3 +164,17 @@ def test_each_lease_has_a_token_of_its_own():
     stage = make.stage(items=2)
     hold(make.annotator(stage.study), stage, 2)
     assert len(set(Lease.objects.values_list("token", flat=True))) == 2
+
+
+def test_nobody_waits_for_a_screen_that_they_may_not_have():
+    """Its item is one that they met in a stage kept apart, and whoever holds it is gone for good."""
+    plans = [StagePlan("bivlc-choose", name="a"), StagePlan("bivlc-choose", name="b", apart_from=["a"])]
+    study = make.study(stages=plans)
+    first, second = study.stages.all()
+    met, gone = make.annotator(study), make.annotator(study)
+    make.judgment(met, first)
+    seating.sit(annotator=gone, stage=second)
+    [lease] = hold(gone, second)
+    run_out(lease)
+    assert claiming.waiting(annotator=met, stage=second).others == 0
+    assert claiming.waiting(annotator=make.annotator(study), stage=second).others == 1
