@@ -7,7 +7,7 @@ from django.db.models import Avg, Q
 from annotation import checks, claiming, promotion, seating
 from annotation.access import Desk
 from annotation.judging import shown_as
-from annotation.models import Annotator, Judgment, Lease, Slot, Stage, Strategy, StudyState
+from annotation.models import Annotator, Judgment, Lease, LeaseState, Slot, Stage, Strategy, StudyState
 
 
 @dataclass(frozen=True)
@@ -76,9 +76,12 @@ def total(annotator: Annotator | None, stage: Stage) -> int:
     """
     tasks = stage.tasks.filter(kind="judge", live=True).count()
     theirs = Q(reserved=annotator)
+    skipped = Lease.objects.none()
     if stage.strategy != Strategy.POOL:
         theirs |= Q(annotator=annotator)
-    mine = Slot.objects.filter(theirs, stage=stage, live=True).count() if annotator else None
+        skipped = Lease.objects.filter(annotator=annotator, state=LeaseState.SKIPPED)  # a check too: law 4
+    slots = Slot.objects.filter(theirs, stage=stage, live=True).exclude(task__in=skipped.values("task"))
+    mine = slots.count() if annotator else None
     if stage.strategy != Strategy.POOL:
         screens = min(stage.batch_size or tasks, tasks)
         return screens + checks.expected(stage, screens) if mine is None else mine

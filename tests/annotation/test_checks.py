@@ -262,6 +262,22 @@ def test_a_skipped_check_comes_to_nobody_and_counts_as_not_answered():
     assert set(checks.results(stage)) == {two.number}
 
 
+@pytest.mark.parametrize("strategy", [Strategy.POOL, Strategy.BATCHES, Strategy.EVERYONE])
+def test_a_skipped_check_changes_the_total_as_any_skipped_screen_does(strategy):
+    settings = {"strategy": strategy, "batch_size": 8, "check_rate": 0.2}
+    stage = make.stage(items=8, **settings)
+    checks.set_checks(
+        stage=stage, answers={one: ["candidate-0"] for one in make.benchmark(items=2).items.all()}, by="test"
+    )
+    ann, changes = make.annotator(stage.study), {}
+    while len(changes) < 2:
+        [lease] = claiming.hold(annotator=ann, stage=stage, wanted=1)
+        before = turns.total(ann, stage)
+        claiming.skip(annotator=ann, token=lease.token)
+        changes[lease.task.kind] = turns.total(ann, stage) - before
+    assert len(set(changes.values())) == 1
+
+
 def test_undo_flag_and_cannot_judge_work_on_a_check():
     stage, _ = with_checks(check_rate=0.5, known=1, items=3, strategy=Strategy.EVERYONE)
     annotator = make.annotator(stage.study)
