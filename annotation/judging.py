@@ -220,6 +220,8 @@ def undo(*, annotator: Annotator, key: UUID) -> Lease:
         raise NothingToUndo("There is no answer to take back.")
     lease, row = _find(annotator, last.lease.token)
     if earlier is None:
+        if annotator.left_at:  # the screen would come back to somebody who is gone, and to nobody else
+            raise NotOpen("You have left this study; come back to it before you take an answer back.")
         _check_undo(last, lease.task.stage, row["study_state"])
         _withdraw(last, lease, key)
         Annotator.objects.filter(pk=annotator.pk).update(stage=lease.task.stage_id)

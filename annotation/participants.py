@@ -18,6 +18,7 @@ from benchmarks.models import Event
 
 REASON_LENGTH = 500
 SAY_WHY = "Say why, in a few words; it is stored with the decision."
+ARRIVED = "came by another link"  # the verb of the event that keeps the submission from before
 EXCLUDED = "excluded"  # the verb of the event that lists the judgments which counted until then
 LOCK_TASKS = "SELECT id FROM annotation_task WHERE id = ANY(%(tasks)s) ORDER BY id FOR NO KEY UPDATE"
 
@@ -122,9 +123,12 @@ def _lock_stages(stages: Iterable[int]) -> None:
 
 
 def _seat_again(annotator: Annotator) -> None:
-    stage = Stage.objects.select_related("study").get(pk=annotator.stage_id)
+    """Where they were, unless they came by a link to another stage meanwhile."""
     if annotator.excluded_at or annotator.left_at:
         return
+    reach = seating.stages_of(annotator)
+    before = [stage for stage in reach if stage.pk == annotator.stage_id]
+    stage = before[0] if before else seating.next_stage(annotator, reach) or reach[0]
     if stage.strategy in BATCHED:
         _lock_stages([stage.pk])
         _old_place(annotator, stage)
@@ -242,7 +246,7 @@ def arrive(*, annotator: Annotator, stage: Stage | None, by: str, prolific_study
     now |= {"prolific_session": prolific_session or before["prolific_session"]}
     if now == before:
         return
-    events.record(by=by, verb="came by another link", subject=annotator, study=annotator.study_id, before=before)
+    events.record(by=by, verb=ARRIVED, subject=annotator, study=annotator.study_id, before=before)
     _store(annotator, invited_to=stage, **{name: now[name] for name in ("prolific_study", "prolific_session")})
     if now["invited_to"] != before["invited_to"] and not (annotator.left_at or annotator.excluded_at):
         _move_to(annotator, stage)

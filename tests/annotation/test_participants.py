@@ -319,3 +319,25 @@ def test_somebody_excluded_is_seated_nowhere_but_their_newest_submission_is_know
     participants.arrive(annotator=ann, stage=second, by="invite", prolific_session="x2")
     ann.refresh_from_db()
     assert (ann.stage, ann.prolific_session) == (first, "x2")
+
+
+def test_who_comes_back_after_another_stages_link_sits_there():
+    study = make.study(items=2, stages=PIPELINE)
+    first, second = study.stages.all()
+    ann = make.annotator(study, prolific_pid="p", stage=first)
+    participants.leave(annotator=ann, by="test")
+    participants.arrive(annotator=ann, stage=second, by="invite", prolific_session="x2")
+    participants.come_back(annotator=ann, by="test")
+    ann.refresh_from_db()
+    assert ann.stage == second
+
+
+def test_who_has_left_takes_nothing_back_or_the_screen_would_be_nobodys():
+    stage = make.stage(items=2, strategy="batches", batch_size=2)
+    ann, other = make.annotator(stage.study), make.annotator(stage.study)
+    make.judgment(ann, stage)
+    participants.leave(annotator=ann, by="test")
+    with pytest.raises(judging.NotOpen):
+        judging.undo(annotator=ann, key=uuid.uuid4())
+    seating.sit(annotator=other, stage=stage)
+    assert make.judgment(other, stage) and not Slot.objects.filter(judgment=None).exists()
