@@ -67,20 +67,19 @@ def set_codes(*, study: Study, by: str, **codes: str) -> Study:
 
 
 def submissions(study: Study, found: Iterable[Participant]) -> str:
-    """A row for each participant who came from Prolific, as CSV. A person approves or rejects there."""
+    """A row for each submission (`roster.by_submission`), as CSV. A person approves or rejects at Prolific."""
     written = io.StringIO()
     writer = csv.writer(written)
     writer.writerow(COLUMNS)
     for one in found:
-        if one.annotator.prolific_pid:
-            writer.writerow([safe(str(cell)) for cell in _row(study, one)])
+        writer.writerow([safe(str(cell)) for cell in _row(study, one)])
     return written.getvalue()
 
 
 def _row(study: Study, one: Participant) -> Sequence[object]:
     who = one.annotator
     return (
-        who.prolific_pid, who.prolific_session, who.prolific_study, who.pseudonym, one.state, one.code, one.answers,
+        who.prolific_pid, one.session, one.prolific_study, who.pseudonym, one.state, one.code, one.answers,
         one.counted, f"{one.active_minutes:.1f}", f"{one.span_minutes:.1f}", one.checks, one.checks_right,
         f"{one.pay:.2f}", f"{one.span_pay:.2f}", study.currency, "approve" if one.approve else "look",
         "; ".join(one.reasons),

@@ -4,8 +4,9 @@ Signs are reasons to look, in words with their figures; a person decides (law 7)
 as for a thousand.
 """
 
+from bisect import bisect
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 
@@ -13,6 +14,7 @@ from annotation import checks, tallies, training
 from annotation.endings import FINISHED, GIVEN
 from annotation.figures import judgment_rows
 from annotation.models import Annotator, Kind, Seat, Stage, Study
+from annotation.participants import ARRIVED
 from annotation.protocols.registry import PROTOCOLS
 from annotation.tallies import HOUR, Given
 from benchmarks import events
@@ -20,6 +22,7 @@ from benchmarks.models import Event
 
 NOT_BEGUN, WORKING, FINISHED_STATE, SCREENED_OUT = "not begun", "working", "finished", "screened out"
 LEFT, EXCLUDED = "left", "excluded"
+Earlier = Mapping[int, Sequence[tuple[int, str, str]]]  # by annotator: until when, the submission, its study
 FAILED = {"comprehension": "the questions about the rules", "training": "the practice"}
 
 
@@ -31,6 +34,8 @@ class Participant:
     """
 
     annotator: Annotator
+    session: str = ""  # their submission at Prolific, and its study there
+    prolific_study: str = ""
     state: str = NOT_BEGUN
     answers: int = 0
     counted: int = 0
@@ -39,7 +44,7 @@ class Participant:
     pay_per_hour: float = 0.0
     checks: int = 0
     checks_right: int = 0
-    code: str = ""  # the one that they were shown last, for their newest submission
+    code: str = ""  # the one that they were shown last, for this submission
     signs: list[str] = field(default_factory=list)
     times: list[int] = field(default_factory=list)
 
@@ -70,18 +75,51 @@ class Participant:
 
 def participants(study: Study) -> list[Participant]:
     """In the order of joining."""
-    people = study.annotators.select_related("stage", "excluded_by").order_by("number")
+    people = list(study.annotators.select_related("stage", "excluded_by").order_by("number"))
+    return _roster(study, people, {})
+
+
+def by_submission(study: Study) -> list[Participant]:
+    """Everybody from Prolific, once for each of their submissions: what they did between one and the next."""
+    people = list(study.annotators.select_related("stage", "excluded_by").order_by("number"))
+    found = _roster(study, people, _earlier(people))
+    return [one for one in found if one.annotator.prolific_pid]
+
+
+def _earlier(people: Sequence[Annotator]) -> Earlier:
+    """The submissions that a newer one has taken the place of, oldest first."""
+    names, found = {events.named(one): one for one in people}, defaultdict(list)
+    told = list(Event.objects.filter(subject__in=names, verb=ARRIVED).order_by("pk"))
+    newest = {name: one.prolific_session for name, one in names.items()}
+    for event in reversed(told):
+        session = event.data["before"]["prolific_session"]
+        if session and session != newest[event.subject]:
+            until = round(event.at.timestamp() * 1_000_000)
+            mine = found[names[event.subject].number]
+            mine.insert(0, (until, session, event.data["before"]["prolific_study"]))
+            newest[event.subject] = session
+    return found
+
+
+def _roster(study: Study, people: Sequence[Annotator], earlier: Earlier) -> list[Participant]:
     pay = float(study.pay_per_hour)
-    found = {one.number: Participant(one, pay_per_hour=pay) for one in people}
+    found = {}
+    for who in people:
+        mine = [
+            Participant(who, session, of, pay_per_hour=pay)
+            for _, session, of in [*earlier.get(who.number, ()), (0, who.prolific_session, who.prolific_study)]
+        ]
+        found[who.number] = mine
     stages = list(study.stages.all())
     for stage in stages:
-        _add_stage(found, stage, f" in stage {stage.name}" if len(stages) > 1 else "")
-    codes, out = _codes(found.values()), _screened_out(study)
-    for one in found.values():
+        _add_stage(found, earlier, stage, f" in stage {stage.name}" if len(stages) > 1 else "")
+    everybody = [one for mine in found.values() for one in mine]
+    codes, out = _codes(everybody), _screened_out(study)
+    for one in everybody:
         one.span_minutes = (max(one.times) - min(one.times)) / HOUR * 60 if one.times else 0.0
-        kind, one.code = codes.get((one.annotator.pk, one.annotator.prolific_session), ("", ""))
+        kind, one.code = codes.get((one.annotator.pk, one.session), ("", ""))
         one.state = _state(one, kind, (one.annotator.pk, one.annotator.stage_id) in out)
-    return list(found.values())
+    return everybody
 
 
 def _state(one: Participant, kind: str, out: bool) -> str:
@@ -104,27 +142,34 @@ def _screened_out(study: Study) -> set[tuple[int, int]]:
     return set(seats.values_list("annotator", "stage"))
 
 
-def _add_stage(found: dict[int, Participant], stage: Stage, where: str) -> None:
+def _add_stage(found: Mapping[int, list[Participant]], earlier: Earlier, stage: Stage, where: str) -> None:
     """What everybody did in the stage; `where` is how their signs name it."""
-    protocol, of = PROTOCOLS[stage.protocol], defaultdict(list)
+    of, last = defaultdict(list), {}
     rows = judgment_rows(stage)
     for row in rows:
-        of[row.annotator].append(row)
+        which = bisect([until for until, _, _ in earlier.get(row.annotator, ())], row.at)
+        of[row.annotator, which].append(row)
+        last[row.annotator] = max(which, last.get(row.annotator, 0))
     everyone = median([row.active_ms for row in rows if row.counted and row.kind == Kind.JUDGE] or [0])
-    fixed = [choice.identity for choice in protocol.fixed]
-    for number, mine in of.items():
+    fixed = [choice.identity for choice in PROTOCOLS[stage.protocol].fixed]
+    for (number, which), mine in of.items():
         figures = tallies.annotator(number, mine, everyone, 0.0, fixed)
-        _add_rows(found[number], mine, figures)
-        found[number].signs += [f"{sign}{where}" for sign in _signs(figures, everyone / 1000)]
-    for number, result in checks.results(stage).items():
-        found[number].checks += result.n
-        found[number].checks_right += result.right
-        if result.failed:
-            guess = f"guessing gets {result.n * result.guess_rate:.1f}"
-            found[number].signs.append(f"{result.right} of {result.n} checks right, {guess}{where}")
-    for number, kinds in training.results(stage).items():
-        failed = [kind for kind, result in kinds.items() if result.passed is False]
-        found[number].signs += [f"did not pass {FAILED[kind]}{where}" for kind in failed]
+        _add_rows(found[number][which], mine, figures)
+        found[number][which].signs += [f"{sign}{where}" for sign in _signs(figures, everyone / 1000)]
+    checked, tried = checks.results(stage), training.results(stage)
+    for number, mine in found.items():
+        there = mine[last.get(number, -1)]  # not told apart by submission: said of the last one that came here
+        _add_tests(there, checked.get(number), tried.get(number, {}), where)
+
+
+def _add_tests(one: Participant, checked: checks.Result | None, tried: Mapping[str, training.Result], where: str):
+    if checked:
+        one.checks += checked.n
+        one.checks_right += checked.right
+    if checked and checked.failed:
+        guess = f"guessing gets {checked.n * checked.guess_rate:.1f}"
+        one.signs.append(f"{checked.right} of {checked.n} checks right, {guess}{where}")
+    one.signs += [f"did not pass {FAILED[kind]}{where}" for kind, result in tried.items() if result.passed is False]
 
 
 def _add_rows(one: Participant, rows: Sequence[Given], figures: dict) -> None:

@@ -60,7 +60,7 @@ def study_codes(request: HttpRequest, pk: int) -> HttpResponse:
 @staff_only
 def study_submissions(request: HttpRequest, pk: int) -> HttpResponse:
     study = access.study_for(request.user, pk)
-    text = prolific.submissions(study, roster.participants(study))
+    text = prolific.submissions(study, roster.by_submission(study))
     name = f'attachment; filename="submissions-study-{study.pk}.csv"'
     return HttpResponse(text, content_type="text/csv; charset=utf-8", headers={"Content-Disposition": name})
 

@@ -279,7 +279,35 @@ def test_a_code_of_an_earlier_submission_is_not_given_for_the_newest(client, man
     ann = person(study, 1, "p1", prolific_session="x1")
     finish(client, ann)
     participants.arrive(annotator=ann, stage=None, by="test", prolific_session="x2")
-    assert (sheet(client, study)[0]["submission_id"], sheet(client, study)[0]["code_given"]) == ("x2", "")
+    rows = sheet(client, study)
+    assert [row["submission_id"] for row in rows] == ["x1", "x2"]
+    assert [row["code_given"] for row in rows] == [study.completion_code, ""]
+
+
+def test_nobody_is_paid_twice_for_what_they_did_for_an_earlier_submission(client, manager):
+    study = make.study(items=4, stages=TWO, pay_per_hour="60.00")
+    first, second = study.stages.all()
+    ann, other = make.annotator(study, prolific_pid="p1", prolific_session="x1", stage=first), make.annotator(study)
+    for who, minutes in ((ann, 2), (other, 1)):
+        for _ in range(3):
+            make.judgment(who, first, "candidate-0", active_ms=minutes * 60_000, elapsed_ms=minutes * 60_000)
+    participants.arrive(annotator=ann, stage=second, by="test", prolific_study="s2", prolific_session="x2")
+    make.read(ann, second)
+    make.judgment(ann, second, active_ms=60_000, elapsed_ms=60_000)
+    rows = sheet(client, study)
+    assert [(row["submission_id"], row["answers"], row["pay_due"]) for row in rows] == [
+        ("x1", "3", "6.00"),
+        ("x2", "1", "1.00"),
+    ]
+    assert [one.answers for one in roster.participants(study)] == [4, 3]
+
+
+def test_a_link_to_another_stage_without_a_new_submission_parts_nothing(client, manager):
+    study = make.study(stages=TWO)
+    first, second = study.stages.all()
+    ann = make.annotator(study, prolific_pid="p1", prolific_session="x1", stage=first)
+    participants.arrive(annotator=ann, stage=second, by="test")
+    assert [row["submission_id"] for row in sheet(client, study)] == ["x1"]
 
 
 def test_only_prolifics_people_are_in_the_file(client, manager, study):

@@ -1,0 +1,98 @@
+"""Consent, endings and the page of participants in a real browser: by keyboard, at both sizes, clean of axe's rules."""
+
+import pytest
+from django.contrib.auth.models import User
+from playwright.sync_api import expect
+
+from annotation import participants
+from annotation.models import Annotator, Study
+from tests import make
+
+pytestmark = pytest.mark.django_db(transaction=True)
+CONSENT = "We ask you to look at pictures.\n\n- It takes ten minutes.\n- You can stop at any time."
+SIZES = {"desk": {"width": 1366, "height": 768}, "phone": {"width": 390, "height": 844, "dark": True}}
+
+
+@pytest.fixture
+def study(site) -> Study:
+    return make.study(items=6, consent=CONSENT, pay_per_hour="12.00")
+
+
+def agreed(study: Study, judgments: int = 0, **who) -> Annotator:
+    made = make.annotator(study, **who)
+    participants.agree(annotator=made, by="test")
+    for _ in range(judgments):
+        make.judgment(made, study.stages.get(), active_ms=2000, elapsed_ms=2500)
+    return made
+
+
+def tab_to(page, locator) -> None:
+    for _ in range(60):
+        if locator.evaluate("element => element === document.activeElement"):
+            return
+        page.keyboard.press("Tab")
+    raise AssertionError("Tab never comes there.")
+
+
+def fits(page) -> bool:
+    return page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+@pytest.mark.parametrize("size", SIZES.values(), ids=SIZES)
+def test_every_page_of_joining_and_ending_is_clean(site, study, open_page, axe_violations, size):
+    done, left, out = agreed(study, 1, prolific_pid="p1"), agreed(study, 1), agreed(study, 1)
+    participants.leave(annotator=left, by="test")
+    participants.exclude(annotator=out, reason="No.", by="test")
+    study.stages.update(quota=1)
+    page = open_page(**size)
+    paths = [f"/judge/{who.token}/" for who in (done, left, out)]
+    for path in [f"/join/{study.invite}/", f"/judge/{done.token}/leave/", *paths]:
+        page.goto(site + path)
+        assert (axe_violations(page), page.errors, fits(page)) == ([], [], True), path
+
+
+def test_somebody_who_does_not_agree_gets_the_way_back_by_keyboard(site, study, page, axe_violations):
+    page.goto(f"{site}/join/{study.invite}/?PROLIFIC_PID=p1&SESSION_ID=x1")
+    tab_to(page, page.get_by_role("button", name="I do not agree"))
+    page.keyboard.press("Enter")
+    back = page.get_by_role("link", name="Return to Prolific")
+    expect(back).to_have_attribute("href", f"https://app.prolific.com/submissions/complete?cc={study.no_consent_code}")
+    assert axe_violations(page) == [] and not Annotator.objects.exists()
+
+
+def test_somebody_leaves_and_comes_back_without_script(site, study, open_page):
+    who = agreed(study)
+    page = open_page(java_script_enabled=False)
+    page.goto(f"{site}/judge/{who.token}/leave/")
+    page.get_by_role("button", name="Leave the study").click()
+    expect(page.get_by_role("heading", name="You have left the study")).to_be_visible()
+    page.get_by_role("button", name="Take part again").click()
+    expect(page.locator("fieldset.screen").first).to_be_visible()
+
+
+def test_the_page_of_a_paused_study_looks_again_by_itself(site, study, page):
+    Study.objects.update(state="paused")
+    page.clock.install()
+    page.goto(f"{site}/join/{study.invite}/")
+    expect(page.get_by_role("heading", name="The study is paused")).to_be_visible()
+    Study.objects.update(state="open")
+    page.clock.fast_forward(25_000)
+    expect(page.get_by_role("button", name="I agree and take part")).to_be_visible()
+
+
+@pytest.mark.parametrize("size", SIZES.values(), ids=SIZES)
+def test_a_manager_excludes_somebody_by_keyboard(site, study, open_page, sign_in, axe_violations, size):
+    who = agreed(study, 2, prolific_pid="5f2c9e1b7a9d40c8e6f1a2b3")
+    page = open_page(**size)
+    sign_in(page, User.objects.create_user("ana", password="x", is_staff=True))
+    page.goto(f"{site}/studies/{study.pk}/participants/")
+    tab_to(page, page.locator("summary", has_text="Exclude"))
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    page.keyboard.type("Clicked without looking")
+    assert (axe_violations(page), page.errors, fits(page)) == ([], [], True)
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("A-01 is excluded; 2 answers count no longer")).to_be_visible()
+    who.refresh_from_db()
+    assert who.exclusion_reason == "Clicked without looking"
+    assert (axe_violations(page), page.errors, fits(page)) == ([], [], True)
