@@ -9,12 +9,12 @@ from pathlib import Path
 
 from django.db import OperationalError, transaction
 
-from benchmarks import events, gathering, jobs, staging, storing
+from benchmarks import candidates, events, gathering, jobs, staging, storing
 from benchmarks.construction.captions import format_records
 from benchmarks.formats.base import ProblemLog
 from benchmarks.formats.checks import check
 from benchmarks.formats.registry import FORMATS
-from benchmarks.models import Benchmark, Job, JobState
+from benchmarks.models import Benchmark, Image, Job, JobState
 from benchmarks.records import ItemRecord, Problem, Refused
 from benchmarks.reports import report_of
 from workers.archives import ArchiveRefused, Source, open_images
@@ -25,10 +25,14 @@ SQL_DISK_FULL = "53100"
 
 @dataclass(frozen=True)
 class Options:
-    """`format_captions`: BiVLC's step 1, capital first letter and full stop. `text_only`: leave the images out."""
+    """`format_captions`: BiVLC's step 1, capital first letter and full stop. `text_only`: leave the images out.
+
+    `new_candidates`: the rows are items that the benchmark has, and bring another round of candidate images for them.
+    """
 
     format_captions: bool = False
     text_only: bool = False
+    new_candidates: bool = False
 
 
 @dataclass(frozen=True)
@@ -47,7 +51,7 @@ def queue_import(*, name: str, format: str, path: Path, images: Path | None, opt
     params = {"name": name, "format": format, "path": str(path), "images": str(images) if images else None}
     params |= {"options": asdict(options), "by": by, "upload": more.get("upload")}
     params |= {"foreground": more.get("foreground", False)}
-    title = f"Import {name}"
+    title = f"New candidates for {name}" if options.new_candidates else f"Import {name}"
     return jobs.queue_job(kind="import", title=title, params=params, by=by, created_by=more.get("created_by"))
 
 
@@ -119,8 +123,12 @@ def import_records(
 ) -> None:
     """From checked records to a finished job. Raises Refused, Cancelled; nothing of the import is left then."""
     started = time.monotonic()
-    records = without_absent_positives(records, source, log)
-    storing.check_against_stored(order.benchmark_name, records, log)
+    if order.options.new_candidates:
+        candidates.check(order.benchmark_name, records, log)
+        records = candidates.alone(records)
+    else:
+        records = without_absent_positives(records, source, log)
+        storing.check_against_stored(order.benchmark_name, records, log)
     check_images_given(records, source, log)
     log.refuse_if_any()
     staging.sweep_staging()
@@ -179,17 +187,41 @@ def store(
     """The one transaction: rows, files to their places, event, report, job done."""
     with transaction.atomic():
         staging.serial()
-        storing.check_against_stored(order.benchmark_name, records, log)  # again: another import may have been faster
-        log.refuse_if_any()
-        defaults = {"source": order.source, "created_by_id": order.created_by_id}
-        benchmark, new = Benchmark.objects.get_or_create(name=order.benchmark_name, defaults=defaults)
-        stored = storing.store_images(gathered)
-        storing.store_items(benchmark, records, gathered)
+        write = write_candidates if order.options.new_candidates else write_items
+        benchmark, stored, told = write(job, order, records, gathered, log)
         staged.place(stored)
         report = report_of(records, source, gathered, stored=len(stored), log=log)
-        report |= {"benchmark": benchmark.pk, "new": new, "seconds": round(time.monotonic() - started, 1)}
-        events.record(by=order.by, verb="imported", subject=benchmark, job=job.pk, items=len(records))
+        report |= {"benchmark": benchmark.pk, "seconds": round(time.monotonic() - started, 1), **told}
         jobs.finish_job(job=job, by=order.by, report=report)
+
+
+Written = tuple[Benchmark, list[Image], dict]  # the images whose files are to move, and what the report says
+
+
+def write_items(
+    job: Job, order: Order, records: list[ItemRecord], gathered: gathering.Gathered, log: ProblemLog
+) -> Written:
+    storing.check_against_stored(order.benchmark_name, records, log)  # again: another import may have been faster
+    log.refuse_if_any()
+    defaults = {"source": order.source, "created_by_id": order.created_by_id}
+    benchmark, new = Benchmark.objects.get_or_create(name=order.benchmark_name, defaults=defaults)
+    stored = storing.store_images(gathered)
+    storing.store_items(benchmark, records, gathered)
+    events.record(by=order.by, verb="imported", subject=benchmark, job=job.pk, items=len(records))
+    return benchmark, stored, {"new": new}
+
+
+def write_candidates(
+    job: Job, order: Order, records: list[ItemRecord], gathered: gathering.Gathered, log: ProblemLog
+) -> Written:
+    benchmark = Benchmark.objects.get(name=order.benchmark_name)
+    candidates.check_new(benchmark, records, gathered, log)
+    log.refuse_if_any()
+    stored = storing.store_images(gathered)
+    count = candidates.store(benchmark, records, gathered)
+    told = {"items": len(records), "images": count}
+    events.record(by=order.by, verb="imported new candidates", subject=benchmark, job=job.pk, **told)
+    return benchmark, stored, {"new": False, "new_candidates": count}
 
 
 @contextmanager

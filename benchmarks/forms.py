@@ -5,9 +5,11 @@ from collections import Counter
 from django import forms
 from django.core.files.uploadedfile import UploadedFile
 
+from benchmarks.formats.base import Format
 from benchmarks.formats.registry import FORMATS
 from benchmarks.models import Benchmark
 
+NAME = 255  # characters, and bytes
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz")
 PICTURES = (".jpg", ".jpeg", ".png", ".webp", ".gif")
 
@@ -33,6 +35,7 @@ class ImportForm(forms.Form):
     name = forms.CharField(max_length=Benchmark._meta.get_field("name").max_length)
     format_captions = forms.BooleanField(required=False)
     text_only = forms.BooleanField(required=False)
+    new_candidates = forms.BooleanField(required=False)
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
@@ -56,7 +59,25 @@ class ImportForm(forms.Form):
         wrong = [file.name for file in cleaned.get("data", []) if format and not fits(file.name, format.endings)]
         if wrong:
             self.add_error("data", f"{format.title} does not take “{wrong[0]}”. {format.accepts}")
+        elif format and not format.several and len(cleaned.get("data", [])) > 1:
+            self.add_error("data", f"{format.title} takes one file; import one after the other.")
+        if cleaned.get("new_candidates") and format:
+            self.check_new_candidates(cleaned, format)
         return cleaned
+
+    def check_new_candidates(self, cleaned: dict, format: Format) -> None:
+        if not format.candidates:
+            self.add_error("new_candidates", f"{format.title} has no candidate images.")
+        elif cleaned.get("text_only"):
+            self.add_error("new_candidates", "New candidates are images: take “Text alone” away.")
+        if "name" in cleaned and not Benchmark.objects.filter(name=cleaned["name"]).exists():
+            self.add_error("name", "There is no benchmark of this name whose items could get new candidates.")
+
+
+def check_length(name: str) -> None:
+    """What is longer cannot be saved as a file; Django cuts names down to 255 characters."""
+    if len(name) >= NAME or len(name.encode("utf-8", "replace")) > NAME:
+        raise forms.ValidationError(f"The name “{name[:40]}…” is too long. Shorten it, or pack the files in a .zip.")
 
 
 def fits(name: str, endings: tuple[str, ...]) -> bool:
@@ -64,6 +85,10 @@ def fits(name: str, endings: tuple[str, ...]) -> bool:
 
 
 def named_once(files: list[UploadedFile]) -> list[UploadedFile]:
+    """Under the names that they have on their owner's disk: browsers write a quotation mark in a name as %22."""
+    for file in files:
+        check_length(file.name)
+        file.name = file.name.replace("%22", '"')
     twice = [name for name, count in Counter(file.name for file in files).items() if count > 1]
     if twice:
         raise forms.ValidationError(f"“{twice[0]}” is chosen twice; give each file a name of its own.")

@@ -4,7 +4,7 @@ from django.db import connection
 from django.db.models import Count, IntegerField, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
-from benchmarks.models import Benchmark, Item, ItemImage
+from benchmarks.models import Benchmark, Item, ItemImage, Role
 from benchmarks.records import CaptionRecord, ImageRecord, ItemRecord
 
 
@@ -68,3 +68,9 @@ def counted(grouped: QuerySet) -> Coalesce:
 def kinds(items: QuerySet[Item]) -> QuerySet:
     """Rows of type, subtype and their `count`, in alphabetical order."""
     return items.order_by("type", "subtype").values("type", "subtype").annotate(count=Count("pk"))
+
+
+def rounds(benchmark: Benchmark) -> list[dict]:
+    """Rounds of candidates, each with its `items`; none where there are no candidates."""
+    uses = ItemImage.objects.filter(item__benchmark=benchmark, role=Role.CANDIDATE)
+    return list(uses.order_by("round").values("round").annotate(items=Count("item", distinct=True)))

@@ -29,6 +29,12 @@ class ProblemLog:
         if len(self.notes) < KEPT:
             self.notes.append(Problem(code, file, row, column, advice, fatal=False))
 
+    def drop_notes(self, code: str) -> None:
+        """What a note of that kind says does not hold for this import."""
+        kept = [note for note in self.notes if note.code != code]
+        self.note_count -= len(self.notes) - len(kept)
+        self.notes = kept
+
     def archive(self, refused: ArchiveRefused) -> None:
         """All that was wrong with a folder or archive of files."""
         for refusal in refused.refusals:
@@ -54,6 +60,8 @@ class Format:
     accepts: str  # what to give, in a sentence
     endings: tuple[str, ...]  # file name endings that an upload may have; a folder needs none
     reader: Callable[[Path, ProblemLog], Iterator[ItemRecord]]
+    several: bool = False  # takes several files at once
+    candidates: bool = False  # can bring new candidate images for items that are there
 
     def read(self, path: Path, log: ProblemLog) -> Iterator[ItemRecord]:
         """The records of a file (or folder, where `accepts` says so), in its order.

@@ -61,4 +61,5 @@ FORMAT = Format(
     accepts="A .csv with the columns filename, caption, negative_caption, type, subtype, index, hn_img_0, hn_img_1 …",
     endings=(".csv",),
     reader=read,
+    candidates=True,
 )

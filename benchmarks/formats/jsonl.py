@@ -128,4 +128,5 @@ FORMAT = Format(
     accepts="A .jsonl file with one item a line; docs/formats.md shows every field.",
     endings=(".jsonl", ".ndjson"),
     reader=read,
+    candidates=True,
 )

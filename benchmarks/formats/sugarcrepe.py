@@ -109,4 +109,5 @@ FORMAT = Format(
     accepts="A folder or a .zip with SugarCrepe's files (add_att.json … swap_obj.json), or one of them.",
     endings=(".zip", ".json"),
     reader=read,
+    several=True,
 )

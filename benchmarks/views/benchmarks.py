@@ -35,6 +35,7 @@ def benchmark_detail(request: HttpRequest, pk: int) -> HttpResponse:
         "section": "benchmarks",
         "benchmark": queries.with_counts(Benchmark.objects.filter(pk=pk)).get(),
         "kinds": [kind | {"query": urlencode({n: kind[n] for n in ("type", "subtype")})} for kind in kinds],
+        "rounds": queries.rounds(benchmark),
         "chosen": chosen,
         "chosen_count": items.count() if chosen else None,
         "page": page_of(items, request.GET, urlencode(chosen)),

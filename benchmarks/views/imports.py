@@ -15,7 +15,8 @@ from benchmarks.models import Job
 @require_http_methods(["GET", "HEAD", "POST"])
 @access.staff_only
 def import_new(request: HttpRequest) -> HttpResponse:
-    form = ImportForm(request.POST or None, request.FILES or None)
+    asked = {name: request.GET[name] for name in ("name", "new_candidates") if name in request.GET}
+    form = ImportForm(request.POST or None, request.FILES or None, initial=asked)
     if request.method == "POST" and form.is_valid():
         job = ordered(request, form)
         if job:
@@ -39,7 +40,7 @@ def ordered(request: HttpRequest, form: ImportForm) -> Job | None:
         return None
     if len(asked["images"]) == 1 and images.suffix.lower() not in {".zip", ".tar", ".gz", ".tgz"}:
         images = images.parent  # a single image file is a folder of one
-    options = actions.Options(format_captions=asked["format_captions"], text_only=asked["text_only"])
+    options = actions.Options(**{name: asked[name] for name in ("format_captions", "text_only", "new_candidates")})
     return actions.queue_import(
         name=asked["name"], format=asked["format"], path=path, images=images, options=options,
         by=named(request.user), created_by=request.user, upload=str(folder),

@@ -75,3 +75,11 @@ def test_cancel(manager, waiting, tmp_path):
     expect(manager.get_by_role("heading", name="Cancelled")).to_be_visible()
     jobs.run(job_id=waiting[0], by="test", work=actions.import_files)
     assert Job.objects.get().state == "cancelled" and not Item.objects.exists()
+
+
+def test_a_name_with_a_quotation_mark_arrives(manager, waiting, tmp_path):
+    item = importing.item(1, images=[{"role": "positive", "file": 'a "red" cup.jpg'}])
+    picture = {"name": 'a "red" cup.jpg', "mimeType": "image/jpeg", "buffer": importing.jpeg(1)}
+    fill_in(manager, importing.manifest(tmp_path, [item]), picture)
+    expect(manager.get_by_role("heading", name="Waiting for a worker")).to_be_visible()
+    assert jobs.run(job_id=waiting[0], by="test", work=actions.import_files).state == "done"

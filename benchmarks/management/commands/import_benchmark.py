@@ -24,13 +24,20 @@ class Command(BaseCommand):
         parser.add_argument("--name", required=True, help="the benchmark's name; one that exists gets the items added")
         parser.add_argument("--format-captions", action="store_true", help="capital first letter, final full stop")
         parser.add_argument("--text-only", action="store_true", help="leave the images out")
+        parser.add_argument(
+            "--new-candidates", action="store_true",
+            help="the rows are items of that benchmark: add their candidate images as a new round",
+        )  # fmt: skip
 
-    def handle(self, *, format, path, images, name, format_captions, text_only, **rest):
+    def handle(self, *, format, path, images, name, format_captions, text_only, new_candidates=False, **rest):
         if not name.strip() or len(name) > 120:
             raise CommandError("Give a --name of 1 to 120 characters.")
         if not Path(path).exists():
             raise CommandError(f"There is no {path}.")
-        options = actions.Options(format_captions=format_captions, text_only=text_only)
+        if new_candidates and (text_only or not FORMATS[format].candidates):
+            carry = ", ".join(one.name for one in FORMATS.values() if one.candidates)
+            raise CommandError(f"New candidates are images, of one of the formats {carry}.")
+        options = actions.Options(format_captions, text_only, new_candidates)
         job = actions.queue_import(
             name=name.strip(), format=format, path=Path(path).absolute(), images=images and Path(images).absolute(),
             options=options, by=BY, foreground=True,
@@ -82,6 +89,8 @@ def summary(report: dict) -> list[str]:
     """The report, a line for each sum; the sums add up."""
     images, files = report["images"], report["files"]
     lines = [f"{report['items']:,} items, {report['captions']:,} captions, {report['uses']:,} places for images."]
+    if "new_candidates" in report:
+        lines = [f"{report['items']:,} items got {report['new_candidates']:,} new candidates."]
     if files:
         lines += [
             f"{images['named']:,} image names = {images['stored']:,} stored + {images['known']:,} stored before "
