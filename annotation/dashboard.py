@@ -6,7 +6,7 @@ from django.urls import NoReverseMatch, reverse
 
 from annotation import charts, exports, funnel, review
 from annotation.figures import study_figures
-from annotation.models import STUDY_MOVES, Promotion, Stage, StageState, Strategy, Study, StudyState
+from annotation.models import STUDY_MOVES, Promotion, Slot, Stage, StageState, Strategy, Study, StudyState
 from annotation.protocols.registry import PROTOCOLS
 from annotation.pseudonyms import pseudonym
 from annotation.rows import fetch
@@ -74,6 +74,7 @@ def contents(stage: Stage) -> dict:
         "batches": shared_out,
         "outcome_bars": list(charts.outcome_bars(figures["outcomes"], funnel.measures(stage))),
         "closing": closing(stage, stages, whole),
+        "again": again(stage),
         "axis": charts.axis(figures),
         "dots": list(charts.dots(figures)),
         "disagreements": review.disagreements(stage, SHOWN),
@@ -133,6 +134,13 @@ def closing(stage: Stage, stages: list[Stage], whole: dict) -> list[dict]:
             ready += step["kept"] if "kept" in taker.takes else 0
             found.append({"to": taker, "ready": ready, "drawn": taker.sample and min(taker.sample, ready)})
     return found
+
+
+def again(stage: Stage) -> int:
+    """Items of a closed stage that are given out all the same: sent back, or with new candidates."""
+    if stage.state == StageState.OPEN:
+        return 0
+    return Slot.objects.filter(stage=stage, live=True, judgment=None).values("task__item").distinct().count()
 
 
 def stage_links(stage: Stage) -> list[tuple[str, str]]:
