@@ -20,6 +20,7 @@ load: $(VENV)/requirements-dev.stamp
 	@$(BIN)/python -m tests.load.throughput
 	@$(BIN)/python -m tests.load.full_study
 	@$(BIN)/python -m tests.load.import_full
+	@$(BIN)/python -m tests.load.blinding
 
 lint: $(VENV)/requirements-dev.stamp
 	@$(BIN)/ruff check .

@@ -9,11 +9,12 @@ import re
 import time
 import uuid
 import zlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from random import Random
 
 import numpy
+from django.db import connection
 from django.test import Client
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
@@ -22,8 +23,10 @@ from sklearn.model_selection import GroupKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from annotation.models import Annotator, Kind, Lease, Stage
-from benchmarks.models import Caption
+from annotation import checks
+from annotation.models import Annotator, Kind, Lease, Stage, Strategy, Task
+from annotation.protocols.base import Protocol
+from benchmarks.models import Benchmark, Caption, ItemImage
 from tests import make
 
 JSON = {"HTTP_ACCEPT": "application/json"}
@@ -64,6 +67,9 @@ def of_fragment(html: str, lease: str) -> dict[str, float]:
         "order": check_sum(repr(names)), "values": check_sum(values), "addresses": len(addresses),
         "address_shapes": check_sum(repr([shape(one) for one in addresses])), "token_length": len(lease),
     }  # fmt: skip
+    for place, option in enumerate(html.split('<input type="radio"')[1:]):
+        bare = re.sub(r'src="([^"]*)"', lambda src: shape(src[1]), option)
+        found |= {f"option_{place}_bytes": len(option.encode()), f"option_{place}_order": check_sum(bare)}
     return found | {f"token_{place}": byte for place, byte in enumerate(uuid.UUID(lease).bytes)}
 
 
@@ -145,11 +151,39 @@ def collect(stage: Stage, annotators: int, screens: int) -> list[Seen]:
     return found
 
 
-def alike(benchmark) -> None:
-    """Captions of one length, so that no size says which item it is."""
-    for caption in Caption.objects.filter(item__benchmark=benchmark):
-        caption.text = f"A {caption.item.position:04d} cup and a plate."
-        caption.save()
+QUESTIONS = {"bivlc-choose": 1, "bivlc-i2t": 2, "bivlc-t2i": 2}  # that an item makes
+
+
+def alike(benchmark: Benchmark) -> None:
+    """Captions in the same words, so that no size says which item it is."""
+    Caption.objects.filter(item__benchmark=benchmark).update(text="A red cup and a blue plate.")
+
+
+def stage_with_checks(strategy: str, items: int, known: int, **settings) -> Stage:
+    """One screen in four is a check, from another benchmark."""
+    stage = make.stage(items=items, overlap=50, strategy=strategy, check_rate=0.25, **settings)
+    source = make.benchmark(items=known)
+    source.items.update(truth={"bivlc-choose": ["candidate-1"]})
+    for benchmark in (stage.study.benchmark, source):
+        alike(benchmark)
+    checks.set_checks(stage=stage, answers={item: [] for item in source.items.all()}, by="test")
+    return stage
+
+
+def stage_with_sides(protocol: str, items: int) -> Stage:
+    """Every item has two captions, two images to tell apart, and candidates of which the second is right."""
+    source = make.benchmark(items=items)
+    source.items.update(truth={"bivlc-choose": ["candidate-1"]})
+    for item in source.items.all():
+        ItemImage.objects.create(item=item, image=make.image(), role="negative", position=0, source_name="n.jpg")
+    alike(source)
+    return make.stage(benchmark=source, protocol=protocol, overlap=50, strategy=Strategy.EVERYONE)
+
+
+def seed(number: int) -> None:
+    """The database draws the order of options; seeded, the same study shows the same orders again."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT setseed(%s)", [1 / (number + 1)])
 
 
 # What is to be found out
@@ -161,11 +195,15 @@ def is_check(seen: Sequence[Seen]) -> list[bool]:
     return [kinds[one.lease] == Kind.CHECK for one in seen]
 
 
-def right_place(seen: Sequence[Seen], right: Callable[[Lease], str]) -> list[int]:
+def right_place(seen: Sequence[Seen], protocol: Protocol) -> list[int]:
     """At which place on each screen the right option stood."""
-    leases = Lease.objects.filter(token__in=[one.lease for one in seen]).select_related("task__item", "task__stage")
-    places = {str(lease.token): lease.shown.index(right(lease)) for lease in leases}
+    leases = Lease.objects.filter(token__in=[one.lease for one in seen]).select_related("task__item")
+    places = {str(lease.token): lease.shown.index(right(lease.task, protocol)) for lease in leases}
     return [places[one.lease] for one in seen]
+
+
+def right(task: Task, protocol: Protocol) -> str:
+    return protocol.right(task.question, task.options) or task.item.truth[protocol.name][0]
 
 
 # Looking for it

@@ -1,0 +1,81 @@
+"""Questions and practice in a real browser: by keyboard alone, without script, within the accessibility rules."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from annotation import judging, training
+from annotation.models import Kind
+from tests import make, pictures
+from tests.annotation.test_training import QUESTIONS, stage_with
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def stage(site):
+    made = stage_with(training_items=2, comprehension=QUESTIONS, items=3)
+    source = made.tasks.filter(kind=Kind.TRAINING).first().item.benchmark
+    for benchmark in (made.study.benchmark, source):
+        pictures.paint(SimpleNamespace(benchmark=benchmark))
+    return made
+
+
+def right_key(annotator, stage):
+    step = training.step(annotator=annotator, stage=stage)
+    return judging.shown_as(step.lease, "candidate-1")
+
+
+def test_by_keyboard_alone(page, site, stage, axe_violations):
+    annotator = make.annotator(stage.study)
+    page.goto(f"{site}/judge/{annotator.token}/")
+    assert axe_violations(page) == []
+    page.locator("summary").focus()
+    for presses in (["Tab", "ArrowDown"], ["Tab", "Space"]):  # the second option of the first, the first of the second
+        for key in presses:
+            page.keyboard.press(key)
+    page.keyboard.press("Enter")
+    page.wait_for_selector("text=Practice 1 of 2")
+    assert axe_violations(page) == []
+    for right in (True, False):
+        page.keyboard.press(right_key(annotator, stage) if right else "n")
+        page.keyboard.press("Enter")
+        page.wait_for_selector("#told")
+        assert page.locator("#told strong").inner_text() == ("Right." if right else "Not right.")
+        assert axe_violations(page) == []
+        page.keyboard.press("Enter")
+        page.wait_for_function("!document.getElementById('told')")
+    page.wait_for_selector("text=1 of 2 was right; 2 are needed.")
+    assert page.errors == []
+
+
+def test_without_script(open_page, site, stage):
+    annotator = make.annotator(stage.study)
+    page = open_page(java_script_enabled=False)
+    page.goto(f"{site}/judge/{annotator.token}/")
+    page.get_by_label("content").check()
+    page.get_by_label("none").check()
+    page.get_by_role("button", name="Send the answers").click()
+    for _ in range(2):
+        page.locator(f"input[name=answer][value='{right_key(annotator, stage)}']").check(force=True)
+        page.get_by_role("button", name="Answer").click()
+        page.get_by_role("button", name="Go on").click()
+    assert page.locator("#desk[data-done='0']").count() == 1
+
+
+@pytest.mark.parametrize(("width", "height"), [(1366, 768), (390, 844)])
+@pytest.mark.parametrize("dark", [False, True])
+def test_nothing_runs_over_the_edge(open_page, site, stage, axe_violations, width, height, dark):
+    annotator = make.annotator(stage.study)
+    page = open_page(width=width, height=height, dark=dark)
+    page.goto(f"{site}/judge/{annotator.token}/")
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.get_by_label("content").check()
+    page.get_by_label("none").check()
+    page.get_by_role("button", name="Send the answers").click()
+    page.wait_for_selector("#desk.ready")
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.keyboard.press("n")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#told")
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth") and axe_violations(page) == []
