@@ -21,6 +21,7 @@ load: $(VENV)/requirements-dev.stamp
 	@$(BIN)/python -m tests.load.full_study
 	@$(BIN)/python -m tests.load.import_full
 	@$(BIN)/python -m tests.load.blinding
+	@$(BIN)/python -m tests.load.paper
 
 lint: $(VENV)/requirements-dev.stamp
 	@$(BIN)/ruff check .

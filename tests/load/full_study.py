@@ -1,9 +1,10 @@
-"""A 500-item batch at overlap 2, from drawn scenes to an export whose figures are computed again.
+"""A pipeline of 500 items, from drawn scenes to an export whose figures are computed again.
 
     python -m tests.load.full_study [--items 500] [--annotators 10]
 
-Ten simulated annotators with 10 % errors work through it over HTTP; the split is exported twice. The two must have the
-same bytes, and figures.json must agree with tests/annotation/recompute.py to 1e-9.
+Ten simulated annotators with 10 % errors work through its selecting stages over HTTP; then disambiguation is closed, so
+that the baseline's sample is drawn, and ten more come for that. The split is exported twice. The two must have the same
+bytes, and figures.json must agree with tests/annotation/recompute.py to 1e-9.
 """
 
 import argparse
@@ -13,6 +14,8 @@ import time
 from pathlib import Path
 
 from tests.load import scratch, throughput
+
+STUDY = "Demo: drawn scenes"
 
 
 def seconds(what: str, began: float) -> None:
@@ -25,7 +28,16 @@ def truth_kept(split: Path) -> tuple[int, int]:
 
     kept = [json.loads(line) for line in (split / "items.jsonl").read_text().splitlines()]
     truth = {item.key: item.truth["bivlc-choose"] for item in Item.objects.all()}
-    return sum(row["outcome"] in truth[row["id"]] for row in kept), len(kept)
+    chosen = [(row["id"], next(image["key"] for image in row["images"] if image["chosen"])) for row in kept]
+    return sum(image in truth[item] for item, image in chosen), len(kept)
+
+
+def close_selection() -> None:
+    from annotation.models import Stage
+    from annotation.studies import move_stage
+
+    for stage in Stage.objects.filter(name__in=["choose", "disambiguate"], state="open"):
+        move_stage(stage=stage, to="closed", by="measure")
 
 
 def run(items: int, annotators: int) -> bool:
@@ -34,6 +46,7 @@ def run(items: int, annotators: int) -> bool:
 
         from config import preparation, supervisor
         from tests.annotation.recompute import differences, recompute
+        from tests.annotation.recompute_baseline import baseline
 
         preparation.collect_static()
         began = time.monotonic()
@@ -43,7 +56,9 @@ def run(items: int, annotators: int) -> bool:
         web = throughput.serve(listener, var)
         try:
             url = f"http://127.0.0.1:{listener.getsockname()[1]}"
-            call_command("simulate", "Demo: drawn scenes", annotators=annotators, error_rate=0.1, url=url)
+            for _ in range(2):
+                call_command("simulate", STUDY, annotators=annotators, error_rate=0.1, url=url)
+                close_selection()
         finally:
             web.terminate()
             web.wait(20)
@@ -51,14 +66,21 @@ def run(items: int, annotators: int) -> bool:
         splits = [var / "one", var / "two"]
         for split in splits:
             began = time.monotonic()
-            call_command("export_split", "Demo: drawn scenes", out=split)
+            call_command("export_split", STUDY, out=split)
             seconds("exported", began)
         figures = json.loads((splits[0] / "figures.json").read_text())
+        theirs = figures.pop("baselines")[0]
+        ours = baseline(splits[0])
         found = differences(recompute(splits[0]), figures)
+        found += differences(ours, {name: theirs[name] for name in ours})
         same = all(file.read_bytes() == (splits[1] / file.name).read_bytes() for file in splits[0].iterdir())
         right, kept = truth_kept(splits[0])
-        print(json.dumps(figures["progress"]))
-        print(json.dumps([{"on": a["on"], "percent": a["percent"], "alpha": a["alpha"]} for a in figures["agreement"]]))
+        print(
+            json.dumps({name: figures["funnel"][name] for name in ("imported", "kept", "dropped", "open", "reasons")})
+        )
+        for stage in figures["stages"]:
+            print(json.dumps([stage["progress"], [(a["on"], a["percent"], a["alpha"]) for a in stage["agreement"]]]))
+    print("\n".join(found))
     print(
         f"{len(found)} figures differ by more than 1e-9; the two exports have {'the same' if same else 'OTHER'} bytes"
     )
