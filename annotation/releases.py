@@ -14,7 +14,7 @@ from pathlib import Path
 from django.conf import settings
 from django.db import connection, transaction
 
-from annotation import baseline, release_cards, release_files, release_rows
+from annotation import baseline, promotion, release_cards, release_files, release_rows
 from annotation.decisions import DROPPED, KEPT
 from annotation.figures import study_figures
 from annotation.funnel import funnel
@@ -33,6 +33,8 @@ class CannotExport(ValueError):
 def export_split(*, study: Study, out: Path, by: str, step: Step = lambda done, total: None) -> dict:
     """Write the study's split to the folder `out` and return its manifest. `step(done, total)` counts items.
 
+    What was imported since is taken in first, so that the split counts the benchmark as it is.
+
     A folder that holds a former export is replaced; any other that is not empty is refused (CannotExport).
     """
     out = Path(out).absolute()
@@ -40,6 +42,7 @@ def export_split(*, study: Study, out: Path, by: str, step: Step = lambda done, 
     folder = out.with_name(f".{out.name}.{os.getpid()}.part")
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
+    promotion.take_in(study, by=by)
     try:
         with _snapshot():
             manifest = _write(Study.objects.select_related("benchmark").get(pk=study.pk), folder, step)

@@ -3,6 +3,7 @@
 import uuid
 
 import pytest
+from django.core.management import call_command
 
 from annotation import access, claiming, judging, promotion, seating, studies, turns
 from annotation.models import Judgment, Slot, Task
@@ -264,3 +265,10 @@ def test_undo_of_what_dropped_it_comes_too_late(study):
         labels(study)[0][0] == "open"
         and Task.objects.filter(stage__position=1, item__position=0, live=True).count() == 1
     )
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_export_takes_them_in(study, tmp_path):
+    bring(study, 0)
+    call_command("export_split", study.name, out=tmp_path / "out")
+    assert Task.objects.filter(stage__position=1, item__position=0, live=True, round=2).exists()
