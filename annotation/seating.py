@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from annotation import checks, claiming, training
 from annotation.claiming import BATCHED
-from annotation.models import Annotator, Instructions, Seat, Slot, Stage, StageState, Strategy
+from annotation.models import Annotator, Instructions, Seat, Stage, StageState, Strategy
 from annotation.rows import fetch
 from benchmarks import events
 
@@ -98,7 +98,7 @@ def _give_batch(annotator: Annotator, stage: Stage, seat: Seat) -> None:
 
 def free_place(annotator: Annotator, stage: Stage) -> tuple[int, int] | None:
     """The batch and place that the annotator would be given, with the items that they had in the stage before."""
-    judged = _judged(annotator, stage) if stage.quota else 0
+    judged = claiming.judged(annotator, stage) if stage.quota else 0
     found = fetch(
         FREE_PLACES, stage=stage.pk, annotator=annotator.pk, apart=stage.apart_from, after=stage.after_id,
         room=stage.quota - judged if judged else None,
@@ -135,7 +135,7 @@ def has_work(annotator: Annotator, stage: Stage) -> bool:
         return False
     if stage.strategy in BATCHED:
         return claimable(annotator, stage) or free_place(annotator, stage) is not None
-    full = stage.quota is not None and _judged(annotator, stage) >= stage.quota
+    full = stage.quota is not None and claiming.judged(annotator, stage) >= stage.quota
     return not full and claimable(annotator, stage)
 
 
@@ -148,10 +148,6 @@ def claimable(annotator: Annotator, stage: Stage) -> bool:
 
 def _is_screened_out(annotator: Annotator, stage: Stage) -> bool:
     return Seat.objects.filter(annotator=annotator, stage=stage, screened_out_at__isnull=False).exists()
-
-
-def _judged(annotator: Annotator, stage: Stage) -> int:
-    return Slot.objects.filter(stage=stage, annotator=annotator, judgment__isnull=False).count()
 
 
 def next_stage(annotator: Annotator, stages: Sequence[Stage] | None = None) -> Stage | None:

@@ -17,13 +17,6 @@ from tests import make
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def manager(client):
-    user = User.objects.create_user("ana", password="x", is_staff=True)
-    client.force_login(user)
-    return user
-
-
 def tied(items=1, answers=("none", "candidate-1"), **settings):
     """A stage whose every task has these answers, one of each annotator."""
     study = make.study(items=items, **{"overlap": len(answers), "tie_rule": "adjudicate", **settings})

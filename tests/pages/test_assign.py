@@ -15,13 +15,6 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def manager(client):
-    user = User.objects.create_user("ana", password="x", is_staff=True)
-    client.force_login(user)
-    return user
-
-
-@pytest.fixture
 def stage() -> Stage:
     return make.stage(items=4, strategy="named")
 
@@ -53,9 +46,9 @@ def test_a_link_can_lead_to_every_stage(client, manager, stage):
     assert Annotator.objects.get().invited_to is None
 
 
-def test_the_manager_is_told_that_these_people_are_not_asked_for_consent(client, manager):
+def test_the_manager_is_told_that_these_people_are_asked_for_consent(client, manager):
     asked = make.stage(items=1, strategy="named", consent="I agree.")
-    assert "Ask these people yourself" in client.get(page(asked)).content.decode()
+    assert "asked for their consent before their first screen" in client.get(page(asked)).content.decode()
 
 
 def test_items_are_given_by_key(client, manager, stage):

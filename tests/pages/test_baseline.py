@@ -14,13 +14,6 @@ from tests import crew, make
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def manager(client):
-    user = User.objects.create_user("ana", password="x", is_staff=True)
-    client.force_login(user)
-    return user
-
-
 def nine_in_ten(dice, task, protocol) -> str:
     right = PROTOCOLS[protocol].right(task.question, task.options)
     return right if dice.random() < 0.9 else next(one for one in task.options if one != right)

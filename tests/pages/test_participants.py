@@ -25,13 +25,6 @@ TWO = [
 
 
 @pytest.fixture
-def manager(client):
-    user = User.objects.create_user("ana", password="x", is_staff=True)
-    client.force_login(user)
-    return user
-
-
-@pytest.fixture
 def study():
     return make.study(items=40, overlap=2, pay_per_hour="12.00", consent="")
 

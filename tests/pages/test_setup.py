@@ -18,13 +18,6 @@ NEW = "/studies/new/"
 ONE = "bivlc-choose"
 
 
-@pytest.fixture
-def manager(client):
-    user = User.objects.create_user("ana", password="x", is_staff=True)
-    client.force_login(user)
-    return user
-
-
 def shown(html: str) -> dict[str, str]:
     """What the page's form would send as it stands: fields by name."""
     form = html[html.index('id="new-study"') : html.index("</form>", html.index('id="new-study"'))]

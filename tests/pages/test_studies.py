@@ -30,13 +30,6 @@ ACTIONS = ["study-move", "study-export", "study-instructions"]
 
 
 @pytest.fixture
-def manager(client):
-    user = User.objects.create_user("ana", password="x", is_staff=True)
-    client.force_login(user)
-    return user
-
-
-@pytest.fixture
 def study():
     return crowd.stage(items=18, people=4, overlap=2).study
 

@@ -39,7 +39,7 @@ def plans() -> list[StagePlan]:
     return [
         StagePlan("bivlc-choose", name="choose", settings={"overlap": 2, "carries": "negative"}),
         StagePlan("bivlc-disambiguate", name="disambiguate", source="choose"),
-        *baseline_plans(source="disambiguate", sample=10, design="different"),
+        *baseline_plans(source="disambiguate", sample=10, design="different", apart=BEFORE),
     ]
 
 
