@@ -1,0 +1,37 @@
+"""Practice in a real Chromium: its pictures are there and in sight, before and after the answer."""
+
+import pytest
+from playwright.sync_api import expect
+
+from annotation import training
+from annotation.gold import Known
+from benchmarks.models import Caption
+from tests import make, pictures
+from tests.browser.test_judge_look import INSIDE
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+def pupil():
+    """About to practise: four pictures, square and side by side with the words, as BiVLC's are."""
+    source = make.benchmark(items=1, candidates=4)
+    Caption.objects.filter(item__benchmark=source).update(text="A grey and white rabbit lays in a sink.")
+    pictures.paint(make.study(benchmark=source))
+    study = make.study()
+    known = {item: Known(("candidate-1",)) for item in source.items.all()}
+    training.set_training(stage=study.stages.get(), known=known, by="test")
+    return make.annotator(study)
+
+
+@pytest.mark.parametrize(("width", "height"), [(1366, 768), (390, 844)])
+def test_the_pictures_of_practice_are_in_sight(sit, width, height):
+    desk = sit(annotator=pupil(), width=width, height=height).at_desk()
+    seen = desk.page.locator(".card-option img")
+    expect(seen).to_have_count(4)
+    for press in ([], ["1", "Enter"]):
+        desk.press(*press)
+        expect(desk.page.locator("#told")).to_have_count(len(press) // 2)
+        desk.at_desk()
+        assert all(image.bounding_box() and image.bounding_box()["width"] > 100 for image in seen.all())
+        assert desk.page.evaluate(INSIDE, [".card-place", "h1", ".submit"]) == []
+    assert desk.page.errors == []
