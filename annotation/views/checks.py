@@ -6,7 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
-from annotation import access, checks, gold, pasted, screening, training
+from annotation import access, checks, gold, passing, pasted, screening, training
 from annotation.gold import CannotSet
 from annotation.models import Kind, Stage
 from annotation.setup_forms import FAILURES, PercentField
@@ -103,10 +103,11 @@ def _do(request: HttpRequest, stage: Stage, form: forms.Form | None) -> str:
 
 def _page(request: HttpRequest, stage: Stage, bound: dict[str, forms.Form], status: int = 200) -> HttpResponse:
     found = checks.table(stage)
-    per_annotator = checks.expected(stage, stage.batch_size or stage.quota or 100)
+    screens = stage.batch_size or 100
     context = {
         "section": "studies", "study": stage.study, "stage": stage, "forms": bound, "checks": found,
-        "live": sum(task.live for task in found), "per_annotator": per_annotator,
+        "live": sum(task.live for task in found),
+        "screens": screens, "wanted": passing.checks_for(screens, stage.check_rate),
         "practice": list(stage.tasks.filter(kind=Kind.TRAINING).select_related("item__benchmark").order_by("pk")),
         "people": screening.people(stage), "allowed": screening.answers_allowed(stage),
         "comprehension_tries": training.tries_of(stage, "comprehension"),

@@ -79,3 +79,4 @@ def test_nothing_runs_over_the_edge(open_page, site, stage, axe_violations, widt
     page.keyboard.press("Enter")
     page.wait_for_selector("#told")
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth") and axe_violations(page) == []
+    assert page.locator(".card-place img").first.bounding_box()["width"] > 100

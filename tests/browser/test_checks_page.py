@@ -1,0 +1,50 @@
+"""The page of checks and training in a real browser."""
+
+import pytest
+from playwright.sync_api import expect
+
+from annotation.models import Kind
+from tests.annotation.test_checks import with_checks
+from tests.annotation.test_training import QUESTIONS
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def stage(site):
+    made, _ = with_checks(known=3, items=3, comprehension=QUESTIONS)
+    return made
+
+
+@pytest.fixture
+def manager(django_user_model):
+    return django_user_model.objects.create_user("manager", password="x", is_staff=True)
+
+
+@pytest.mark.parametrize(("width", "height", "dark"), [(1366, 768, False), (390, 844, True)])
+def test_it_can_be_used_by_everybody(open_page, site, sign_in, manager, stage, axe_violations, width, height, dark):
+    page = open_page(width=width, height=height, dark=dark)
+    sign_in(page, manager)
+    page.goto(f"{site}/studies/{stage.study_id}/stages/1/checks/")
+    for summary in page.locator("summary").all():
+        summary.click()
+    assert axe_violations(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth") and page.errors == []
+
+
+def test_checks_are_added_and_removed_by_keyboard(page, site, sign_in, manager, stage):
+    sign_in(page, manager)
+    page.goto(f"{site}/studies/{stage.study_id}/stages/1/checks/")
+    page.locator("summary", has_text="Add checks").focus()
+    for key in ("Enter", "Tab", "Tab"):
+        page.keyboard.press(key)
+    page.keyboard.type("item-0 none")
+    for key in ("Tab", "Tab", "Enter"):
+        page.keyboard.press(key)
+    expect(page.get_by_text("1 added.")).to_be_visible()
+    page.locator("input[name=task]").first.focus()
+    page.keyboard.press("Space")
+    page.get_by_role("button", name="Remove the marked ones").first.focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("1 removed, 0 retired.")).to_be_visible()
+    assert stage.tasks.filter(kind=Kind.CHECK).count() == 3
