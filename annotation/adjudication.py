@@ -14,6 +14,7 @@ from annotation.decisions import ADJUDICATOR, DROPPED, KEPT
 from annotation.models import Kind, Outcome, Slot, Stage, Task
 from annotation.protocols.base import CANNOT_JUDGE
 from annotation.protocols.registry import PROTOCOLS
+from annotation.retrying import anew
 from annotation.rows import fetch
 from benchmarks import events
 from benchmarks.models import Event
@@ -58,6 +59,7 @@ def answers(task: Task, stage: Stage) -> list[str]:
     return [*task.options, *(choice.identity for choice in PROTOCOLS[stage.protocol].fixed), CANNOT_JUDGE]
 
 
+@anew
 @transaction.atomic
 def decide(
     *, task: Task, by: str, seen: str, note: str, answer: str = "", reason: str = "", adjudicator=None,
@@ -86,6 +88,7 @@ def decide(
     return found
 
 
+@anew
 @transaction.atomic
 def send_back(*, task: Task, by: str, seen: str, note: str) -> Task:
     """Ask for one judgment more. The task is open until it is there, also where an adjudicator had decided, and also
@@ -109,6 +112,7 @@ def send_back(*, task: Task, by: str, seen: str, note: str) -> Task:
     return task
 
 
+@anew
 @transaction.atomic
 def withdraw(*, task: Task, by: str, seen: str) -> Task:
     """An adjudicator's decision is lifted; what the rule makes of the judgments stands again. Raises Refused."""

@@ -18,6 +18,7 @@ from annotation import claiming, outcomes
 from annotation.models import Annotator, Flag, Judgment, Lease, LeaseState, Slot, Stage, StudyState, Task
 from annotation.protocols.base import CANNOT_JUDGE
 from annotation.protocols.registry import PROTOCOLS
+from annotation.retrying import anew
 from annotation.rows import columns, fetch, instances
 from benchmarks import events
 
@@ -113,6 +114,7 @@ def shown_as(lease: Lease, answer: str) -> str:
     return str(lease.shown.index(answer) + 1) if answer in lease.shown else answer
 
 
+@anew
 @transaction.atomic
 def submit(*, annotator: Annotator, **submission) -> Receipt:
     """Write a judgment, or a new revision of one. An answer whose slot was given on is kept as surplus.
@@ -123,6 +125,7 @@ def submit(*, annotator: Annotator, **submission) -> Receipt:
     return _submit(annotator, **submission)
 
 
+@anew
 @transaction.atomic
 def turn(*, annotator: Annotator, stage: Stage, wanted: int = 2, **submission) -> tuple[Receipt, list[Lease]]:
     """Submit and hold the next screens in one transaction: what the judging page does at every Enter."""
@@ -207,6 +210,7 @@ def _has_newer(lease: Lease) -> bool:
     return again.exclude(state=LeaseState.LAPSED).exists()
 
 
+@anew
 @transaction.atomic
 def undo(*, annotator: Annotator, key: UUID) -> Lease:
     """Take back the last answer that still stands, within the stage's window; its screen is held again.

@@ -12,6 +12,7 @@ from django.utils import timezone
 from annotation import claiming, outcomes, seating
 from annotation.claiming import BATCHED
 from annotation.models import Annotator, Judgment, Kind, Lease, LeaseState, Seat, Slot, Stage, StageState, Task
+from annotation.retrying import anew
 from annotation.rows import fetch
 from benchmarks import events
 from benchmarks.models import Event
@@ -65,6 +66,7 @@ def agree(*, annotator: Annotator, by: str) -> bool:
     return True
 
 
+@anew
 @transaction.atomic
 def leave(*, annotator: Annotator, by: str) -> bool:
     """What they hold and had before them goes to others; what they judged counts. Whether they were still here."""
@@ -77,6 +79,7 @@ def leave(*, annotator: Annotator, by: str) -> bool:
     return True
 
 
+@anew
 @transaction.atomic
 def come_back(*, annotator: Annotator, by: str) -> bool:
     """They are seated anew: at what is left of their old batch where that is still nobody's. Whether they had left."""
@@ -151,6 +154,7 @@ def _old_place(annotator: Annotator, stage: Stage) -> None:
 # Excluding and reinstating
 
 
+@anew
 @transaction.atomic
 def exclude(*, annotator: Annotator, reason: str, by: str, excluded_by=None) -> int:
     """None of their judgments counts from now on: each one's slot is free for somebody else, and outcomes that rested
@@ -176,6 +180,7 @@ def exclude(*, annotator: Annotator, reason: str, by: str, excluded_by=None) -> 
     return len(slots)
 
 
+@anew
 @transaction.atomic
 def reinstate(*, annotator: Annotator, reason: str, by: str) -> int:
     """What counted before the exclusion counts again where the slot is still free; how many judgments that is."""

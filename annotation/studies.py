@@ -14,6 +14,7 @@ from annotation.plans import StagePlan, contradictions
 from annotation.presets import tasks_an_item
 from annotation.protocols.base import NotSuitable, Protocol
 from annotation.protocols.registry import PROTOCOLS
+from annotation.retrying import anew
 from benchmarks import events, queries
 from benchmarks.models import Benchmark
 
@@ -156,6 +157,7 @@ def move_study(*, study: Study, to: StudyState, by: str) -> Study:
     return study
 
 
+@anew
 @transaction.atomic
 def move_stage(*, stage: Stage, to: StageState, by: str) -> Stage:
     """Close a stage: nothing more of it is given out, and what waits for its closing is promoted. Or open it again."""

@@ -1,0 +1,32 @@
+"""A transaction that PostgreSQL ended, since it and another waited for each other, is begun anew.
+
+Locks are taken in one order as far as that goes; an exclusion or a closing meets every stage, and may cross an answer.
+Whoever is ended has written nothing, and every verb reads what it needs after its first lock.
+"""
+
+import functools
+from collections.abc import Callable
+
+from django.db import OperationalError, connection
+
+TRIES = 5
+DEADLOCK = "40P01"
+
+
+def anew(verb: Callable) -> Callable:
+    """Around a verb's `transaction.atomic`; inside another transaction it is that one's to be begun anew."""
+
+    @functools.wraps(verb)
+    def tried(*args, **kwargs):
+        for left in reversed(range(TRIES)):
+            try:
+                return verb(*args, **kwargs)
+            except OperationalError as error:
+                if not left or connection.in_atomic_block or not _is_deadlock(error):
+                    raise
+
+    return tried
+
+
+def _is_deadlock(error: OperationalError) -> bool:
+    return getattr(error.__cause__, "sqlstate", "") == DEADLOCK
