@@ -28,6 +28,11 @@ FROM annotation_task task CROSS JOIN generate_series(1, task.overlap) place(numb
 LEFT JOIN (annotation_seat seat JOIN annotation_annotator holder
            ON holder.id = seat.annotator_id AND holder.left_at IS NULL AND holder.excluded_at IS NULL)
   ON seat.stage_id = task.stage_id AND seat.batch = task.batch AND seat.place = place.number
+  AND NOT EXISTS (
+    SELECT FROM annotation_lease had JOIN annotation_task met ON met.id = had.task_id
+    JOIN annotation_stage there ON there.id = met.stage_id
+    WHERE had.annotator_id = seat.annotator_id AND had.state <> 'lapsed' AND met.item_id = task.item_id
+      AND there.position = ANY(%(apart)s))
 WHERE task.id = ANY(%(tasks)s) ORDER BY task.rank, place.number
 """
 
@@ -124,9 +129,15 @@ def _last_batch(stage: Stage, shared: bool) -> tuple[int | None, int]:
 
 
 def create_slots(stage: Stage, tasks: Sequence[Task]) -> None:
-    """The slots of tasks that have none; in a batch that somebody holds they are reserved for them."""
+    """The slots of tasks that have none; in a batch that somebody holds they are reserved for them, unless they met the
+    item in a stage that this one keeps apart from.
+    """
     with connection.cursor() as cursor:
-        values = {"tasks": [task.pk for task in tasks], "open": stage.state == StageState.OPEN}
+        values = {
+            "tasks": [task.pk for task in tasks],
+            "open": stage.state == StageState.OPEN,
+            "apart": stage.apart_from,
+        }
         cursor.execute(CREATE_SLOTS, values)
         if len(tasks) >= BATCH:
             cursor.execute("ANALYZE annotation_task, annotation_slot")

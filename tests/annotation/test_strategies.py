@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 
 import pytest
 
-from annotation import promotion, studies, turns
+from annotation import promotion, seating, studies, turns
 from annotation.access import desk
 from annotation.models import Annotator, Lease, Slot, Stage, Task
 from annotation.plans import StagePlan
@@ -316,3 +316,24 @@ def test_no_task_ever_has_more_judgments_than_places():
         work(person)
     for task in Task.objects.filter(stage__in=(first, second)):
         assert Slot.objects.filter(task=task, judgment__isnull=False).count() <= task.overlap
+
+
+def test_what_comes_later_is_kept_for_nobody_who_met_it_in_a_stage_kept_apart():
+    plans = [
+        StagePlan("bivlc-choose", name="choose", settings={"carries": "negative"}),
+        StagePlan(
+            "bivlc-choose", name="again", source="choose", apart_from=["choose"], settings={"strategy": "everyone"}
+        ),
+    ]
+    study = make.study(items=2, stages=plans)
+    choose, again = study.stages.all()
+    first, second = make.annotator(study), make.annotator(study)
+    make.judgment(first, choose)
+    seating.sit(annotator=second, stage=again)
+    make.judgment(second, choose)  # goes on to the stage where their place is, which is not for it
+    make.read(second, again)
+    assert make.judgment(second, again) and not make.judgment(second, again)
+    third = make.annotator(study)
+    seating.sit(annotator=third, stage=again)
+    make.read(third, again)
+    assert make.judgment(third, again) and not Slot.objects.filter(judgment=None).exists()
