@@ -9,14 +9,7 @@ const form = document.getElementById("screen");
 const screen = screenFrom(document.querySelector("#place fieldset.screen"));
 const told = Boolean(document.getElementById("told"));
 
-function layout() {
-  const before = desk.dataset.layout;
-  fit(desk, screen.node);
-  if (desk.dataset.layout === before) return;
-  const focused = document.activeElement;
-  screen.node.parentElement.append(screen.node); // put in anew: Chromium leaves pictures out that stood there before
-  if (screen.node.contains(focused)) focused.focus({ preventScroll: true });
-}
+const layout = () => fit(desk, screen.node);
 
 const pick = (value) => {
   if (told) return;
@@ -31,7 +24,6 @@ const actions = { pick, submit, rules, zoom, undo: nothing, skip: nothing, flag:
 
 document.addEventListener("keydown", (event) => onKey(event, actions, screen));
 addEventListener("resize", layout);
-screen.node.replaceWith(screen.node); // as judging does: what came with the page, Chromium may leave without its pictures
 layout();
 desk.classList.add("ready");
 if (!told) screen.node.querySelector("h1")?.focus({ preventScroll: true });

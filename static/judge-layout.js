@@ -41,13 +41,26 @@ export function fit(desk, screen) {
   cards.style.setProperty("--aspect", middle(shapes));
   shapes.forEach((shape, index) => cards.style.setProperty(`--shape-${index + 1}`, shape));
   cards.classList.remove("pair");
-  if (!tall.matches) return ["--cols", "--rows"].forEach((name) => cards.style.removeProperty(name));
+  if (!tall.matches) {
+    ["--cols", "--rows"].forEach((name) => cards.style.removeProperty(name));
+    return anew(screen, cards, "low");
+  }
   const chosen = roomy.matches ? beside(desk, screen, shapes) : left(cards, shapes);
   cards.classList.toggle("pair", Boolean(chosen.pair));
   cards.style.setProperty("--cols", chosen.cols);
   cards.style.setProperty("--rows", chosen.rows);
+  anew(screen, cards, roomy.matches ? desk.dataset.layout : "phone");
   const words = screen.querySelector("h1");
   words.tabIndex = [words, words.parentElement].some((one) => one.scrollHeight > one.clientHeight + 1) ? 0 : -1; // it scrolls by key
+}
+
+// Put in again where the layout is another than before: Chromium leaves out the pictures that stood there.
+function anew(screen, cards, layout) {
+  if (cards.dataset.layout === layout) return;
+  const focused = document.activeElement;
+  cards.dataset.layout = layout;
+  screen.parentElement.append(screen);
+  if (screen.contains(focused)) focused.focus({ preventScroll: true });
 }
 
 // Words above the pictures, or in a panel beside them.

@@ -1,4 +1,4 @@
-"""Practice in a real Chromium: its pictures are there and in sight, before and after the answer."""
+"""In a real Chromium the pictures are there: in practice, and when the window becomes another while one judges."""
 
 import pytest
 from playwright.sync_api import expect
@@ -34,4 +34,16 @@ def test_the_pictures_of_practice_are_in_sight(sit, width, height):
         desk.at_desk()
         assert all(image.bounding_box() and image.bounding_box()["width"] > 100 for image in seen.all())
         assert desk.page.evaluate(INSIDE, [".card-place", "h1", ".submit"]) == []
+    assert desk.page.errors == []
+
+
+def test_the_pictures_stay_when_the_window_becomes_another(sit):
+    desk = sit(items=1).at_desk()
+    desk.press("2")
+    for width, height in [(1000, 900), (1366, 768), (390, 844), (1366, 768), (1000, 500), (1366, 768)]:
+        desk.page.set_viewport_size({"width": width, "height": height})
+        desk.page.wait_for_timeout(200)
+        seen = desk.page.locator(".card-option img").all()
+        assert seen and all(image.bounding_box() and image.bounding_box()["width"] > 100 for image in seen)
+        desk.picked("2")
     assert desk.page.errors == []
