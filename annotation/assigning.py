@@ -8,6 +8,7 @@ from django.db import transaction
 
 from annotation import checks, outcomes, placing, seating
 from annotation.models import Annotator, Kind, Lease, LeaseState, Slot, Stage, StageState, Strategy, Task
+from annotation.retrying import anew
 from annotation.rows import fetch
 from benchmarks import events
 from benchmarks.models import Event, Item
@@ -40,6 +41,7 @@ class Places:
     wanted: list[Slot] = field(default_factory=list)  # slots to be kept for somebody, new ones among them
 
 
+@anew
 @transaction.atomic
 def assign(*, stage: Stage, annotators: Sequence[Annotator], keys: Iterable[str], by: str) -> int:
     """Keep a slot of each task of these items for each of them; returns how many were not theirs before.
@@ -157,6 +159,7 @@ def _write(stage: Stage, places: Sequence[Places], annotators: Sequence[Annotato
     return len(wanted)
 
 
+@anew
 @transaction.atomic
 def unassign(*, stage: Stage, annotator: Annotator, by: str, keys: Iterable[str] | None = None) -> int:
     """Take back what the annotator has not begun, of these items or of all; returns how many slots."""

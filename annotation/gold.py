@@ -13,6 +13,7 @@ from annotation import placing, promotion
 from annotation.models import Attempt, AttemptKind, Kind, Lease, Outcome, Slot, Stage, Task
 from annotation.protocols.base import Ask, NotSuitable
 from annotation.protocols.registry import PROTOCOLS
+from annotation.retrying import anew
 from benchmarks import events, queries
 from benchmarks.models import Benchmark, Item
 
@@ -42,6 +43,7 @@ def items_of(stage: Stage) -> set[int]:
     return set(own.values_list("item", flat=True))
 
 
+@anew
 @transaction.atomic
 def put(*, stage: Stage, kind: Kind, known: Mapping[Item, Known], by: str) -> list[Task]:
     """Tasks of that kind for these items, all or none. Raises CannotSet."""
@@ -132,6 +134,7 @@ def _make(stage: Stage, kind: Kind, item: Item, note: str, asks: Iterable[tuple]
     return made
 
 
+@anew
 @transaction.atomic
 def remove(*, stage: Stage, tasks: Iterable[int], by: str) -> tuple[int, int]:
     """Take checks or training items away, with all questions of their items; returns how many went and were retired.

@@ -8,6 +8,7 @@ from django.utils import timezone
 from annotation import checks, claiming, training
 from annotation.claiming import BATCHED
 from annotation.models import Annotator, Instructions, Seat, Stage, StageState, Strategy
+from annotation.retrying import anew
 from annotation.rows import fetch
 from benchmarks import events
 
@@ -65,6 +66,7 @@ SELECT EXISTS (
 """
 
 
+@anew
 @transaction.atomic
 def sit(*, annotator: Annotator, stage: Stage) -> Seat:
     """The annotator is in that stage from now on; where it has batches, they are given one, or after it the next."""
