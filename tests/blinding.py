@@ -139,10 +139,10 @@ class Sitting:
 
 
 def collect(stage: Stage, annotators: int, screens: int) -> list[Seen]:
-    """Everybody's screens; every third annotator works by plain forms."""
+    """Everybody's screens; every fifth annotator works by plain forms."""
     found = []
     for number in range(annotators):
-        sitting = Sitting(make.annotator(stage.study), number, plain=number % 3 == 0)
+        sitting = Sitting(make.annotator(stage.study), number, plain=number % 5 == 0)
         seen = sitting.work(screens)
         for place, one in enumerate(seen):
             one.features |= {"place": place, "plain": sitting.plain}
