@@ -214,11 +214,11 @@ def test_closing_passes_over_what_does_not_suit_the_next_stage():
 def test_what_another_branch_made_of_an_item_does_not_matter():
     """Two stages take the benchmark's items, one each its own way: what one drops is not asked again in the other."""
     study = make.study(items=1, stages=[StagePlan("bivlc-choose", name="a"), StagePlan("bivlc-choose", name="b")])
-    for stage, said in zip(stages(study), ("none", "candidate-0"), strict=True):
+    for stage, said in zip(stages(study), ("candidate-0", "none"), strict=True):
         answer(sit(make.annotator(study), stage), stage, {keys(study)[0]: said})
     bring(study, 0)
     assert promotion.take_in(study) == 1
-    assert labels(study) == [["open"], ["kept"]]
+    assert labels(study) == [["kept"], ["open"]]
 
 
 def test_an_item_that_another_stage_rescued_is_not_out():
