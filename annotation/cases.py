@@ -20,7 +20,7 @@ from benchmarks.models import Event, Item
 
 AWAITING, FLAGGED, KIND, OPTION = "awaiting", "flagged", "kind", "option"
 WHY = {
-    AWAITING: "wait for you: a tie that the rule leaves open",
+    AWAITING: "tied, and the rule leaves it to you",
     FLAGGED: "flagged",
     KIND: "differ in the kind of answer",
     OPTION: "differ in which option",

@@ -12,7 +12,6 @@ import { Zoom } from "./judge-zoom.js";
 export const $ = (id) => document.getElementById(id);
 export const desk = $("desk");
 export const { home } = desk.dataset;
-const total = Number(desk.dataset.total);
 
 export const now = {
   past: [],
@@ -20,6 +19,7 @@ export const now = {
   current: null,
   looking: null,
   done: Number(desk.dataset.done), // as the server last said
+  total: Number(desk.dataset.total), // likewise; another batch makes it more
   pace: Number(desk.dataset.pace), // active milliseconds for a screen
   undoKey: newKey(),
   advance: 0, // the timer of auto-advance
@@ -80,12 +80,14 @@ export const closeSheets = () => document.querySelectorAll("details[open]").forE
 const fresh = () => outbox.entries().filter((entry) => !entry.edit).length;
 
 export function progress() {
+  const { total } = now;
   const answered = Math.min(now.done + fresh(), total);
   $("done").textContent = answered;
+  $("total").textContent = $("bar").max = total;
   $("bar").value = answered;
   const minutes = Math.ceil(((total - answered) * now.pace) / 60000);
   $("left").textContent = now.pace && answered < total ? `about ${minutes} min left` : "";
-  document.title = document.title.replace(/^\d+/, answered);
+  document.title = document.title.replace(/^\d+ of \d+/, `${answered} of ${total}`);
 }
 
 // What the server says
@@ -114,6 +116,8 @@ const AT_ONCE = ["consent", "rules", "before", "moved", "left", "excluded", "scr
 // What is held now. The page is loaded anew where it is to show something else than screens.
 export function take(json) {
   now.done = json.done;
+  if (json.total) now.total = json.total;
+  else if (now.done >= now.total && json.screens?.length) sync(); // another batch has begun
   for (const { lease, html } of json.screens ?? []) {
     if (knows(lease)) continue;
     const screen = screenFrom(parse(html));

@@ -17,7 +17,7 @@ WORDS = {
     "tie_unresolved": "tie",
     "none": "None",
     "both": "Both",
-    "check_item": "used as a check",
+    "check_item": "used as a check or practice",
 }
 IMAGES = {"candidate": "image", "positive": "positive image", "negative": "negative image"}
 

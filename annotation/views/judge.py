@@ -63,7 +63,8 @@ def judge(request: HttpRequest, here: Desk) -> HttpResponse:
     """The page for where the annotator stands; asked for JSON, what to show next, without what the page `have`s."""
     now = turns.turn(here)
     if _wants_json(request):
-        return JsonResponse(_next(request.GET, here, now))
+        total = turns.total(here.annotator, here.stage)
+        return JsonResponse({**_next(request.GET, here, now), "total": total})
     if now.state == "moved":
         return redirect("judge", here.annotator.token)
     if now.state == "consent":

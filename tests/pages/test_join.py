@@ -156,7 +156,7 @@ def test_what_was_answered_for_one_submission_gives_no_code_for_another(client):
     assert told(shown(client, ann), study) == {"completion"}
     client.get(link(second, "?PROLIFIC_PID=p1&SESSION_ID=x2"))
     page = shown(client, ann)
-    assert "Nothing is left to judge" in page and told(page, study) == set()
+    assert "Nothing to judge just now" in page and told(page, study) == set()
 
 
 # How it ends
@@ -214,7 +214,7 @@ def test_whoever_answered_nothing_gets_no_code(client):
     ann, other = make.annotator(study, prolific_pid="p1"), make.annotator(study)
     make.judgment(other, study.stages.get())
     page = shown(client, ann)
-    assert "Nothing is left to judge" in page and told(page, study) == set()
+    assert "Nothing to judge just now" in page and told(page, study) == set()
 
 
 def test_a_closed_study_gives_the_code_to_those_who_answered(client):

@@ -251,7 +251,7 @@ def test_whoever_did_nothing_gets_no_code(client, stage, annotator):
         make.judgment(annotator, stage)
     late = make.annotator(stage.study)
     page = client.get(home(late)).text
-    assert "Nothing is left to judge" in page and stage.study.completion_code not in page
+    assert "Nothing to judge just now" in page and stage.study.completion_code not in page
 
 
 @pytest.mark.parametrize(("state", "words"), [("paused", "The study is paused"), ("closed", "The study is closed")])

@@ -1,0 +1,30 @@
+"""Whoever ends a batch and is given the next one sees how far they are, without loading the page anew."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from annotation.models import Strategy
+from tests.browser.test_judge_look import INSIDE
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+def test_the_next_batch_counts(sit):
+    desk = sit(items=4, strategy=Strategy.BATCHES, batch_size=2).at_desk()
+    expect(desk.page.locator("#total")).to_have_text("2")
+    for done in (1, 2):
+        desk.press("1", "Enter").counts(done).says("saved")
+    expect(desk.page.locator("#total")).to_have_text("4")
+    desk.press("1", "Enter").counts(3)
+    expect(desk.page).to_have_title(re.compile(r"^3 of 4 · "))
+
+
+@pytest.mark.parametrize("width", [1000, 1366])
+def test_sheets_stay_in_the_window(sit, width):
+    desk = sit(items=1, width=width).at_desk()
+    for name in ("flag", "cannot"):
+        desk.page.locator(f"#{name} summary").click()
+        assert desk.page.evaluate(INSIDE, [f"#{name} .sheet", f"#{name} textarea"]) == []
+        desk.press("Escape")
