@@ -138,11 +138,11 @@ class Sitting:
         return html
 
 
-def collect(stage: Stage, annotators: int, screens: int) -> list[Seen]:
-    """Everybody's screens; every fifth annotator works by plain forms."""
+def collect(stage: Stage, annotators: int, screens: int, plain: int = 5) -> list[Seen]:
+    """Everybody's screens; one annotator in `plain` works by plain forms."""
     found = []
     for number in range(annotators):
-        sitting = Sitting(make.annotator(stage.study), number, plain=number % 5 == 0)
+        sitting = Sitting(make.annotator(stage.study), number, plain=number % plain == 0)
         seen = sitting.work(screens)
         for place, one in enumerate(seen):
             one.features |= {"place": place, "plain": sitting.plain}
