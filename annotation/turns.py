@@ -83,10 +83,17 @@ def total(annotator: Annotator | None, stage: Stage) -> int:
     slots = Slot.objects.filter(theirs, stage=stage, live=True).exclude(task__in=skipped.values("task"))
     mine = slots.count() if annotator else None
     if stage.strategy != Strategy.POOL:
-        screens = min(stage.batch_size or tasks, tasks)
-        return screens + checks.expected(stage, screens) if mine is None else mine
+        return _a_batch(stage, tasks) if mine is None else mine
     everything = tasks + (checks.expected(stage, tasks) if mine is None else mine)
     return min(stage.quota, everything) if stage.quota else everything
+
+
+def _a_batch(stage: Stage, tasks: int) -> int:
+    """How many screens a whole batch is: it holds all questions of its items."""
+    items = stage.tasks.filter(kind="judge", live=True).values("item").distinct().count()
+    screens = min(round(stage.batch_size * tasks / items), tasks) if stage.batch_size and items else tasks
+    screens += checks.expected(stage, screens)
+    return min(stage.quota, screens) if stage.quota else screens
 
 
 def pace(annotator: Annotator) -> int:

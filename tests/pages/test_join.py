@@ -8,7 +8,7 @@ from django.utils import timezone
 from annotation import claiming, participants, studies
 from annotation.models import Annotator, Seat, Study
 from annotation.plans import StagePlan
-from benchmarks.models import Event
+from benchmarks.models import Event, ItemImage
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -300,3 +300,16 @@ def test_pages_of_leaving_set_no_cookie(client):
     for path in (home(ann) + "leave/", link(ann.study)):
         answer = client.get(path)
         assert not answer.cookies and "no-store" in answer["Cache-Control"]
+
+
+def test_the_page_tells_a_batch_in_screens_and_what_follows_it(client):
+    benchmark = make.benchmark(items=4)
+    for item in benchmark.items.all():
+        ItemImage.objects.create(item=item, image=make.image(), role="negative", position=0, source_name="x.jpg")
+    study = make.study(benchmark=benchmark, protocol="bivlc-i2t", strategy="batches", batch_size=2)
+    stage = study.stages.get()
+    assert stage.tasks.count() == 8
+    assert "4 screens, then more" in client.get(link(study)).text
+    stage.quota = 3
+    stage.save(update_fields=["quota"])
+    assert "Up to 3 screens" in client.get(link(study)).text
