@@ -33,7 +33,7 @@ def test_of_two_that_wait_for_each_other_both_come_to_an_end():
 
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(run, [tasks, tasks[::-1]]))
-    assert len(times) == 3
+    assert len(times) > 2  # one of them was begun anew
 
 
 @pytest.mark.django_db(transaction=True)

@@ -44,7 +44,7 @@ def test_by_keyboard_alone(page, site, stage, axe_violations):
         assert page.locator("#told strong").inner_text() == ("Right." if right else "Not right.")
         assert axe_violations(page) == []
         page.keyboard.press("Enter")
-        page.wait_for_function("!document.getElementById('told')")
+        page.wait_for_function("() => !document.getElementById('told')")
     page.wait_for_selector("text=1 of 2 was right; 2 are needed.")
     assert page.errors == []
 
