@@ -20,7 +20,8 @@ class Sitting:
 
     def open(self) -> "Sitting":
         self.page.goto(self.home)
-        return self.at_desk() if Seat.objects.filter(annotator=self.annotator, ready_at__isnull=False).exists() else self
+        ready = Seat.objects.filter(annotator=self.annotator, ready_at__isnull=False).exists()
+        return self.at_desk() if ready else self
 
     def at_desk(self) -> "Sitting":
         expect(self.page.locator("#desk.ready")).to_be_visible()
