@@ -6,7 +6,7 @@ from django.urls import NoReverseMatch, reverse
 
 from annotation import charts, exports, funnel, review
 from annotation.figures import study_figures
-from annotation.models import STUDY_MOVES, Promotion, Slot, Stage, StageState, Strategy, Study, StudyState
+from annotation.models import STUDY_MOVES, Kind, Promotion, Slot, Stage, StageState, Strategy, Study, StudyState
 from annotation.protocols.registry import PROTOCOLS
 from annotation.pseudonyms import pseudonym
 from annotation.rows import fetch
@@ -72,6 +72,7 @@ def contents(stage: Stage) -> dict:
         "bars": list(charts.funnel_bars(whole)),
         "tabs": [tab(one, stage, whole) for one in stages],
         "batches": shared_out,
+        "no_checks": bool(stage.check_rate) and not stage.tasks.filter(kind=Kind.CHECK, live=True).exists(),
         "outcome_bars": list(charts.outcome_bars(figures["outcomes"], funnel.measures(stage))),
         "closing": closing(stage, stages, whole),
         "again": again(stage),

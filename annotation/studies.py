@@ -57,7 +57,7 @@ def create_study(
         made[stage.name] = stage
     if not made:
         raise CannotCreate("A study has at least one stage.")
-    tasks = {stage.name: _place_items(stage) for stage in made.values()}
+    tasks = _place_items(study, list(made.values()))
     events.record(by=by, verb="created", subject=study, tasks=tasks, seed=seed)
     return study
 
@@ -111,25 +111,36 @@ def expected_carry(stage: Stage) -> dict[str, str]:
     return carried
 
 
-def _place_items(stage: Stage) -> int:
-    """Tasks of a stage that takes the benchmark's items; for any other, whether every item will suit it."""
-    asked, reasons = [], []
-    protocol = PROTOCOLS[stage.protocol]
-    for item in queries.with_material(stage.study.benchmark.items.order_by("position")).iterator(
-        chunk_size=promotion.BATCH
-    ):
-        try:
-            asks = protocol.asks(queries.record_of(item), expected_carry(stage))
-            asked += [placing.Asked(item.pk, item.key, ask, {}, promotion.round_of(item)) for ask in asks]
-        except NotSuitable as reason:
-            reasons.append(f"{reason}.")
-    if reasons:
-        more = [f"… and {len(reasons) - SHOWN_REASONS} more."] if len(reasons) > SHOWN_REASONS else []
-        raise CannotCreate("\n".join(reasons[:SHOWN_REASONS] + more))
-    if not asked:
-        raise CannotCreate("The benchmark has no items.")
+def _place_items(study: Study, stages: Sequence[Stage]) -> dict[str, int]:
+    """How many tasks each stage has now: those that take the benchmark's items. Every item must suit every stage.
+
+    The items are read once for all stages: at full size, that is what takes the time.
+    """
+    asked = {stage.name: [] for stage in stages}
+    reasons = {stage.name: [] for stage in stages}
+    carried = {stage.name: expected_carry(stage) for stage in stages}
+    for item in queries.with_material(study.benchmark.items.order_by("position")).iterator(promotion.BATCH):
+        record, round = queries.record_of(item), promotion.round_of(item)
+        for stage in stages:
+            try:
+                asks = PROTOCOLS[stage.protocol].asks(record, carried[stage.name])
+            except NotSuitable as reason:
+                reasons[stage.name].append(f"{reason}.")
+            else:
+                taken = asks if stage.source is None else []
+                asked[stage.name] += [placing.Asked(item.pk, item.key, ask, {}, round) for ask in taken]
+    for found in reasons.values():
+        if found:
+            more = [f"… and {len(found) - SHOWN_REASONS} more."] if len(found) > SHOWN_REASONS else []
+            raise CannotCreate("\n".join(found[:SHOWN_REASONS] + more))
+    return {stage.name: _place_drawn(stage, asked[stage.name]) for stage in stages}
+
+
+def _place_drawn(stage: Stage, asked: Sequence[placing.Asked]) -> int:
     if stage.source is not None:
         return 0
+    if not asked:
+        raise CannotCreate("The benchmark has no items.")
     drawn = set(sampling.draw_sample(stage, {one.item for one in asked}))
     return len(placing.place(stage, [one for one in asked if one.item in drawn]))
 

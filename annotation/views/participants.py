@@ -6,7 +6,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation import access, participants, prolific, roster
-from annotation.models import Annotator, Study
+from annotation.models import Annotator, Stage, Study
 from annotation.participant_forms import CodesForm, ReasonForm, ReturnedForm
 from annotation.views.manage import invitation
 from benchmarks import events
@@ -32,8 +32,14 @@ def _page(request: HttpRequest, study: Study, status: int = 200, **bound) -> Htt
 
 
 def _links(request: HttpRequest, study: Study) -> list[tuple[str, str]]:
-    to = [("the whole study", study), *((f"stage {one.name} alone", one) for one in study.stages.all())]
+    stages = study.stages.prefetch_related("followers")
+    to = [("the whole study", study), *((_reach(stage), stage) for stage in stages)]
     return [(name, prolific.with_parameters(invitation(request, one))) for name, one in to]
+
+
+def _reach(stage: Stage) -> str:
+    """Whoever comes by a stage's link goes on to the stages that follow it with the same people."""
+    return ", then ".join([f"stage {stage.name}", *(after.name for after in stage.followers.all())])
 
 
 def _totals(found: list[roster.Participant]) -> dict[str, float]:
