@@ -21,7 +21,7 @@ from benchmarks.metrics.bivlc import (
 )
 
 
-@pytest.mark.parametrize("answers", itertools.product((True, False), repeat=4))
+@pytest.mark.parametrize("answers", list(itertools.product((True, False), repeat=4)))
 def test_a_composite_is_right_where_every_question_of_it_is(answers):
     item = Answered(*answers)
     assert right(item, "i2t") == (answers[0] and answers[1])
