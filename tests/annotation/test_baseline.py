@@ -144,7 +144,7 @@ def test_all_right():
     assert set(measures(study).values()) == {(1, 1)} and len(measures(study)) == 7
 
 
-@pytest.mark.parametrize("asked, name", zip(("i_pos", "i_neg", "t_pos", "t_neg"), QUESTIONS, strict=True))
+@pytest.mark.parametrize("asked, name", list(zip(("i_pos", "i_neg", "t_pos", "t_neg"), QUESTIONS, strict=True)))
 def test_each_question_has_its_place(asked, name):
     study = pool()
     answer(study, **{**dict.fromkeys(("i_pos", "i_neg", "t_pos", "t_neg"), "right"), asked: "wrong"})
