@@ -16,11 +16,11 @@ from annotation.protocols.base import CANNOT_JUDGE
 from annotation.protocols.registry import PROTOCOLS
 from annotation.retrying import anew
 from annotation.rows import fetch
+from annotation.states import MOST_JUDGMENTS
+from annotation.words import as_reason
 from benchmarks import events
 from benchmarks.models import Event
 
-MOST = 50  # judgments of a task (task_overlap_range)
-NOTE_LENGTH = 500
 FLAGGED = "flagged"  # why an item is dropped whose material is broken
 DECIDED, SENT_BACK, WITHDREW = "adjudicated", "sent back", "withdrew adjudication"
 
@@ -101,8 +101,8 @@ def send_back(*, task: Task, by: str, seen: str, note: str) -> Task:
     waits = Slot.objects.filter(task=task, judgment=None).exists()
     if waits and not adjudicated:
         raise Refused("This item waits for a judgment already.")
-    if not waits and task.overlap >= MOST:
-        raise Refused(f"This item has {MOST} judgments, which is the most that can be asked for.")
+    if not waits and task.overlap >= MOST_JUDGMENTS:
+        raise Refused(f"This item has {MOST_JUDGMENTS} judgments, which is the most that can be asked for.")
     if not waits:
         outcomes.add_slot(task, stage)
     Slot.objects.filter(task=task, judgment=None).update(live=True)
@@ -147,7 +147,7 @@ def _stage(task: Task) -> Stage:
 
 
 def _words(note: str) -> str:
-    words = note.strip()[:NOTE_LENGTH]
+    words = as_reason(note)
     if not words:
         raise Unfit("Say in a few words why.")
     return words

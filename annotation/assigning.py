@@ -6,15 +6,16 @@ from dataclasses import dataclass, field
 
 from django.db import transaction
 
-from annotation import checks, outcomes, placing, seating
+from annotation import checks, outcomes, placing
 from annotation.models import Annotator, Kind, Lease, LeaseState, Slot, Stage, StageState, Strategy, Task
+from annotation.queries import stages_of
 from annotation.retrying import anew
 from annotation.rows import fetch
+from annotation.states import MOST_JUDGMENTS
 from benchmarks import events
 from benchmarks.models import Event, Item
 
 SHOWN = 20  # names in a refusal
-MOST = 50  # judgments of a task (task_overlap_range)
 VERB = "assigned"
 
 MET = """
@@ -94,7 +95,7 @@ def _check_people(stage: Stage, annotators: Sequence[Annotator], tasks: Sequence
         raise CannotAssign("Choose at least one annotator.")
     gone = [one for one in annotators if one.study_id != stage.study_id or one.left_at or one.excluded_at]
     _refuse([f"{one.pseudonym} is not at work in this study." for one in gone])
-    lost = [one for one in annotators if one.invited_to_id and stage not in seating.stages_of(one)]
+    lost = [one for one in annotators if one.invited_to_id and stage not in stages_of(one)]
     _refuse([f"{one.pseudonym} came by a link that does not lead to this stage." for one in lost])
     if not stage.apart_from:
         return
@@ -138,8 +139,8 @@ def _reserve(stage: Stage, place: Places, annotator: Annotator) -> None:
 
 
 def _check_room(places: Iterable[Places]) -> None:
-    full = [place.task.item.key for place in places if place.last > MOST]
-    _refuse([f"Item {key} would get more than {MOST} judgments." for key in dict.fromkeys(full)])
+    full = [place.task.item.key for place in places if place.last > MOST_JUDGMENTS]
+    _refuse([f"Item {key} would get more than {MOST_JUDGMENTS} judgments." for key in dict.fromkeys(full)])
 
 
 def _write(stage: Stage, places: Sequence[Places], annotators: Sequence[Annotator], by: str) -> int:

@@ -12,23 +12,13 @@ from datetime import datetime
 from django.db import transaction
 from django.db.models import Exists, OuterRef
 
-from annotation import checks
+from annotation import checks, meetings
 from annotation.models import Annotator, Kind, Lease, LeaseState, Slot, Stage, Strategy, StudyState, Task
 from annotation.rows import columns, fetch, instances
+from annotation.states import BATCHED
 from benchmarks import events
 
-BATCHED = (Strategy.BATCHES, Strategy.EVERYONE)
 COLUMNS = f"{columns(Lease, 'lease')}, {columns(Task, 'task')}"
-
-NOT_HAD = """NOT EXISTS (SELECT FROM annotation_lease had WHERE had.task_id = slot.task_id
-                    AND had.annotator_id = %(annotator)s AND had.state <> 'lapsed')"""
-
-# Where a stage keeps apart from others: nor of an item that the annotator has met there.
-NOT_MET = """NOT EXISTS (
-      SELECT FROM annotation_lease had JOIN annotation_task met ON met.id = had.task_id
-      JOIN annotation_stage there ON there.id = met.stage_id JOIN annotation_task task ON task.id = slot.task_id
-      WHERE had.annotator_id = %(annotator)s AND had.state <> 'lapsed' AND met.item_id = task.item_id
-        AND there.position = ANY(%(apart)s))"""
 
 POOL, OWN = "slot.reserved_id IS NULL", "slot.reserved_id = %(annotator)s"
 
@@ -41,23 +31,8 @@ ADDED = """slot.reserved_id IS NULL AND EXISTS (
                 WHERE own.stage_id = slot.stage_id AND own.reserved_id = %(annotator)s)"""
 
 
-def claim(whose: str, apart: bool) -> str:
-    """One statement: a slot whose lease ran out, else the first free one of the random order; never of a task that the
-    annotator has had (a lease that lapsed does not count as had). The order of options is drawn here, by the database.
-    """
-    may = f"slot.stage_id = %(stage)s AND slot.live AND {whose} AND {NOT_HAD}" + (f" AND {NOT_MET}" if apart else "")
-    return f"""
-WITH expired AS (
-  SELECT slot.id, slot.task_id FROM annotation_slot slot
-  WHERE slot.held_until < now() AND slot.annotator_id <> %(annotator)s AND {may}
-  ORDER BY slot.held_until LIMIT 1 FOR NO KEY UPDATE OF slot SKIP LOCKED
-), free AS (
-  SELECT slot.id, slot.task_id FROM annotation_slot slot
-  WHERE slot.annotator_id IS NULL AND NOT EXISTS (SELECT FROM expired) AND {may}
-  ORDER BY slot.rank, slot.number LIMIT 1 FOR NO KEY UPDATE OF slot SKIP LOCKED
-), chosen AS (
-  SELECT id, task_id FROM expired UNION ALL SELECT id, task_id FROM free
-), lapsed AS (
+# Of the slot that was `chosen`: the lease that ran out, if one did, and a new one with its order of options.
+TAKE = f"""lapsed AS (
   UPDATE annotation_lease lease SET state = 'lapsed' FROM chosen
   WHERE lease.slot_id = chosen.id AND lease.state = 'held'
 ), taken AS (
@@ -73,6 +48,27 @@ WITH expired AS (
 )
 SELECT {COLUMNS} FROM lease JOIN annotation_task task ON task.id = lease.task_id
 """
+
+
+def claim(whose: str, apart: bool) -> str:
+    """One statement: a slot whose lease ran out, else the first free one of the random order; never of a task that the
+    annotator has had nor, where the stage is kept `apart` from others, of an item that they have met there.
+    """
+    may = f"slot.stage_id = %(stage)s AND slot.live AND {whose} AND NOT {meetings.had('slot.task_id')}"
+    if apart:
+        may += f" AND NOT {meetings.met('(SELECT item_id FROM annotation_task WHERE id = slot.task_id)')}"
+    return f"""
+WITH expired AS (
+  SELECT slot.id, slot.task_id FROM annotation_slot slot
+  WHERE slot.held_until < now() AND slot.annotator_id <> %(annotator)s AND {may}
+  ORDER BY slot.held_until LIMIT 1 FOR NO KEY UPDATE OF slot SKIP LOCKED
+), free AS (
+  SELECT slot.id, slot.task_id FROM annotation_slot slot
+  WHERE slot.annotator_id IS NULL AND NOT EXISTS (SELECT FROM expired) AND {may}
+  ORDER BY slot.rank, slot.number LIMIT 1 FOR NO KEY UPDATE OF slot SKIP LOCKED
+), chosen AS (
+  SELECT id, task_id FROM expired UNION ALL SELECT id, task_id FROM free
+), {TAKE}"""
 
 
 CLAIMS = {(whose, apart): claim(whose, apart) for whose in (POOL, OWN, ADDED) for apart in (False, True)}

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from annotation import seating
 from annotation.access import Desk
 from annotation.models import Annotator, Lease, LeaseState, Slot, Study
+from annotation.queries import stages_of
 from benchmarks import events
 from benchmarks.models import Event
 
@@ -29,7 +29,7 @@ class Ending:
 def ending(here: Desk, state: str) -> Ending:
     """For a turn's state. Only somebody who answered gets the completion code; excluded or gone, nobody gets one."""
     who, study = here.annotator, here.stage.study
-    reach = [stage.pk for stage in seating.stages_of(who)]
+    reach = [stage.pk for stage in stages_of(who)]
     counted = Slot.objects.filter(stage__in=reach, annotator=who, judgment__isnull=False).count()
     gave = Lease.objects.filter(annotator=who, task__stage__in=reach, state__in=[LeaseState.JUDGED, LeaseState.LATE])
     answered = bool(counted) or gave.exists()

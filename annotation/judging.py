@@ -18,12 +18,13 @@ from annotation import claiming, outcomes
 from annotation.models import Annotator, Flag, Judgment, Lease, LeaseState, Slot, Stage, StudyState, Task
 from annotation.protocols.base import CANNOT_JUDGE
 from annotation.protocols.registry import PROTOCOLS
+from annotation.queries import stages_of
 from annotation.retrying import anew
 from annotation.rows import columns, fetch, instances
+from annotation.words import as_reason
 from benchmarks import events
 
 HISTORY = 20  # screens that an annotator can walk back
-REASON_LENGTH = 500
 CLOSED = StudyState.CLOSED  # the same word for a stage
 LONGEST_MS = 24 * 3600 * 1000  # a browser's clock is not trusted beyond a day
 
@@ -150,7 +151,7 @@ def _submit(annotator: Annotator, token: UUID, key: UUID, shown_answer: str, rea
         digest=digest,
         instructions_id=row["read"],
         answer=answer,
-        reason=reason.strip()[:REASON_LENGTH],
+        reason=as_reason(reason),
         surplus=not counts,
         **_bounded(**times),
     )
@@ -224,9 +225,7 @@ def undo(*, annotator: Annotator, key: UUID) -> Lease:
         raise NothingToUndo("There is no answer to take back.")
     lease, row = _find(annotator, last.lease.token)
     if earlier is None:
-        if annotator.left_at:  # the screen would come back to somebody who is gone, and to nobody else
-            raise NotOpen("You have left this study; come back to it before you take an answer back.")
-        _check_undo(last, lease.task.stage, row["study_state"])
+        _check_undo(annotator, last, lease.task.stage, row["study_state"])
         _withdraw(last, lease, key)
         Annotator.objects.filter(pk=annotator.pk).update(stage=lease.task.stage_id)
     answered = lease.judgments.filter(withdrawn=False).order_by("-revision").first()
@@ -241,7 +240,11 @@ def _standing(annotator: Annotator) -> QuerySet[Judgment]:
     return mine.filter(~Exists(later)).select_related("lease").order_by("-pk")
 
 
-def _check_undo(last: Judgment, stage: Stage, study_state: str) -> None:
+def _check_undo(annotator: Annotator, last: Judgment, stage: Stage, study_state: str) -> None:
+    if annotator.left_at:  # the screen would come back to somebody who is gone, and to nobody else
+        raise NotOpen("You have left this study; come back to it before you take an answer back.")
+    if stage.pk != annotator.stage_id and stage not in stages_of(annotator):
+        raise NothingToUndo("Your last answer belongs to another part of the study, which your link does not lead to.")
     if CLOSED in (study_state, stage.state):
         raise NotOpen("This study is closed; answers can no longer be taken back.")
     if timezone.now() - last.created_at > timedelta(seconds=stage.undo_seconds):
@@ -271,7 +274,7 @@ def flag(*, annotator: Annotator, token: UUID, reason: str) -> Flag:
     """Tell the manager that something is wrong with the task. The same words twice are one flag."""
     claiming.lock(annotator)
     lease, _ = _find(annotator, token)
-    words = reason.strip()[:REASON_LENGTH]
+    words = as_reason(reason)
     if not words:
         raise BadAnswer("Say in a few words what is wrong.")
     raised, new = Flag.objects.get_or_create(lease=lease, reason=words)

@@ -15,6 +15,7 @@ from django.db.models.functions import Now
 
 from annotation.people_models import Annotator, Attempt, Seat
 from annotation.states import (
+    MOST_JUDGMENTS,
     STUDY_MOVES,
     AttemptKind,
     Kind,
@@ -67,7 +68,7 @@ class Task(models.Model):
             models.UniqueConstraint(fields=["stage", "rank"], name="task_rank_once"),
             models.CheckConstraint(condition=Q(kind__in=Kind.values), name="task_kind_known"),
             models.CheckConstraint(condition=Q(kind=Kind.JUDGE) | ~Q(gold=[]), name="task_gold_where_known"),
-            models.CheckConstraint(condition=Q(overlap__lte=50), name="task_overlap_range"),
+            models.CheckConstraint(condition=Q(overlap__lte=MOST_JUDGMENTS), name="task_overlap_range"),
         ]
 
 

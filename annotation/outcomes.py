@@ -51,12 +51,6 @@ def settle(task: Task, stage: Stage, answers: list[str] | None = None, feeds: bo
         promotion.follow(stage, task.item_id)
 
 
-def settle_anew(task: Task, stage: Stage) -> None:
-    """`settle` for a caller who has not locked the task."""
-    fetch(LOCK, task=task.pk)
-    settle(task, stage)
-
-
 def write(task: Task, decision: Decision) -> bool:
     """Whether the outcome is another now than it was."""
     if decision.state == OPEN:

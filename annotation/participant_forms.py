@@ -3,7 +3,7 @@
 from django import forms
 
 from annotation.forms import ErrorsAtFields
-from annotation.participants import REASON_LENGTH
+from annotation.words import REASON_LENGTH
 
 MOST_BYTES = 5_000_000
 

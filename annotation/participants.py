@@ -10,14 +10,16 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from annotation import claiming, outcomes, seating
-from annotation.claiming import BATCHED
+from annotation.meetings import had
 from annotation.models import Annotator, Judgment, Kind, Lease, LeaseState, Seat, Slot, Stage, StageState, Task
+from annotation.queries import stages_of
 from annotation.retrying import anew
 from annotation.rows import fetch
+from annotation.states import BATCHED
+from annotation.words import as_reason
 from benchmarks import events
 from benchmarks.models import Event
 
-REASON_LENGTH = 500
 SAY_WHY = "Say why, in a few words; it is stored with the decision."
 ARRIVED = "came by another link"  # the verb of the event that keeps the submission from before
 EXCLUDED = "excluded"  # the verb of the event that lists the judgments which counted until then
@@ -39,12 +41,11 @@ WHERE NOT EXISTS (SELECT FROM annotation_seat seat WHERE seat.stage_id = %(stage
       AND slot.judgment_id IS NULL AND (slot.annotator_id IS NOT NULL OR slot.reserved_id <> %(annotator)s))
 """
 # What is left of it; not what the annotator has skipped.
-TAKE_BACK = """
+TAKE_BACK = f"""
 UPDATE annotation_slot slot SET reserved_id = %(annotator)s FROM annotation_task task
 WHERE task.id = slot.task_id AND slot.stage_id = %(stage)s AND task.batch = %(batch)s AND slot.number = %(place)s
   AND task.kind = 'judge' AND slot.annotator_id IS NULL
-  AND NOT EXISTS (SELECT FROM annotation_lease had WHERE had.task_id = task.id AND had.annotator_id = %(annotator)s
-                  AND had.state <> 'lapsed')
+  AND NOT {had("task.id")}
 """
 
 
@@ -129,7 +130,7 @@ def _seat_again(annotator: Annotator) -> None:
     """Where they were, unless they came by a link to another stage meanwhile."""
     if annotator.excluded_at or annotator.left_at:
         return
-    reach = seating.stages_of(annotator)
+    reach = stages_of(annotator)
     before = [stage for stage in reach if stage.pk == annotator.stage_id]
     stage = before[0] if before else seating.next_stage(annotator, reach) or reach[0]
     if stage.strategy in BATCHED:
@@ -200,7 +201,7 @@ def reinstate(*, annotator: Annotator, reason: str, by: str) -> int:
 
 
 def _words(reason: str) -> str:
-    words = reason.replace("\0", "").strip()[:REASON_LENGTH]
+    words = as_reason(reason)
     if not words:
         raise NeedsReason(SAY_WHY)
     return words
@@ -259,7 +260,7 @@ def arrive(*, annotator: Annotator, stage: Stage | None, by: str, prolific_study
 
 def _move_to(annotator: Annotator, stage: Stage | None) -> None:
     """Stages that the new link does not lead to are given up."""
-    reach = seating.stages_of(annotator)
+    reach = stages_of(annotator)
     others = Stage.objects.filter(study=annotator.study_id).exclude(pk__in=[one.pk for one in reach])
     _release(annotator, list(others))
     if stage is not None:

@@ -11,28 +11,25 @@ from itertools import groupby
 
 from django.db import connection
 
+from annotation.meetings import met
 from annotation.models import Stage, StageState, Strategy, Task
 from annotation.protocols.base import Ask
 from annotation.rows import fetch
+from annotation.states import BATCHED
 
 BATCH = 2000  # rows written at a time
 FEW = 4  # tasks that are made quicker one by one
-GATHERED = (Strategy.BATCHES, Strategy.EVERYONE)
 LOCK = "SELECT id FROM annotation_stage WHERE id = %(stage)s FOR NO KEY UPDATE"
 EVERYTHING = 1  # the one batch of a stage whose every annotator judges every item
 
-CREATE_SLOTS = """
+CREATE_SLOTS = f"""
 INSERT INTO annotation_slot (task_id, number, stage_id, rank, live, reserved_id)
 SELECT task.id, place.number, task.stage_id, task.rank, task.live AND %(open)s, seat.annotator_id
 FROM annotation_task task CROSS JOIN generate_series(1, task.overlap) place(number)
 LEFT JOIN (annotation_seat seat JOIN annotation_annotator holder
            ON holder.id = seat.annotator_id AND holder.left_at IS NULL AND holder.excluded_at IS NULL)
   ON seat.stage_id = task.stage_id AND seat.batch = task.batch AND seat.place = place.number
-  AND NOT EXISTS (
-    SELECT FROM annotation_lease had JOIN annotation_task met ON met.id = had.task_id
-    JOIN annotation_stage there ON there.id = met.stage_id
-    WHERE had.annotator_id = seat.annotator_id AND had.state <> 'lapsed' AND met.item_id = task.item_id
-      AND there.position = ANY(%(apart)s))
+  AND NOT {met("task.item_id", "seat.annotator_id")}
 WHERE task.id = ANY(%(tasks)s) ORDER BY task.rank, place.number
 """
 
@@ -75,7 +72,7 @@ def place(stage: Stage, asked: Iterable[Asked]) -> list[Task]:
     ]  # fmt: skip
     if not tasks:
         return []
-    if stage.strategy in GATHERED or stage.agreement_items:
+    if stage.strategy in BATCHED or stage.agreement_items:
         fetch(LOCK, stage=stage.pk)  # batches and the agreement sample are filled by one at a time
     share(stage, tasks)
     batch(stage, tasks)

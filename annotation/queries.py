@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from django.db.models import Count, OuterRef, QuerySet
 
-from annotation.models import Annotator, Study
+from annotation.models import Annotator, Stage, Study
 from annotation.protocols.base import Protocol
 from annotation.protocols.registry import PROTOCOLS
 from annotation.rows import fetch
@@ -62,3 +62,14 @@ def with_stages(found: Iterable[Study]) -> list[Study]:
         study.wanted, study.judged = (sum(getattr(row, name) for row in study.rows) for name in ("wanted", "judged"))
         study.kept = next((row.kept for row in reversed(study.rows) if not row.asks.measures), None)
     return found
+
+
+def stages_of(annotator: Annotator) -> list[Stage]:
+    """The stages that the annotator may work in, in order: all, or the one of their link and what follows it."""
+    stages = list(Stage.objects.filter(study=annotator.study_id).select_related("study", "source").order_by("position"))
+    if annotator.invited_to_id is None:
+        return stages
+    reached = {annotator.invited_to_id}
+    for stage in stages:
+        reached |= {stage.pk} if stage.after_id in reached else set()
+    return [stage for stage in stages if stage.pk in reached]

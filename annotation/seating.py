@@ -6,10 +6,12 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from annotation import checks, claiming, training
-from annotation.claiming import BATCHED
+from annotation.meetings import APART, had, met
 from annotation.models import Annotator, Instructions, Seat, Stage, StageState, Strategy
+from annotation.queries import stages_of
 from annotation.retrying import anew
 from annotation.rows import fetch
+from annotation.states import BATCHED
 from benchmarks import events
 
 # Places of batches with something to judge that is nobody's, full batches or such as will not grow; never one where an
@@ -17,7 +19,7 @@ from benchmarks import events
 # one with more to judge than their quota leaves. Where a stage comes after another, a place of which somebody else had
 # most items there is kept for them while they are on the way. First what the annotator had there, then what has most to
 # judge: leftovers come last, and what was asked for beyond the overlap, which is a place of its own.
-FREE_PLACES = """
+FREE_PLACES = f"""
 SELECT task.batch, slot.number
 FROM annotation_slot slot JOIN annotation_task task ON task.id = slot.task_id
 WHERE slot.stage_id = %(stage)s AND task.batch IS NOT NULL AND task.kind = 'judge' AND slot.live
@@ -27,18 +29,13 @@ WHERE slot.stage_id = %(stage)s AND task.batch IS NOT NULL AND task.kind = 'judg
 GROUP BY task.batch, slot.number
 HAVING bool_or(slot.annotator_id IS NULL) AND bool_and(slot.reserved_id IS NULL OR slot.judgment_id IS NOT NULL)
   AND (%(room)s::int IS NULL OR count(*) FILTER (WHERE slot.judgment_id IS NULL) <= %(room)s::int)
-  AND NOT bool_or(slot.judgment_id IS NULL AND EXISTS (
-    SELECT FROM annotation_lease had JOIN annotation_task met ON met.id = had.task_id
-    JOIN annotation_stage there ON there.id = met.stage_id
-    WHERE had.annotator_id = %(annotator)s AND had.state <> 'lapsed' AND met.item_id = task.item_id
-      AND (met.id = task.id OR there.position = ANY(%(apart)s))))
+  AND NOT bool_or(slot.judgment_id IS NULL AND {met("task.item_id", where=f"(met.id = task.id OR {APART})")})
   AND (%(after)s::bigint IS NULL OR 2 * count(*) FILTER (WHERE EXISTS (
     SELECT FROM annotation_task asked JOIN annotation_slot before ON before.task_id = asked.id
     JOIN annotation_annotator holder ON holder.id = before.reserved_id
     WHERE asked.stage_id = %(after)s AND asked.item_id = task.item_id AND before.number = slot.number
       AND holder.id <> %(annotator)s AND holder.left_at IS NULL AND holder.excluded_at IS NULL
-      AND NOT EXISTS (SELECT FROM annotation_lease had WHERE had.task_id = task.id AND had.annotator_id = holder.id
-                      AND had.state <> 'lapsed'))) <= count(*))
+      AND NOT {had("task.id", "holder.id")})) <= count(*))
 ORDER BY count(*) FILTER (WHERE %(after)s::bigint IS NOT NULL AND EXISTS (
     SELECT FROM annotation_task asked JOIN annotation_slot before ON before.task_id = asked.id
     WHERE asked.stage_id = %(after)s AND asked.item_id = task.item_id AND before.reserved_id = %(annotator)s)) DESC,
@@ -58,11 +55,7 @@ SELECT EXISTS (
          OR (%(named)s AND {claiming.ADDED}))
     AND NOT EXISTS (SELECT FROM annotation_lease had WHERE had.task_id = slot.task_id
                     AND had.annotator_id = %(annotator)s AND had.state NOT IN ('lapsed', 'held'))
-    AND NOT EXISTS (
-      SELECT FROM annotation_lease had JOIN annotation_task met ON met.id = had.task_id
-      JOIN annotation_stage there ON there.id = met.stage_id
-      WHERE had.annotator_id = %(annotator)s AND had.state <> 'lapsed' AND met.item_id = task.item_id
-        AND met.id <> task.id AND there.position = ANY(%(apart)s)))
+    AND NOT {met("task.item_id", where=f"met.id <> task.id AND {APART}")})
 """
 
 
@@ -115,17 +108,6 @@ def will_not_grow(stage: Stage) -> bool:
     if source is None or source.state == StageState.CLOSED:
         return True
     return not source.tasks.filter(kind="judge", live=True, decided=None).exists() and will_not_grow(source)
-
-
-def stages_of(annotator: Annotator) -> list[Stage]:
-    """The stages that the annotator may work in, in order: all, or the one of their link and what follows it."""
-    stages = list(Stage.objects.filter(study=annotator.study_id).select_related("study", "source").order_by("position"))
-    if annotator.invited_to_id is None:
-        return stages
-    reached = {annotator.invited_to_id}
-    for stage in stages:
-        reached |= {stage.pk} if stage.after_id in reached else set()
-    return [stage for stage in stages if stage.pk in reached]
 
 
 def has_work(annotator: Annotator, stage: Stage) -> bool:

@@ -35,6 +35,10 @@ class Strategy(TextChoices):
     EVERYONE = "everyone"  # each annotator judges every item, as many annotators as the overlap says
 
 
+BATCHED = (Strategy.BATCHES, Strategy.EVERYONE)  # whoever comes is given a place in a batch
+MOST_JUDGMENTS = 50  # of a task
+
+
 class TieRule(TextChoices):
     DROP = "drop"  # a tie drops the item with the reason tie_unresolved
     FIRST = "first"  # the answer that was given first among the tied wins

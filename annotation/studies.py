@@ -14,6 +14,7 @@ from annotation.plans import StagePlan, contradictions
 from annotation.presets import tasks_an_item
 from annotation.protocols.base import NotSuitable, Protocol
 from annotation.protocols.registry import PROTOCOLS
+from annotation.queries import stages_of
 from annotation.retrying import anew
 from benchmarks import events, queries
 from benchmarks.models import Benchmark
@@ -172,9 +173,7 @@ def move_study(*, study: Study, to: StudyState, by: str) -> Study:
 @transaction.atomic
 def move_stage(*, stage: Stage, to: StageState, by: str) -> Stage:
     """Close a stage: nothing more of it is given out, and what waits for its closing is promoted. Or open it again."""
-    stage = (
-        Stage.objects.select_for_update(no_key=True, of=("self",)).select_related("study__benchmark").get(pk=stage.pk)
-    )
+    stage = promotion.locked(stage)
     if to == stage.state or to not in StageState.values:
         raise CannotMove(f"A stage that is {stage.state} cannot become {to}.")
     stage.state = to
@@ -203,6 +202,6 @@ def join(*, study: Study, by: str, stage: Stage | None = None, prolific_pid: str
         study=study, number=last + 1, prolific_pid=prolific_pid, invited_to=stage, **who
     )  # fmt: skip
     events.record(by=by, verb="joined", subject=study, annotator=annotator.pk)
-    stages = seating.stages_of(annotator)
+    stages = stages_of(annotator)
     seating.sit(annotator=annotator, stage=seating.next_stage(annotator, stages) or stages[0])
     return annotator

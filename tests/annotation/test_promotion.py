@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 
-from annotation import judging, promotion, sampling, seating, studies
+from annotation import judging, participants, promotion, sampling, seating, studies
 from annotation.decisions import KEPT, OPEN
 from annotation.models import Judgment, Slot, Stage, Task
 from annotation.plans import StagePlan
@@ -72,6 +72,16 @@ def test_undo_takes_the_item_back_and_the_same_answer_brings_its_task_back(pipel
     assert not live(then).exists() and not Slot.objects.filter(stage=then, live=True).exists()
     make.submit(annotator, lease, judging.shown_as(lease, "candidate-1"))
     assert live(then).get().slots.get().live and then.tasks.count() == 1
+
+
+def test_who_came_by_another_stages_link_takes_nothing_back_in_the_first(pipeline):
+    first, then = stages(pipeline)
+    annotator = make.annotator(pipeline, stage=first)
+    make.judgment(annotator, first, "candidate-1")
+    participants.arrive(annotator=annotator, stage=then, by="test")
+    with pytest.raises(judging.NothingToUndo, match="does not lead to"):
+        judging.undo(annotator=annotator, key=uuid.uuid4())
+    assert live(then).exists()
 
 
 def test_another_choice_is_asked_about_anew_and_what_was_judged_stays(pipeline):

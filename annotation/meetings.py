@@ -1,0 +1,23 @@
+"""What an annotator has had and met, as conditions for hand-written SQL. Pure.
+
+A lease that lapsed does not count: the screen may never have been looked at.
+"""
+
+APART = "there.position = ANY(%(apart)s)"  # stages that this one is kept apart from
+
+
+def had(task: str, annotator: str = "%(annotator)s") -> str:
+    """Whether the annotator has had that task."""
+    return f"""EXISTS (
+      SELECT FROM annotation_lease had
+      WHERE had.task_id = {task} AND had.annotator_id = {annotator} AND had.state <> 'lapsed')"""
+
+
+def met(item: str, annotator: str = "%(annotator)s", where: str = APART) -> str:
+    """Whether the annotator has had a task of that item; `where` says which, of `met` (the task) and `there` (its
+    stage).
+    """
+    return f"""EXISTS (
+      SELECT FROM annotation_lease had JOIN annotation_task met ON met.id = had.task_id
+      JOIN annotation_stage there ON there.id = met.stage_id
+      WHERE had.annotator_id = {annotator} AND had.state <> 'lapsed' AND met.item_id = {item} AND {where})"""
