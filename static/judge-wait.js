@@ -54,7 +54,7 @@ if (page?.dataset.token) {
     }
   };
   if (outbox.entries().length) outbox.flush().then((sent) => sent && !said && location.reload());
-  if (state !== "done") {
+  if (state !== "done" || "again" in page.dataset) {
     setInterval(() => document.hidden || look(), 10000);
     document.addEventListener("visibilitychange", () => document.hidden || look());
   }

@@ -252,6 +252,7 @@ def test_whoever_did_nothing_gets_no_code(client, stage, annotator):
     late = make.annotator(stage.study)
     page = client.get(home(late)).text
     assert "Nothing to judge just now" in page and stage.study.completion_code not in page
+    assert "data-again" in page  # it looks again: an earlier stage may send something
 
 
 @pytest.mark.parametrize(("state", "words"), [("paused", "The study is paused"), ("closed", "The study is closed")])
