@@ -42,7 +42,7 @@ TAKE = f"""lapsed AS (
 ), lease AS (
   INSERT INTO annotation_lease (slot_id, task_id, annotator_id, state, shown)
   SELECT taken.id, taken.task_id, %(annotator)s, 'held',
-         ARRAY(SELECT option FROM unnest(task.options) option ORDER BY random())
+         ARRAY(SELECT option FROM unnest(task.options || task.proposals) option ORDER BY random())
   FROM taken JOIN annotation_task task ON task.id = taken.task_id
   RETURNING *
 )

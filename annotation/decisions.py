@@ -11,19 +11,29 @@ With an overlap of one, the answer decides. With more, two steps:
    tie in the sense of the tie rule: annotators are told to pick any image that fits, so two different picks are two
    statements that an image fits, and each pick was vouched for by somebody.
 
+Where an edit is to be confirmed, `confirm` decides instead: the first verdict that two annotators gave stands, and one
+annotator is enough for what needs no edit. Two gave the same verdict when the words that they want are the same.
+
 An outcome for which the protocol has a reason drops the item; every other keeps it. A task with fewer counted answers
 than its overlap stays open, however clear its answers are so far.
 """
 
+import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from annotation.protocols.base import Answer
 
 ANY = "any"
 NONE = "none"
 TIE_UNRESOLVED = "tie_unresolved"
 AWAITING = "awaiting_adjudication"
+TO_CONFIRM = "awaiting_confirmation"
 ADJUDICATOR = "adjudicator"
+EDITED = "edited"
+CONFIRMS = 2  # annotators behind an edit
+CONFIRM_CAP = 3  # whom an edit is shown to before an adjudicator is asked, where the stage says nothing
 
 KEPT, DROPPED, OPEN = "kept", "dropped", "open"
 
@@ -33,13 +43,15 @@ class Decision:
     """`outcome` is the winning answer's identity, empty while open and on an unresolved tie.
 
     `reason` says why an item was dropped, or what an open task waits for; `by` how it was decided: only_answer,
-    unanimous, majority, tie_rule or, where the kind was clear and images were level, first_of_equals.
+    unanimous, majority, tie_rule or, where the kind was clear and images were level, first_of_equals. `content` is that
+    of the first answer that won (protocols.base.Answer).
     """
 
     state: str
     outcome: str = ""
     reason: str = ""
     by: str = ""
+    content: Mapping[str, object] = field(default_factory=dict)
 
 
 Reason = Callable[[str], str]  # why an outcome drops the item, or ""
@@ -63,6 +75,39 @@ def decide(
     images = _leaders([answer for answer in answers if answer in options])
     by = "tie_rule" if len(leaders) > 1 else "first_of_equals" if len(images) > 1 else "majority"
     return _settled(images[0], by, reason)
+
+
+def confirm(given: Sequence[Answer], *, cap: int, reason: Reason) -> Decision:
+    """`given` in the order of giving; where `cap` of them hold no two alike, an adjudicator is asked."""
+    if not given:
+        return Decision(OPEN)
+    if len(given) == 1:
+        alone = given[0].label != EDITED
+        return (
+            _with(given[0], _settled(given[0].label, "only_answer", reason))
+            if alone
+            else Decision(OPEN, reason=TO_CONFIRM)
+        )
+    votes = Counter(map(verdict, given))
+    for answer in given:
+        if votes[verdict(answer)] >= CONFIRMS:
+            by = "unanimous" if len(votes) == 1 else "majority"
+            return _with(answer, _settled(answer.label, by, reason))
+    return Decision(OPEN, reason=AWAITING if len(given) >= cap else TO_CONFIRM)
+
+
+def verdict(answer: Answer) -> str:
+    """What two annotators must have in common to be of one mind: the words, or the label where there are none."""
+    return json.dumps(answer.texts, sort_keys=True) if answer.texts else answer.label
+
+
+def _with(answer: Answer, decision: Decision) -> Decision:
+    return replace(decision, content=answer.content)
+
+
+def content_of(outcome: str, given: Sequence[Answer]) -> Mapping[str, object]:
+    """What comes with an outcome: the content of the first answer of that label."""
+    return next((answer.content for answer in given if answer.label == outcome), {})
 
 
 def _kinds(answers: Sequence[str], options: set[str]) -> list[str]:

@@ -8,6 +8,7 @@ import hashlib
 import json
 from dataclasses import dataclass
 from datetime import timedelta
+from types import MappingProxyType
 from uuid import UUID
 
 from django.db import transaction
@@ -15,8 +16,9 @@ from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
 from annotation import claiming, outcomes
+from annotation.material import texts_of
 from annotation.models import Annotator, Flag, Judgment, Lease, LeaseState, Slot, Stage, StudyState, Task
-from annotation.protocols.base import CANNOT_JUDGE
+from annotation.protocols.base import CANNOT_JUDGE, Answer, NoAnswer, Sent
 from annotation.protocols.registry import PROTOCOLS
 from annotation.queries import stages_of
 from annotation.retrying import anew
@@ -26,11 +28,12 @@ from benchmarks import events
 
 HISTORY = 20  # screens that an annotator can walk back
 CLOSED = StudyState.CLOSED  # the same word for a stage
+NOTHING: Sent = MappingProxyType({})
 LONGEST_MS = 24 * 3600 * 1000  # a browser's clock is not trusted beyond a day
 
 
-WRITTEN = ["lease_id", "revision", "key", "digest", "instructions_id", "answer", "reason", "withdrawn", "surplus"]
-WRITTEN += ["active_ms", "elapsed_ms"]
+WRITTEN = ["lease_id", "revision", "key", "digest", "instructions_id", "answer", "content", "reason", "withdrawn"]
+WRITTEN += ["surplus", "active_ms", "elapsed_ms"]
 
 # A judgment, and what it does to its slot and lease unless it is surplus.
 WRITE = f"""
@@ -115,12 +118,32 @@ def shown_as(lease: Lease, answer: str) -> str:
     return str(lease.shown.index(answer) + 1) if answer in lease.shown else answer
 
 
+def read_form(lease: Lease, protocol: str, sent: Sent) -> Answer:
+    """From a screen's fields to what is stored; where the answer is one pick, that is all of it."""
+    form = PROTOCOLS[protocol].form
+    if form is None or sent.get("answer") == CANNOT_JUDGE:
+        return Answer(read_answer(lease, protocol, sent.get("answer", "")))
+    try:
+        return form.read(sent, lease.shown, texts_of(lease.task, lease.shown))
+    except NoAnswer as lacks:
+        raise BadAnswer(str(lacks)) from None
+
+
+def fields_of(lease: Lease, protocol: str, answer: Answer) -> dict[str, str]:
+    """The inverse of `read_form`."""
+    form = PROTOCOLS[protocol].form
+    if form is None or answer.label == CANNOT_JUDGE:
+        return {"answer": shown_as(lease, answer.label)}
+    return form.fill(answer, lease.shown)
+
+
 @anew
 @transaction.atomic
 def submit(*, annotator: Annotator, **submission) -> Receipt:
     """Write a judgment, or a new revision of one. An answer whose slot was given on is kept as surplus.
 
-    `submission`: `token` and `key` (UUIDs), `shown_answer`, `reason`, and the browser's `active_ms` and `elapsed_ms`.
+    `submission`: `token` and `key` (UUIDs), `shown_answer`, `reason`, the browser's `active_ms` and `elapsed_ms`, and
+    `more`, what a screen has of fields beside the answer.
     """
     claiming.lock(annotator)
     return _submit(annotator, **submission)
@@ -134,14 +157,22 @@ def turn(*, annotator: Annotator, stage: Stage, wanted: int = 2, **submission) -
     return _submit(annotator, **submission), claiming.hold_locked(annotator, stage, wanted)
 
 
-def _submit(annotator: Annotator, token: UUID, key: UUID, shown_answer: str, reason: str = "", **times: int) -> Receipt:
-    digest = _digest(token, shown_answer, reason)
+def _submit(
+    annotator: Annotator,
+    token: UUID,
+    key: UUID,
+    shown_answer: str,
+    reason: str = "",
+    more: Sent = NOTHING,
+    **times: int,
+) -> Receipt:
+    digest = _digest(token, shown_answer, reason, *sorted(more.items()))
     lease, row = _find(annotator, token, key)
     if row["earlier"]:
         earlier = _earlier(annotator, key, digest)
         return Receipt(earlier.lease, earlier, replayed=True)
-    answer = read_answer(lease, lease.task.stage.protocol, shown_answer)
-    _check_submission(lease, answer, reason, row)
+    answer = read_form(lease, lease.task.stage.protocol, {**more, "answer": shown_answer, "reason": reason})
+    _check_submission(lease, answer.label, reason, row)
     alone = lease.state != LeaseState.LAPSED or not _has_newer(lease)
     counts = alone and row["holder"] in (None, lease.annotator_id) and annotator.excluded_at is None
     judgment = Judgment(
@@ -150,8 +181,9 @@ def _submit(annotator: Annotator, token: UUID, key: UUID, shown_answer: str, rea
         key=key,
         digest=digest,
         instructions_id=row["read"],
-        answer=answer,
-        reason=as_reason(reason),
+        answer=answer.label,
+        content=answer.content,
+        reason=as_reason(reason or answer.content.get("reason", "")),
         surplus=not counts,
         **_bounded(**times),
     )
@@ -173,7 +205,7 @@ def _find(annotator: Annotator, token: UUID, key: UUID | None = None) -> tuple[L
 
 
 def _write(judgment: Judgment, state: str) -> None:
-    values = {name: getattr(judgment, name) for name in WRITTEN}
+    values = {name: getattr(judgment, name) for name in WRITTEN} | {"content": json.dumps(judgment.content)}
     values |= {"slot": judgment.lease.slot_id, "annotator": judgment.lease.annotator_id, "state": state}
     [(judgment.pk, judgment.created_at)] = fetch(WRITE, **values)
     judgment.lease.state = state
@@ -216,7 +248,7 @@ def _has_newer(lease: Lease) -> bool:
 def undo(*, annotator: Annotator, key: UUID) -> Lease:
     """Take back the last answer that still stands, within the stage's window; its screen is held again.
 
-    The lease comes back with `previous_answer`, as it was shown.
+    The lease comes back with `previous`, the fields of that answer as they were shown.
     """
     claiming.lock(annotator)
     earlier = _earlier(annotator, key, _digest("undo"))
@@ -229,7 +261,7 @@ def undo(*, annotator: Annotator, key: UUID) -> Lease:
         _withdraw(last, lease, key)
         Annotator.objects.filter(pk=annotator.pk).update(stage=lease.task.stage_id)
     answered = lease.judgments.filter(withdrawn=False).order_by("-revision").first()
-    lease.previous_answer = shown_as(lease, answered.answer)
+    lease.previous = fields_of(lease, lease.task.stage.protocol, Answer(answered.answer, answered.content))
     return lease
 
 
@@ -287,7 +319,8 @@ def history(*, annotator: Annotator) -> list[Lease]:
     """The last screens that this annotator answered in the stage they are in, newest first."""
     standing = _standing(annotator).filter(lease__task__stage=annotator.stage_id)
     leases = []
-    for judgment in standing.select_related("lease__task")[:HISTORY]:
-        judgment.lease.previous_answer = shown_as(judgment.lease, judgment.answer)
-        leases.append(judgment.lease)
+    for judgment in standing.select_related("lease__task__stage")[:HISTORY]:
+        lease = judgment.lease
+        lease.previous = fields_of(lease, lease.task.stage.protocol, Answer(judgment.answer, judgment.content))
+        leases.append(lease)
     return leases

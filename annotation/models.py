@@ -58,7 +58,8 @@ class Task(models.Model):
     batch = models.PositiveIntegerField(null=True)
     shows = ArrayField(models.CharField(max_length=40), default=list)  # what is asked about, in order
     options = ArrayField(models.CharField(max_length=40), default=list)  # what is shuffled
-    carried = models.JSONField(default=dict)  # {"negative": "candidate-2"}: what earlier stages chose
+    carried = models.JSONField(default=dict)  # {"negative": "candidate-2"}: what earlier stages chose, or wrote
+    proposals = ArrayField(models.CharField(max_length=40), default=list)  # edits to be confirmed: further options
     gold = ArrayField(models.CharField(max_length=40), default=list)  # right answers, of checks and training
     note = models.TextField(blank=True)  # of training: what is said after the answer
 
@@ -78,6 +79,7 @@ class Outcome(models.Model):
     task = models.OneToOneField(Task, primary_key=True, on_delete=models.CASCADE, related_name="decided")
     state = models.CharField(max_length=8, choices=OutcomeState)
     outcome = models.CharField(max_length=40, blank=True)  # the winning answer
+    content = models.JSONField(default=dict)  # what came with it: {"texts": {"second_positive": "…"}}
     reason = models.CharField(max_length=40, blank=True)  # why the item was dropped
     by = models.CharField(max_length=20)  # decisions.Decision.by, or "adjudicator"
     adjudicator = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
@@ -169,7 +171,8 @@ class Lease(models.Model):
 class Judgment(models.Model):
     """What an annotator answered on a slot. Append-only by a trigger: an edit or an undo is a new revision.
 
-    `answer` is the option's identity (`candidate-2`), a fixed answer of the protocol (`none`) or `cannot_judge`.
+    `answer` is the option's identity (`candidate-2`), a fixed answer of the protocol (`none`) or `cannot_judge`; where
+    more is answered than a pick, its label (`edited`), and `content` has the rest (protocols.base.Answer).
     """
 
     lease = models.ForeignKey(Lease, on_delete=models.PROTECT, related_name="judgments", db_index=False)
@@ -178,7 +181,8 @@ class Judgment(models.Model):
     digest = models.CharField(max_length=64)  # SHA-256 of the submission's body
     instructions = models.ForeignKey(Instructions, on_delete=models.PROTECT, related_name="+", db_index=False)
     answer = models.CharField(max_length=40, blank=True)
-    reason = models.CharField(max_length=500, blank=True)  # of cannot_judge
+    content = models.JSONField(default=dict)
+    reason = models.CharField(max_length=500, blank=True)  # of cannot_judge, or of a rejection
     withdrawn = models.BooleanField(default=False)  # an undo
     surplus = models.BooleanField(default=False)  # came after its slot was given on: kept, not counted
     active_ms = models.PositiveIntegerField(default=0)  # time with the page in view, as the browser measured it

@@ -1,39 +1,44 @@
 """What a task's judgments come to. Kept in step with them, in the transaction that changes them."""
 
+import json
+
 from django.db.models import F
 
 from annotation import decisions, promotion
-from annotation.decisions import ADJUDICATOR, OPEN, Decision
+from annotation.decisions import ADJUDICATOR, EDITED, OPEN, TO_CONFIRM, Decision
 from annotation.models import Kind, Outcome, Slot, Stage, StageState, Task
+from annotation.protocols.base import Answer
 from annotation.protocols.registry import PROTOCOLS
 from annotation.rows import fetch
 from annotation.tallies import Rule
 from benchmarks import events
 
-ANSWERS = """
-SELECT array_agg(judgment.answer ORDER BY judgment.created_at, judgment.id)
+GIVEN = """
+SELECT judgment.id, judgment.answer, judgment.content
 FROM annotation_slot slot JOIN annotation_judgment judgment ON judgment.id = slot.judgment_id
-WHERE slot.task_id = %(task)s
+WHERE slot.task_id = %(task)s ORDER BY judgment.created_at, judgment.id
 """
 WRITE = """
-INSERT INTO annotation_outcome AS outcome (task_id, state, outcome, reason, by, note)
-VALUES (%(task)s, %(state)s, %(outcome)s, %(reason)s, %(by)s, '')
-ON CONFLICT (task_id) DO UPDATE SET state = excluded.state, outcome = excluded.outcome, reason = excluded.reason,
-  by = excluded.by, decided_at = now()
+INSERT INTO annotation_outcome AS outcome (task_id, state, outcome, content, reason, by, note)
+VALUES (%(task)s, %(state)s, %(outcome)s, %(content)s, %(reason)s, %(by)s, '')
+ON CONFLICT (task_id) DO UPDATE SET state = excluded.state, outcome = excluded.outcome, content = excluded.content,
+  reason = excluded.reason, by = excluded.by, decided_at = now()
 WHERE outcome.by <> %(adjudicator)s
-  AND (outcome.state, outcome.outcome, outcome.reason, outcome.by)
-      IS DISTINCT FROM (excluded.state, excluded.outcome, excluded.reason, excluded.by)
+  AND (outcome.state, outcome.outcome, outcome.content, outcome.reason, outcome.by)
+      IS DISTINCT FROM (excluded.state, excluded.outcome, excluded.content, excluded.reason, excluded.by)
 RETURNING task_id
 """
 CLEAR = "DELETE FROM annotation_outcome WHERE task_id = %(task)s AND by <> %(adjudicator)s RETURNING task_id"
 LOCK = "SELECT id FROM annotation_task WHERE id = %(task)s FOR NO KEY UPDATE"
 
+Given = dict[int, Answer]  # judgment → what it says, in the order of giving
+
 
 def rule_of(stage: Stage) -> Rule:
-    return Rule(PROTOCOLS[stage.protocol], stage.overlap, stage.tie_rule)
+    return Rule(PROTOCOLS[stage.protocol], stage.overlap, stage.tie_rule, stage.cap)
 
 
-def settle(task: Task, stage: Stage, answers: list[str] | None = None, feeds: bool = True) -> None:
+def settle(task: Task, stage: Stage, answers: list[Answer] | None = None, feeds: bool = True) -> None:
     """Bring the outcome in line with the counted judgments, and the stages after it with the outcome.
 
     The caller has locked the task's row. An adjudicator's decision stands whatever is judged later. Where the caller
@@ -41,14 +46,45 @@ def settle(task: Task, stage: Stage, answers: list[str] | None = None, feeds: bo
     """
     if task.kind != Kind.JUDGE:
         return
-    if answers is None:
-        answers = fetch(ANSWERS, task=task.pk)[0][0] or []
-    decision = rule_of(stage).decide(answers, task.overlap)
-    if len(answers) >= task.overlap and _asks_for_more(task, stage, answers):
+    form = PROTOCOLS[stage.protocol].form
+    if answers is None or (form and form.confirms):
+        answers = _confirming(task, stage) if form and form.confirms else list(given(task).values())
+    decision = rule_of(stage).settle(answers, task.overlap)
+    if len(answers) >= task.overlap and _asks_for_more(task, stage, answers, decision):
         add_slot(task, stage)
         decision = Decision(OPEN)
     if write(task, decision) and task.live and feeds:
         promotion.follow(stage, task.item_id)
+
+
+def given(task: Task) -> Given:
+    """What its counted judgments say."""
+    return {pk: Answer(label, json.loads(content)) for pk, label, content in fetch(GIVEN, task=task.pk)}
+
+
+def _confirming(task: Task, stage: Stage) -> list[Answer]:
+    """What was said of a task whose edits are to be confirmed; the edits become options for who comes next, and a place
+    that was added for a confirmation goes where none is needed any more.
+    """
+    found = given(task)
+    first = {decisions.verdict(answer): pk for pk, answer in reversed(found.items()) if answer.label == EDITED}
+    proposals = [f"edit-{pk}" for pk in sorted(first.values())]
+    if proposals != task.proposals:
+        task.proposals = proposals
+        Task.objects.filter(pk=task.pk).update(proposals=proposals)
+    if rule_of(stage).settle(list(found.values())).state != OPEN:
+        _take_slots_back(task, stage)
+    return list(found.values())
+
+
+def _take_slots_back(task: Task, stage: Stage) -> None:
+    """Places beyond the stage's overlap that nobody has ever held."""
+    least = stage.agreement_overlap if task.shared else stage.overlap
+    free = Slot.objects.filter(task=task, number__gt=least, annotator=None, leases=None)
+    gone = sum(1 for slot in free.order_by("-number") if slot.delete())
+    if gone:
+        Task.objects.filter(pk=task.pk).update(overlap=F("overlap") - gone)
+        task.overlap -= gone
 
 
 def write(task: Task, decision: Decision) -> bool:
@@ -56,16 +92,24 @@ def write(task: Task, decision: Decision) -> bool:
     if decision.state == OPEN:
         return bool(fetch(CLEAR, task=task.pk, adjudicator=ADJUDICATOR))
     values = {"state": decision.state, "outcome": decision.outcome, "reason": decision.reason, "by": decision.by}
+    values["content"] = json.dumps(decision.content)
     return bool(fetch(WRITE, task=task.pk, adjudicator=ADJUDICATOR, **values))
 
 
-def _asks_for_more(task: Task, stage: Stage, answers: list[str]) -> bool:
+def _asks_for_more(task: Task, stage: Stage, answers: list[Answer], decision: Decision) -> bool:
     """Not where an adjudicator has decided: what is judged later changes nothing."""
-    if len(answers) < 2 or stage.cap is None or task.overlap >= stage.cap:
+    if decision.reason == TO_CONFIRM:
+        return not _is_adjudicated(task)
+    labels = [answer.label for answer in answers]
+    if len(labels) < 2 or stage.cap is None or task.overlap >= stage.cap:
         return False
-    if not decisions.is_split(answers, rule_of(stage).alike(answers)):
+    if not decisions.is_split(labels, rule_of(stage).alike(labels)):
         return False
-    return not Outcome.objects.filter(task=task, by=ADJUDICATOR).exists()
+    return not _is_adjudicated(task)
+
+
+def _is_adjudicated(task: Task) -> bool:
+    return Outcome.objects.filter(task=task, by=ADJUDICATOR).exists()
 
 
 def add_slot(task: Task, stage: Stage) -> Slot:

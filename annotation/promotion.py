@@ -13,7 +13,7 @@ from django.db.models import Max
 from annotation import placing
 from annotation.models import Kind, Promotion, Slot, Stage, StageState, Study, Task
 from annotation.placing import Asked
-from annotation.protocols.base import Ask, NotSuitable
+from annotation.protocols.base import Ask, NotSuitable, carried_texts
 from annotation.protocols.registry import PROTOCOLS
 from annotation.results import fallen_out, results
 from annotation.rows import columns, fetch, instances
@@ -111,7 +111,7 @@ def _asks(stage: Stage, item: int, carried: Mapping[str, str]) -> tuple[str, lis
 def suited(stage: Stage, item: int, record: ItemRecord, carried: Mapping[str, str]) -> list[Ask]:
     """What the stage asks of the item; nothing where that does not suit it, and an event says why."""
     try:
-        return PROTOCOLS[stage.protocol].asks(record, carried)
+        return PROTOCOLS[stage.protocol].asks(record.with_captions(carried_texts(carried)), carried)
     except NotSuitable as reason:
         told = {"item": item, "images": len(record.images), "reason": str(reason)}
         events.record(by="app", verb="could not ask", subject=stage, **told)

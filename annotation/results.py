@@ -6,11 +6,12 @@ from dataclasses import dataclass, field
 
 from annotation.decisions import DROPPED, KEPT, OPEN
 from annotation.models import Stage, Study
+from annotation.protocols.base import carrying
 from annotation.rows import fetch
 
 # A row for each live task of the items: what was carried in and what came of it.
 RESULTS = """
-SELECT task.item_id, task.round, task.carried, outcome.state, outcome.outcome, outcome.reason
+SELECT task.item_id, task.carried, outcome.state, outcome.outcome, outcome.reason, outcome.content
 FROM annotation_task task LEFT JOIN annotation_outcome outcome ON outcome.task_id = task.id
 WHERE task.stage_id = %(stage)s AND task.kind = 'judge' AND task.live
   AND (%(items)s::bigint[] IS NULL OR task.item_id = ANY(%(items)s))
@@ -41,14 +42,16 @@ def results(stage: Stage, items: Sequence[int] | None = None) -> dict[int, Resul
 
 def _result(stage: Stage, rows: Sequence[Sequence]) -> Result:
     """Dropped as soon as one of its tasks says so; kept when all do."""
-    carried = json.loads(rows[0][1])  # text where the ORM does not ask for it
-    for _, _, state, _, reason in rows:
+    carried = json.loads(rows[0][0])  # text where the ORM does not ask for it
+    for _, state, _, reason, _ in rows:
         if state == DROPPED:
             return Result(DROPPED, reason, carried)
-    if any(state is None for _, _, state, _, _ in rows):
+    if any(state is None for _, state, *_ in rows):
         return Result(OPEN, "", carried)
     if stage.carries:
-        carried[stage.carries] = rows[0][3]
+        carried[stage.carries] = rows[0][2]
+    for *_, content in rows:
+        carried |= carrying(json.loads(content).get("texts", {}))
     return Result(KEPT, "", carried)
 
 

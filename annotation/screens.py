@@ -1,51 +1,47 @@
 """What a screen shows: the material of a lease in the order drawn for it, and nothing that names it (law 4)."""
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from uuid import UUID
 
 from django.template import loader
-from django.urls import reverse
 from django.utils.safestring import SafeString
 
+from annotation import material
+from annotation.material import Part
 from annotation.models import Lease, Stage
-from annotation.protocols.base import Choice, Protocol
+from annotation.protocols.base import Choice, Form, Protocol, role_of
 from annotation.protocols.registry import PROTOCOLS
 from annotation.rows import fetch
 
 SIZES = {110: "", 220: "long", 420: "very-long"}  # up to so many characters; longer ones are set smaller still
 SMALLEST = "tiny"
 
-# Every caption and image of the items, by identity; of an image, where it is served and its pixels.
-PARTS = """
-SELECT item_id, 'caption-' || role || '-' || position, text, NULL, NULL FROM benchmarks_caption
-WHERE item_id = ANY(%(items)s)
-UNION ALL
-SELECT used.item_id, used.role || '-' || used.position, image.opaque, image.width, image.height
-FROM benchmarks_itemimage used JOIN benchmarks_image image ON image.id = used.image_id
-WHERE used.item_id = ANY(%(items)s)
-"""
 OTHER_STAGES = "SELECT id, protocol FROM annotation_stage WHERE id = ANY(%(stages)s)"
-
-Part = Mapping[str, object]  # of a caption: text; of an image: url, width and height in pixels
 
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """`picked` is the answer that was given before, as shown ("2", "none"), or empty; `shown` what the template takes:
-    `captions` and `pictures` that are asked about, `options` in order, each a caption or a picture with its `place`.
+    """`said` are the fields of the answer that was given before, as shown ({"answer": "2"}), or none; `shown` what the
+    template takes: `captions` and `pictures` that are asked about, `options` in order, each a caption or a picture with
+    its `place`; where the answer is more than a pick also `texts` by role, and the protocol's `form`.
     """
 
     lease: UUID
     template: str
     shown: Mapping[str, object]
-    picked: str = ""
+    said: Mapping[str, str]
+
+    @property
+    def picked(self) -> str:
+        return self.said.get("answer", "")
 
     def html(self) -> str:
         """The fragment; rendered without a request, so that no context processor runs."""
-        return loader.get_template(self.template).render({"lease": self.lease, "picked": self.picked, **self.shown})
+        return loader.get_template(self.template).render(
+            {"lease": self.lease, "picked": self.picked, "said": self.said, **self.shown}
+        )
 
 
 def screens(leases: Sequence[Lease], stage: Stage) -> list[Screen]:
@@ -56,8 +52,8 @@ def screens(leases: Sequence[Lease], stage: Stage) -> list[Screen]:
     if not leases:
         return []
     protocols = _protocols({lease.task.stage_id for lease in leases}, stage)
-    parts = _parts({lease.task.item_id for lease in leases})
-    return [_screen(lease, protocols[lease.task.stage_id], parts[lease.task.item_id]) for lease in leases]
+    there = material.parts(leases)
+    return [_screen(lease, protocols[lease.task.stage_id], parts) for lease, parts in zip(leases, there, strict=True)]
 
 
 def _protocols(wanted: set[int], stage: Stage) -> dict[int, Protocol]:
@@ -66,21 +62,9 @@ def _protocols(wanted: set[int], stage: Stage) -> dict[int, Protocol]:
     return {pk: PROTOCOLS[name] for pk, name in [(stage.pk, stage.protocol), *found]}
 
 
-def _parts(items: Iterable[int]) -> dict[int, dict[str, Part]]:
-    """Of each item: identity → what it shows."""
-    found: dict[int, dict[str, Part]] = defaultdict(dict)
-    for item, identity, said, *size in fetch(PARTS, items=list(items)):
-        found[item][identity] = {"text": said} if None in size else _picture(said, *size)
-    return found
-
-
-def _picture(opaque: str, width: int, height: int) -> Part:
-    """Texts that need no escaping: numbers and addresses made here would take the template longer."""
-    return {"url": _url(opaque), "width": SafeString(width), "height": SafeString(height)}
-
-
 def _screen(lease: Lease, protocol: Protocol, parts: Mapping[str, Part]) -> Screen:
-    picked = getattr(lease, "previous_answer", "")
+    said = getattr(lease, "previous", {})
+    picked = said.get("answer", "")
     about = [parts[identity] for identity in lease.task.shows]
     options = [{"place": SafeString(place), **parts[identity]} for place, identity in enumerate(lease.shown, 1)]
     captions = [part for part in about if "text" in part]
@@ -93,7 +77,16 @@ def _screen(lease: Lease, protocol: Protocol, parts: Mapping[str, Part]) -> Scre
         "option_size": size(options),
         "choices": choices(protocol.fixed, picked if picked in {one.identity for one in protocol.fixed} else ""),
     }
-    return Screen(lease.token, protocol.template, shown, picked)
+    if protocol.form:
+        shown |= _with_form(lease, protocol.form, parts)
+    return Screen(lease.token, protocol.template, shown, said)
+
+
+def _with_form(lease: Lease, form: Form, parts: Mapping[str, Part]) -> dict:
+    """What a screen needs whose answer is more than a pick: words by role, and what somebody else edited."""
+    texts = {identity: parts[identity]["text"] for identity in lease.task.shows if "text" in parts[identity]}
+    edited = [place for place, identity in enumerate(lease.shown, 1) if identity in lease.task.proposals]
+    return {"form": form, "texts": {role_of(identity): text for identity, text in texts.items()}, "edited": edited}
 
 
 def size(parts: Iterable[Part]) -> str:
@@ -107,15 +100,3 @@ def choices(fixed: tuple[Choice, ...], picked: str) -> SafeString:
     """The answers that are not shuffled: the same on each of a protocol's screens, so they are rendered once."""
     context = {"choices": [(one, " ".join(one.keys), one.keys[0].upper()) for one in fixed], "picked": picked}
     return loader.get_template("judge/_choices.html").render(context) if fixed else SafeString()
-
-
-@cache
-def _before_name() -> tuple[str, str]:
-    """What stands before and after an image's opaque name in its address: asked for once, not at every click."""
-    name = "0" * 32
-    start, _, end = reverse("image", args=[name]).partition(name)
-    return start, end
-
-
-def _url(opaque: str) -> SafeString:
-    return SafeString(opaque.join(_before_name()))

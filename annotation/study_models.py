@@ -76,6 +76,7 @@ class Stage(models.Model):
         null=True, blank=True, validators=[MinValueValidator(1)]
     )  # only so many items, drawn by the seed
     stratify = models.BooleanField(default=False)  # the sample keeps the shares of types and subtypes
+    sample_each = models.BooleanField(default=False)  # the sample is so many items of each type
     after = models.ForeignKey("self", null=True, blank=True, on_delete=models.RESTRICT, related_name="followers")
     apart_from = ArrayField(
         models.PositiveSmallIntegerField(), default=list, blank=True

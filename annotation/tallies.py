@@ -6,14 +6,14 @@ docs/measures.md defines every figure that is made here.
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime, timedelta
 from statistics import median
 from typing import NamedTuple
 
 from annotation import agreement
-from annotation.decisions import DROPPED, KEPT, Decision, decide
-from annotation.protocols.base import CANNOT_JUDGE, Protocol
+from annotation.decisions import CONFIRM_CAP, DROPPED, KEPT, Decision, confirm, content_of, decide
+from annotation.protocols.base import CANNOT_JUDGE, Answer, Protocol
 from annotation.pseudonyms import pseudonym
 
 SIGNS_FROM = 20  # judgments below which an annotator shows no signs
@@ -74,6 +74,14 @@ class Rule(NamedTuple):
     protocol: Protocol
     overlap: int
     tie_rule: str
+    cap: int | None = None
+
+    def settle(self, given: Sequence[Answer], overlap: int | None = None) -> Decision:
+        """What the answers come to, with what goes with it."""
+        if self.protocol.form and self.protocol.form.confirms:
+            return confirm(given, cap=self.cap or CONFIRM_CAP, reason=self.protocol.reason)
+        decision = self.decide([answer.label for answer in given], overlap)
+        return replace(decision, content=content_of(decision.outcome, given))
 
     def alike(self, answers: Sequence[str]) -> set[str]:
         """Those of the answers that are votes for one thing."""

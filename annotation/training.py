@@ -77,7 +77,7 @@ class Step:
         """Never saved: what a screen is drawn from."""
         made = Lease(task=self.task, shown=self.entry["shown"])
         made.token = f"training-{self.number}-{self.place}"
-        made.previous_answer = judging.shown_as(made, self.entry["answer"])
+        made.previous = {"answer": judging.shown_as(made, self.entry["answer"])}
         return made
 
 

@@ -6,8 +6,9 @@ from django.db.models import Avg, Q
 
 from annotation import checks, claiming, promotion, seating
 from annotation.access import Desk
-from annotation.judging import shown_as
+from annotation.judging import fields_of
 from annotation.models import Annotator, Judgment, Lease, LeaseState, Slot, Stage, Strategy, StudyState
+from annotation.protocols.base import Answer
 
 
 @dataclass(frozen=True)
@@ -102,10 +103,10 @@ def pace(annotator: Annotator) -> int:
     return round(mine.aggregate(mean=Avg("active_ms"))["mean"] or 0)
 
 
-def recall(leases: list[Lease]) -> list[Lease]:
+def recall(leases: list[Lease], protocol: str) -> list[Lease]:
     """Screens whose answer was taken back are shown with that answer marked, after a reload too. One query."""
     given = Judgment.objects.filter(lease__in=leases, withdrawn=False).order_by("revision")
-    answers = dict(given.values_list("lease", "answer"))
+    answers = {lease: Answer(*said) for lease, *said in given.values_list("lease", "answer", "content")}
     for lease in leases:
-        lease.previous_answer = shown_as(lease, answers[lease.pk]) if lease.pk in answers else ""
+        lease.previous = fields_of(lease, protocol, answers[lease.pk]) if lease.pk in answers else {}
     return leases

@@ -4,7 +4,7 @@ Pure: no Django. A format yields `ItemRecord`s; the import checks them, finds th
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 ROLES = ("positive", "negative", "second_positive", "candidate")
 
@@ -57,6 +57,22 @@ class ItemRecord:
             if caption.role == role:
                 return caption.text
         raise KeyError(role)
+
+    def with_captions(self, texts: Mapping[str, str]) -> "ItemRecord":
+        """The same with other words: by role, instead of the first caption of it, or beside the others."""
+        first = {role: index for index, role in reversed(list(enumerate(one.role for one in self.captions)))}
+        captions = list(self.captions)
+        for role, text in texts.items():
+            if role in first:
+                captions[first[role]] = CaptionRecord(role, text)
+            else:
+                captions.append(CaptionRecord(role, text))
+        return replace(self, captions=tuple(captions))
+
+    def captions_as(self, role: str) -> list[str]:
+        """The identities (`caption-candidate-1`) of the captions with that role."""
+        count = sum(caption.role == role for caption in self.captions)
+        return [f"caption-{role}-{number}" for number in range(count)]
 
     def latest(self, role: str) -> list[str]:
         """The identities (`candidate-4`) of the images with that role in its last round."""

@@ -1,5 +1,7 @@
 // Which key does what. Keys never act while somebody types, with a foreign modifier, in a dialog or an open sheet.
 
+import { kindOf } from "./judge-forms.js";
+
 const TYPING = "textarea, select, [contenteditable], input:not([type=radio]):not([type=hidden])";
 const PRESSING = "button, a[href], summary"; // Enter and Space belong to what has the focus
 
@@ -29,12 +31,14 @@ export function onKey(event, actions, screen) {
   };
   const { target, key } = event;
   if (key === "Escape") return act("leave");
+  if (key === "Enter" && (event.ctrlKey || event.metaKey) && target.closest?.("#place")) return act("submit");
   if (target.closest?.(TYPING) || document.querySelector("details[open]")) return;
   const undo = (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey && key.toLowerCase() === "z";
   if (undo) return act("undo");
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   if (key === "?") return act("rules");
   if (event.shiftKey && key.toLowerCase() === "s") return act("skip");
+  if (!event.repeat && kindOf(screen)?.key(event, screen)) return event.preventDefault();
   const answer = answerFor(event, screen);
   if (answer && (!event.shiftKey || digit(event))) return act("pick", answer);
   if (event.shiftKey) return;

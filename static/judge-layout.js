@@ -37,6 +37,7 @@ const shapeOf = (img) => img.getAttribute("width") / img.getAttribute("height") 
 // Sizes for one screen that is in its place and not painted yet, set on the desk and on the screen's own cards.
 export function fit(desk, screen) {
   const cards = screen.querySelector(".cards");
+  if (!cards) return (desk.dataset.layout = "words");
   const shapes = [...cards.querySelectorAll("img")].map(shapeOf);
   cards.style.setProperty("--aspect", middle(shapes));
   shapes.forEach((shape, index) => cards.style.setProperty(`--shape-${index + 1}`, shape));

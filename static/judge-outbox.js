@@ -24,7 +24,7 @@ async function read(promise) {
 
 // One answer, as the server reads it. `have` names the screens that need not be sent again.
 export function deliver(home, { key, lease, answer, reason, active, elapsed }, have = []) {
-  const told = answer === "cannot_judge" ? { cannot_judge: 1, reason } : { answer };
+  const told = answer === "cannot_judge" ? { cannot_judge: 1, reason } : typeof answer === "object" ? answer : { answer };
   return post(`${home}submit/`, { key, lease, ...told, active, elapsed, have }, { keepalive: true });
 }
 

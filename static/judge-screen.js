@@ -1,8 +1,15 @@
-// One screen: { node, lease, answer }, made from the fragment that the server sent.
+// One screen: { node, lease, answer }, made from the fragment that the server sent. `answer` is what was picked, or, where
+// the screen is a form, its fields; "" before there is one.
+
+import { fields, fill, kindOf, prepare } from "./judge-forms.js";
 
 export function screenFrom(node, answer = node.dataset.picked) {
   for (const img of node.querySelectorAll("img")) watch(img);
-  return { node, lease: node.dataset.lease, answer };
+  const screen = { node, lease: node.dataset.lease, answer };
+  if (!node.dataset.form) return screen;
+  screen.answer = "answered" in node.dataset ? fields(node) : "";
+  prepare(screen);
+  return screen;
 }
 
 export function parse(html) {
@@ -16,7 +23,11 @@ export const decode = (screen) => Promise.allSettled([...screen.node.querySelect
 
 export const radios = (screen) => [...screen.node.querySelectorAll("input[name=answer]")];
 export const picked = (screen) => radios(screen).find((radio) => radio.checked)?.value ?? "";
-export const restore = (screen) => radios(screen).forEach((radio) => (radio.checked = radio.value === screen.answer));
+export const answerOf = (screen) => (kindOf(screen) ? fields(screen.node) : picked(screen));
+export function restore(screen) {
+  if (kindOf(screen)) fill(screen.node, screen.answer || fields(screen.node));
+  else radios(screen).forEach((radio) => (radio.checked = radio.value === screen.answer));
+}
 
 // What an answer is called when it is read out.
 export function nameOf(radio) {
@@ -29,14 +40,14 @@ export const focus = (screen) => screen?.node.querySelector("h1").focus({ preven
 
 function watch(img) {
   img.addEventListener("error", () => mark(img));
-  img.addEventListener("load", () => img.closest(".card-place").querySelector(".broken")?.remove());
+  img.addEventListener("load", () => img.closest(".card-place")?.querySelector(".broken")?.remove());
   if (img.complete && img.src && !img.naturalWidth) mark(img);
 }
 
 // Says on the card that its picture did not load, and offers to load it again.
 function mark(img) {
   const place = img.closest(".card-place");
-  if (place.querySelector(".broken")) return;
+  if (!place || place.querySelector(".broken")) return;
   const note = document.createElement("div");
   note.className = "broken";
   note.innerHTML = "<p></p><button type=button>Load it again</button>";

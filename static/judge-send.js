@@ -4,7 +4,10 @@
 import { $, clock, closeSheets, desk, have, home, next, now, outbox, paint, present, shown, take } from "./judge-desk.js";
 import { newKey, post } from "./judge-outbox.js";
 import { say, tell } from "./judge-say.js";
-import { nameOf, parse, picked, radios, restore, screenFrom } from "./judge-screen.js";
+import { forget, kindOf, same } from "./judge-forms.js";
+import { answerOf, nameOf, parse, radios, restore, screenFrom } from "./judge-screen.js";
+
+const CANNOT = "cannot_judge";
 
 export function pick(value) {
   const radio = shown() && radios(shown()).find((radio) => radio.value === value);
@@ -19,17 +22,19 @@ export function autoAdvance() {
   if ("autoAdvance" in desk.dataset && !now.looking) now.advance = setTimeout(() => submit(), 350);
 }
 
-export function submit(answer = shown() && picked(shown()), reason = "") {
+export function submit(answer = shown() && answerOf(shown()), reason = "") {
   clearTimeout(now.advance);
   const screen = shown();
   if (!screen) return;
-  if (!answer) return say("Pick an answer first.");
+  const lacks = answer === CANNOT ? "" : kindOf(screen)?.lacks(screen) || (!answer && "Pick an answer first.");
+  if (lacks) return say(lacks);
   const edit = Boolean(now.looking);
-  if (edit && answer === screen.answer && !reason) return present();
+  if (edit && same(answer, screen.answer) && !reason) return present();
   const { elapsed, active } = clock.read();
   clock.answered();
   outbox.add({ key: newKey(), at: Date.now(), lease: screen.lease, answer, reason, active, elapsed, edit });
   screen.answer = answer;
+  forget(screen.lease);
   if (edit) present();
   else {
     now.pace = now.pace ? now.pace * 0.9 + active * 0.1 : active;
@@ -109,5 +114,5 @@ export function cannot() {
   const reason = $("reason").value.trim();
   if (!reason) return say("Say in a few words why it cannot be judged.");
   $("reason").value = "";
-  submit("cannot_judge", reason);
+  submit(CANNOT, reason);
 }

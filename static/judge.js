@@ -2,6 +2,7 @@
 // is done with them, judge-past.js looks back.
 
 import { $, closeSheets, desk, have, home, next, now, outbox, present, progress, shown, sync, zoom } from "./judge-desk.js";
+import { kindOf, sweep } from "./judge-forms.js";
 import { onKey } from "./judge-keys.js";
 import { fit } from "./judge-layout.js";
 import { post } from "./judge-outbox.js";
@@ -58,7 +59,7 @@ let pointed = false; // the last touch was by mouse or finger, not by key
 addEventListener("pointerdown", () => (pointed = true), true);
 addEventListener("keydown", () => (pointed = false), true);
 $("place").addEventListener("change", () => {
-  if (!pointed) return;
+  if (!pointed || kindOf(shown())) return;
   focus(shown()); // so that arrow keys walk, and do not re-pick
   autoAdvance();
 });
@@ -92,6 +93,7 @@ const given = [$("place").firstElementChild, ...[...document.querySelectorAll("t
 const unanswered = ({ lease }) => !outbox.entries().some((entry) => entry.lease === lease && !entry.edit);
 now.queue = given.map((node) => screenFrom(node)).filter(unanswered);
 now.queue.forEach(decode);
+sweep(now.queue.map(({ lease }) => lease));
 next();
 const before = kept();
 if (before) say(before);

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from random import Random
 
 from benchmarks.records import ItemRecord
 
@@ -10,6 +11,57 @@ CANNOT_JUDGE = "cannot_judge"  # a counted answer that every protocol allows, wi
 
 class NotSuitable(ValueError):
     """This item cannot be asked under this protocol; the message says what it lacks."""
+
+
+class NoAnswer(ValueError):
+    """What was sent is no answer under this protocol; the message tells the annotator what is missing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """`label` is what the decision rule counts and agreement is computed on: an option's identity, a fixed answer, or
+    what a form's answer comes to (`edited`), at most 40 characters.
+
+    `content` has the rest, as JSON: `texts` (role → the words that stand in the end), `from` (role → the identity that
+    they were made of), `guidelines` (code → holds) …
+    """
+
+    label: str
+    content: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def texts(self) -> Mapping[str, str]:
+        return self.content.get("texts", {})
+
+
+@dataclass(frozen=True, slots=True)
+class Guideline:
+    code: str
+    words: str  # a statement that holds of good material
+    key: str = ""  # what an annotator presses for it
+
+
+Sent = Mapping[str, str]  # a screen's fields by name, as the page sends them
+Texts = Mapping[str, str]  # identity → text: every caption of the item, as earlier stages left it, and edits
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A screen whose answer is more than one pick. Options are known to the page by their place, from 1.
+
+    `read(sent, shown, texts)` makes the answer of what the page sent, with the options in the order shown (NoAnswer);
+    `fill(answer, shown)` is its inverse, for a screen that comes back; `made_up(rng, shown, texts)` is what a simulated
+    annotator sends; `say(answer)` puts an answer into words for managers.
+    """
+
+    read: Callable[[Sent, Sequence[str], Texts], Answer]
+    fill: Callable[[Answer, Sequence[str]], dict[str, str]]
+    made_up: Callable[[Random, Sequence[str], Texts], dict[str, str]]
+    say: Callable[[Answer], str]
+    script: str  # of the judging page: "judge-rank.js"
+    edits: tuple[str, ...] = ()  # the roles whose words can be changed
+    guidelines: tuple[Guideline, ...] = ()
+    confirms: bool = False  # an edit needs the word of a second annotator (decisions.confirm)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +87,30 @@ class Ask:
     question: str = ""
 
 
-Carried = Mapping[str, str]  # role → identity: what earlier stages chose, as {"negative": "candidate-2"}
+# What earlier stages chose or wrote: an image by role and identity, {"negative": "candidate-2"}, and a text by role and
+# its words, {"caption-second_positive": "A cat sits …"}.
+Carried = Mapping[str, str]
+WORDS = "caption-"  # of a key of what is carried: words, not an identity
 
 
 def caption(role: str) -> str:
     """The identity of the item's first caption with that role."""
-    return f"caption-{role}-0"
+    return f"{WORDS}{role}-0"
+
+
+def role_of(identity: str) -> str:
+    """`second_positive` of `caption-second_positive-0`."""
+    return identity.removeprefix(WORDS).rpartition("-")[0]
+
+
+def carried_texts(carried: Carried) -> dict[str, str]:
+    """Role → words."""
+    return {key.removeprefix(WORDS): words for key, words in carried.items() if key.startswith(WORDS)}
+
+
+def carrying(texts: Mapping[str, str]) -> dict[str, str]:
+    """The inverse of `carried_texts`."""
+    return {f"{WORDS}{role}": words for role, words in texts.items()}
 
 
 def negative_image(item: ItemRecord, carried: Carried) -> str:
@@ -91,6 +161,7 @@ class Protocol:
     measures: bool = False
     leaks: frozenset[str] = frozenset()
     right: Callable[[str, Sequence[str]], str] = nothing_right
+    form: Form | None = None  # where the answer is more than a pick
 
     def reason(self, outcome: str) -> str:
         """Why an item with this outcome is dropped, or "" where it is kept."""

@@ -27,6 +27,9 @@ from annotation.views.plain import page, private, text
 
 View = Callable[..., HttpResponse]
 
+# What every page sends around an answer; whatever else is there belongs to it.
+ENVELOPE = {"lease", "key", "answer", "reason", "flag_reason", "cannot_judge", "active", "elapsed", "have"}
+
 
 def at_desk(view: View) -> View:
     """The view gets the `Desk` behind the token; what the core refuses becomes a status and a sentence."""
@@ -80,7 +83,7 @@ def judge(request: HttpRequest, here: Desk) -> HttpResponse:
 
 
 def _screen_page(request: HttpRequest, here: Desk, now: Turn) -> HttpResponse:
-    current, *rest = screens(turns.recall(now.leases), here.stage)
+    current, *rest = screens(turns.recall(now.leases, here.stage.protocol), here.stage)
     context = {"current": current, "rest": rest, "pace": turns.pace(here.annotator), "link": _link(request, here)}
     context |= {"key": uuid.uuid4(), "rules": blocks(_newest(here).text), "protocol": PROTOCOLS[here.stage.protocol]}
     return page("page", here, study=here.stage.study, **context, **_where(here, now))
@@ -147,6 +150,7 @@ def _submission(sent: QueryDict) -> dict:
         "reason": text(sent, "reason") if cannot else "",
         "active_ms": _whole(sent.get("active")),
         "elapsed_ms": _whole(sent.get("elapsed")),
+        "more": {} if cannot else {name: text(sent, name) for name in sent if name not in ENVELOPE},
     }
 
 

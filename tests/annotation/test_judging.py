@@ -162,7 +162,7 @@ def test_undo_holds_the_screen_again_with_the_answer(ann, lease):
     make.submit(ann, lease, "2")
     undone = judging.undo(annotator=ann, key=uuid.uuid4())
     slot = Slot.objects.get(pk=lease.slot_id)
-    assert (undone.token, undone.previous_answer, undone.state) == (lease.token, "2", LeaseState.HELD)
+    assert (undone.token, undone.previous, undone.state) == (lease.token, {"answer": "2"}, LeaseState.HELD)
     assert slot.judgment is None and slot.held_until > timezone.now()
 
 
@@ -228,16 +228,16 @@ def test_a_flag_reaches_the_manager_once_and_changes_nothing(ann, lease):
 def test_history_is_newest_first_with_the_answer_as_shown(ann, stage):
     for place in ("1", "2"):
         make.submit(ann, claiming.hold(annotator=ann, stage=stage, wanted=1)[0], place)
-    assert [lease.previous_answer for lease in judging.history(annotator=ann)] == ["2", "1"]
+    assert [lease.previous["answer"] for lease in judging.history(annotator=ann)] == ["2", "1"]
 
 
 def test_the_key_is_unique_in_the_database(ann, lease):
     first = make.submit(ann, lease).judgment
     with pytest.raises(IntegrityError), transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(
-            "INSERT INTO annotation_judgment (lease_id, revision, key, digest, instructions_id, answer, reason,"
+            "INSERT INTO annotation_judgment (lease_id, revision, key, digest, instructions_id, answer, content, reason,"
             " withdrawn, surplus, active_ms, elapsed_ms)"
-            " SELECT lease_id, 2, key, digest, instructions_id, answer, '', false, false, 0, 0"
+            " SELECT lease_id, 2, key, digest, instructions_id, answer, content, '', false, false, 0, 0"
             " FROM annotation_judgment WHERE id = %s",
             [first.pk],
         )

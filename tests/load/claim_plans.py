@@ -26,9 +26,9 @@ SELECT %(benchmark)s, 'item-' || n, n, 'swap', 'obj', '{}', '{}' FROM generate_s
 """
 TASKS = """
 INSERT INTO annotation_task (stage_id, item_id, question, round, kind, live, rank, overlap, shared, shows, options,
-                             carried, gold, note)
+                             carried, proposals, gold, note)
 SELECT %(stage)s, id, '', 1, 'judge', true, row_number() OVER (ORDER BY random()) - 1, %(overlap)s, false,
-       ARRAY['caption-negative-0'], ARRAY['candidate-0', 'candidate-1', 'candidate-2', 'candidate-3'], '{}', '{}', ''
+       ARRAY['caption-negative-0'], ARRAY['candidate-0', 'candidate-1', 'candidate-2', 'candidate-3'], '{}', '{}', '{}', ''
 FROM benchmarks_item WHERE benchmark_id = %(benchmark)s
 """
 SLOTS = """
@@ -47,9 +47,9 @@ WITH lease AS (
   WHERE stage_id = %(stage)s AND annotator_id IS NULL AND rank < %(below)s AND number <= %(numbers)s
   RETURNING id, slot_id, annotator_id
 ), judgment AS (
-  INSERT INTO annotation_judgment (lease_id, revision, key, digest, instructions_id, answer, reason, withdrawn, surplus,
-                                   active_ms, elapsed_ms)
-  SELECT id, 1, gen_random_uuid(), '', %(rules)s, 'none', '', false, false, 6000, 7000 FROM lease
+  INSERT INTO annotation_judgment (lease_id, revision, key, digest, instructions_id, answer, content, reason, withdrawn,
+                                   surplus, active_ms, elapsed_ms)
+  SELECT id, 1, gen_random_uuid(), '', %(rules)s, 'none', '{}', '', false, false, 6000, 7000 FROM lease
   RETURNING id, lease_id
 )
 UPDATE annotation_slot slot SET annotator_id = lease.annotator_id, judgment_id = judgment.id
