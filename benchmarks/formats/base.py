@@ -1,7 +1,7 @@
 """What a format is, and where its problems are written down. Pure."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchmarks.records import ItemRecord, Problem, Refused
@@ -51,9 +51,23 @@ class Unreadable(Exception):
     """Reading cannot go on; the reason is already in the log."""
 
 
+# Column → which part of an item stands in it: "caption:role", "image:role", "type", "subtype", "key" or "meta:field".
+SPLIT = {
+    "image": "image:positive",
+    "caption": "caption:positive",
+    "negative_caption": "caption:negative",
+    "negative_image": "image:negative",
+    "type": "type",
+    "subtype": "subtype",
+    "id": "key",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A way to write items down. `reader` yields records and logs what it cannot read."""
+    """A way to write items down. `reader` yields records and logs what it cannot read; `writer` is its inverse, with
+    the same bytes for records that were read from a canonical file.
+    """
 
     name: str
     title: str
@@ -61,6 +75,9 @@ class Format:
     endings: tuple[str, ...]  # file name endings that an upload may have; a folder needs none
     reader: Callable[[Path, ProblemLog], Iterator[ItemRecord]]
     several: bool = False  # takes several files at once
+    sides: tuple[str, str] | None = None  # takes two files, or folders, that belong together: what each holds
+    split: Mapping[str, str] = field(default_factory=lambda: SPLIT)  # the columns of a released split
+    writer: Callable[[Iterable[ItemRecord]], Iterator[tuple[str, bytes]]] | None = None  # (file name, content)
     candidates: bool = False  # can bring new candidate images for items that are there
 
     def read(self, path: Path, log: ProblemLog) -> Iterator[ItemRecord]:

@@ -235,8 +235,8 @@ def test_the_key_is_unique_in_the_database(ann, lease):
     first = make.submit(ann, lease).judgment
     with pytest.raises(IntegrityError), transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(
-            "INSERT INTO annotation_judgment (lease_id, revision, key, digest, instructions_id, answer, content, reason,"
-            " withdrawn, surplus, active_ms, elapsed_ms)"
+            "INSERT INTO annotation_judgment (lease_id, revision, key, digest, instructions_id, answer, content,"
+            " reason, withdrawn, surplus, active_ms, elapsed_ms)"
             " SELECT lease_id, 2, key, digest, instructions_id, answer, content, '', false, false, 0, 0"
             " FROM annotation_judgment WHERE id = %s",
             [first.pk],

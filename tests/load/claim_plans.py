@@ -28,7 +28,8 @@ TASKS = """
 INSERT INTO annotation_task (stage_id, item_id, question, round, kind, live, rank, overlap, shared, shows, options,
                              carried, proposals, gold, note)
 SELECT %(stage)s, id, '', 1, 'judge', true, row_number() OVER (ORDER BY random()) - 1, %(overlap)s, false,
-       ARRAY['caption-negative-0'], ARRAY['candidate-0', 'candidate-1', 'candidate-2', 'candidate-3'], '{}', '{}', '{}', ''
+       ARRAY['caption-negative-0'], ARRAY['candidate-0', 'candidate-1', 'candidate-2', 'candidate-3'],
+       '{}', '{}', '{}', ''
 FROM benchmarks_item WHERE benchmark_id = %(benchmark)s
 """
 SLOTS = """
