@@ -59,6 +59,7 @@ class Form:
     made_up: Callable[[Random, Sequence[str], Texts], dict[str, str]]
     say: Callable[[Answer], str]
     script: str  # of the judging page: "judge-rank.js"
+    keys: tuple[tuple[str, str], ...] = ()  # of the help: what to press, and what it does
     edits: tuple[str, ...] = ()  # the roles whose words can be changed
     guidelines: tuple[Guideline, ...] = ()
     confirms: bool = False  # an edit needs the word of a second annotator (decisions.confirm)
