@@ -112,7 +112,8 @@ def walk_of(study: Study, stages: Sequence[Stage]) -> Walk:
 
 def fates(walk: Walk) -> dict[int, Fate]:
     """Dropped where one stage drops an item and no later one takes it up; kept where every last word says so."""
-    return {item: _fate(list(_last_words(walk, item))) for item in walk.kinds}
+    full = {stage.pk: is_full(walk, stage) for stage in walk.stages}
+    return {item: _fate(list(_last_words(walk, item, full))) for item in walk.kinds}
 
 
 def _fate(words: list[Fate]) -> Fate:
@@ -123,13 +124,13 @@ def _fate(words: list[Fate]) -> Fate:
     return Fate(KEPT)
 
 
-def _last_words(walk: Walk, item: int) -> Iterable[Fate]:
-    """What the stages say of the item after which no other stage speaks."""
+def _last_words(walk: Walk, item: int, full: Mapping[int, bool]) -> Iterable[Fate]:
+    """What the stages say of the item after which no other stage speaks; `full` says which have their whole sample."""
     for stage in walk.stages:
         result = walk.found[stage.pk].get(item)
         if result is None:
             if stage.source_id is None:
-                yield _left_out(walk, stage, item, waits=not is_full(walk, stage))
+                yield _left_out(walk, stage, item, waits=not full[stage.pk])
             continue
         state, reason = result
         wanting = [taker for taker in walk.takers(stage) if (reason or state) in taker.takes]
@@ -141,8 +142,14 @@ def _last_words(walk: Walk, item: int) -> Iterable[Fate]:
 
 
 def is_full(walk: Walk, stage: Stage) -> bool:
-    """Whether a stage that takes the benchmark's items has its whole sample."""
-    return stage.sample is not None and len(walk.found[stage.pk]) >= stage.sample
+    """Whether a stage that takes the benchmark's items has its whole sample, of every type where it is drawn so."""
+    if stage.sample is None:
+        return False
+    found = walk.found[stage.pk]
+    if not stage.sample_each:
+        return len(found) >= stage.sample
+    has, there = (Counter(walk.kinds[item][0] for item in items) for items in (found, walk.kinds))
+    return all(has[kind] >= min(stage.sample, there[kind]) for kind in there)
 
 
 def waits_for(taker: Stage, source: Stage) -> bool:

@@ -75,7 +75,7 @@ def _asked(stage: Stage, item: Item, known: Known) -> list[tuple[Ask, list[str],
         raise NotSuitable(f"item {item.key} has been met by an annotator of this stage; take one that nobody has met")
     live = [task for task in there if task.live]
     record = queries.record_of(item)
-    asks = [Ask(tuple(t.shows), tuple(t.options), t.question) for t in live] or PROTOCOLS[stage.protocol].asks(
+    asks = [Ask(tuple(t.shows), tuple(t.options), t.question) for t in live] or PROTOCOLS[stage.protocol].asked_of(
         record, carried_to(stage, item)
     )
     if known.answers and len(asks) > 1:

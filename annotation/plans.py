@@ -55,12 +55,13 @@ def contradictions(settings: Mapping[str, object], own_items_apart: bool = False
 class Assumed:
     """What nobody knows yet of a stage: seconds for a screen, and the share of its items that goes on from it.
 
-    `tasks` is how many screens an item makes there.
+    `tasks` is how many screens an item makes there, `types` how many types of items there are.
     """
 
     seconds: float
     kept: float = 1.0
     tasks: int = 1
+    types: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +96,8 @@ def expect(
 
 def _expect(stage: StagePlan, coming: int, assumed: Assumed, pay: float, later: bool) -> Expected:
     given = stage.settings
-    items = min(coming, given.get("sample") or coming)
+    sample = (given.get("sample") or coming) * (assumed.types if given.get("sample_each") else 1)
+    items = min(coming, sample)
     overlap = given.get("overlap") or 1
     shared = min(items, given.get("agreement_items") or 0)
     shared_overlap = (given.get("agreement_overlap") or overlap) if shared else 0

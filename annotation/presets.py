@@ -1,6 +1,8 @@
 """Studies that can be set up by name, with the numbers of the paper that they come from. Pure.
 
-`bivlc` is BiVLC (Miranda et al. 2024): §3.1 steps 3 and 4, then the human baseline of §4; pay is that of App. H.2.
+`bivlc` is BiVLC (Miranda et al. 2024): §3.1 steps 3 and 4, then the human baseline of §4; pay is that of App. H.2. The
+others: VISLA (Dumpala et al. 2024) §3.2 and §3.3; Hard Positive Truth (Kamath et al. 2024) §4.1, two experts, 100 of
+each set; SugarCrepe (Hsieh et al. 2023) App. E.2, 100 of each type. Their experts' pay is not published.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,7 +15,14 @@ from annotation.protocols.registry import PROTOCOLS
 from benchmarks.records import CaptionRecord, ImageRecord, ItemRecord
 
 SECONDS = 12  # for a screen: surveys of 100 questions that take 20 minutes, our assumption
-SECONDS_OF = {"verify": 8}  # one picture, one sentence
+SECONDS_OF = {
+    "verify": 8,  # one picture, one sentence
+    "visla-paraphrase": 40,
+    "visla-triplet": 90,  # three sentences and six guidelines
+    "hard-positive-rank": 20,
+    "sugarcrepe-compare": 20,
+}
+OVERLAPS = {"hard-positive-rank": 2}  # an item is right when both annotators say so
 KEPT = {"bivlc-choose": 0.716, "bivlc-disambiguate": 0.545}  # 5,382 of 7,512 items, then 2,933 of 5,382 (§3.1)
 
 BATCH = 100  # items a batch
@@ -37,6 +46,10 @@ def _batches(size: int = BATCH, **settings: object) -> dict[str, object]:
 CHOOSE = StagePlan("bivlc-choose", "choose", settings=_batches(carries="negative", **PAIRED))
 DISAMBIGUATE = StagePlan("bivlc-disambiguate", "disambiguate", settings=_batches())
 VERIFY = StagePlan("verify", "verify", settings={"overlap": 3})
+PARAPHRASE = StagePlan("visla-paraphrase", "paraphrase", settings={"overlap": 1})
+TRIPLET = StagePlan("visla-triplet", "triplet", settings={"overlap": 1})
+RANK = StagePlan("hard-positive-rank", "rank", settings={"overlap": 2, "sample": 100})
+COMPARE = StagePlan("sugarcrepe-compare", "compare", settings={"overlap": 1, "sample": 100, "sample_each": True})
 
 PRESETS: Mapping[str, Preset] = {
     preset.name: preset
@@ -79,7 +92,8 @@ PRESETS: Mapping[str, Preset] = {
 def single(protocol: str) -> Preset:
     """One stage of a protocol, without any paper's numbers."""
     found = PROTOCOLS[protocol]
-    stage = StagePlan(protocol, settings={"overlap": 1 if found.measures else 2})
+    alone = found.measures or (found.form is not None and bool(found.form.edits))
+    stage = StagePlan(protocol, settings={"overlap": OVERLAPS.get(protocol, 1 if alone else 2)})
     return Preset("", found.title, "One question, asked about every item.", (stage,), pay=0)
 
 
@@ -90,7 +104,8 @@ def changed(stages: Sequence[StagePlan], name: str, **settings: object) -> list[
     return [stage.set(**settings) if stage.called == name else stage for stage in stages]
 
 
-_CAPTIONS = tuple(CaptionRecord(role, role) for role in ("positive", "negative"))
+_ROLES = ("positive", "negative", "negative", "second_positive", "candidate")
+_CAPTIONS = tuple(CaptionRecord(role, f"{role} {place}") for place, role in enumerate(_ROLES))
 _IMAGES = tuple(ImageRecord(role, role) for role in ("positive", "negative", *["candidate"] * 4))
 NOTHING: Carried = {}
 SPECIMEN = ItemRecord("specimen", "", "", _CAPTIONS, _IMAGES)
@@ -109,17 +124,17 @@ def assumed(stages: Sequence[StagePlan], item: ItemRecord = SPECIMEN) -> dict[st
 
 
 def carried_to(stage: StagePlan, stages: Sequence[StagePlan]) -> dict[str, str]:
-    """What would come in with an item if the stages before it chose its first candidate."""
+    """What would come in with an item from the stages before it."""
     named = {one.called: one for one in stages}
     carried: dict[str, str] = {}
     while stage.source:
         stage = named[stage.source]
-        carried |= {stage.settings["carries"]: "candidate-0"} if stage.settings.get("carries") else {}
+        carried |= PROTOCOLS[stage.protocol].would_carry(stage.settings.get("carries", ""))
     return carried
 
 
 def tasks_an_item(protocol: str, item: ItemRecord = SPECIMEN, carried: Carried = NOTHING) -> int:
     try:
-        return len(PROTOCOLS[protocol].asks(item, carried))
+        return len(PROTOCOLS[protocol].asked_of(item, carried))
     except NotSuitable:
         return 1

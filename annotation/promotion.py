@@ -13,7 +13,7 @@ from django.db.models import Max
 from annotation import placing
 from annotation.models import Kind, Promotion, Slot, Stage, StageState, Study, Task
 from annotation.placing import Asked
-from annotation.protocols.base import Ask, NotSuitable, carried_texts
+from annotation.protocols.base import Ask, NotSuitable
 from annotation.protocols.registry import PROTOCOLS
 from annotation.results import fallen_out, results
 from annotation.rows import columns, fetch, instances
@@ -111,7 +111,7 @@ def _asks(stage: Stage, item: int, carried: Mapping[str, str]) -> tuple[str, lis
 def suited(stage: Stage, item: int, record: ItemRecord, carried: Mapping[str, str]) -> list[Ask]:
     """What the stage asks of the item; nothing where that does not suit it, and an event says why."""
     try:
-        return PROTOCOLS[stage.protocol].asks(record.with_captions(carried_texts(carried)), carried)
+        return PROTOCOLS[stage.protocol].asked_of(record, carried)
     except NotSuitable as reason:
         told = {"item": item, "images": len(record.images), "reason": str(reason)}
         events.record(by="app", verb="could not ask", subject=stage, **told)
@@ -183,12 +183,13 @@ def _take_in(stage: Stage, by: str) -> int:
 
 def _new(stage: Stage) -> list[int]:
     """Items that the stage is to take in; where it has a sample, only what that still lacks."""
-    there = set() if stage.sample is None else set(stage.tasks.filter(kind=Kind.JUDGE).values_list("item", flat=True))
-    lacks = None if stage.sample is None else stage.sample - len(there)
+    if stage.sample is None:
+        return _found(NEW, stage)
+    there = set(stage.tasks.filter(kind=Kind.JUDGE).values_list("item", flat=True))
+    lacks = None if stage.sample_each else stage.sample - len(there)
     if lacks is not None and lacks <= 0:
         return []
-    new = _found(NEW, stage)
-    drawn = new if lacks is None else draw_sample(stage, [*there, *new])
+    drawn = draw_sample(stage, [*there, *_found(NEW, stage)])
     return [item for item in drawn if item not in there][:lacks]
 
 

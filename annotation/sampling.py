@@ -1,7 +1,7 @@
 """Which items a stage draws: by its seed, so that the same study made again draws the same."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from annotation import placing
 from annotation.models import Kind, Stage
@@ -11,16 +11,25 @@ from benchmarks.models import Item
 def draw_sample(taker: Stage, items: Iterable[int]) -> list[int]:
     """`taker.sample` of the items by its seed, or all; those that were drawn before stay in.
 
-    Stratified, each type and subtype has its share, the largest remainders rounded up.
+    Stratified, each type and subtype has its share, the largest remainders rounded up. Drawn for `each`, there are so
+    many of every type, or all where a type has fewer.
     """
     rows = Item.objects.filter(pk__in=list(items)).values_list("pk", "key", "type", "subtype")
     there = set(taker.tasks.filter(kind=Kind.JUDGE).values_list("item", flat=True))
     drawn = sorted(rows, key=lambda row: (row[0] not in there, placing.draw("sample", taker.seed, row[1])))
-    if taker.sample is None or taker.sample >= len(drawn):
+    if taker.sample is None:
         return [row[0] for row in drawn]
-    if not taker.stratify:
-        return [row[0] for row in drawn[: taker.sample]]
-    quota = apportion(Counter(row[2:] for row in drawn), taker.sample)
+    types = sorted({row[2] for row in drawn}) if taker.sample_each else [None]
+    groups = [[row for row in drawn if type in (None, row[2])] for type in types]
+    chosen = {pk for group in groups for pk in _first(group, taker.sample, taker.stratify)}
+    return [row[0] for row in drawn if row[0] in chosen]
+
+
+def _first(drawn: Sequence[tuple], size: int, stratify: bool) -> Iterable[int]:
+    """So many of the rows, in their order; stratified, by type and subtype."""
+    if size >= len(drawn) or not stratify:
+        return [row[0] for row in drawn[:size]]
+    quota = apportion(Counter(row[2:] for row in drawn), size)
     chosen = []
     for row in drawn:
         if quota[row[2:]] > 0:

@@ -67,6 +67,7 @@ class StageForm(forms.Form):
     quota = number("quota", "Quota", "Judgments an annotator, at most. Empty: no end.", required=False)
     sample = number("sample", "Sample of items", "So many, drawn at random. Empty: all.", required=False)
     stratify = forms.BooleanField(label="The sample keeps the shares of types and subtypes", required=False)
+    sample_each = forms.BooleanField(label="The sample is so many of each type", required=False)
     promotion = forms.ChoiceField(label="Items come in", choices=PROMOTIONS.items(), required=False)
     apart_from = forms.MultipleChoiceField(
         label="Nobody gets an item that they met in", widget=forms.CheckboxSelectMultiple, required=False
@@ -128,9 +129,9 @@ class StageForm(forms.Form):
         words, apart = given.pop("instructions").replace("\r\n", "\n"), given.pop("apart_from")
         return replace(self.plan.set(**given), instructions=words, apart_from=apart)
 
-    def expects(self, tasks: int) -> Assumed:
+    def expects(self, tasks: int, types: int = 1) -> Assumed:
         given = {name: self.cleaned_data[name] for name in self.ASSUMED if self.is_bound and name in self.fields}
-        return replace(self.assumed, tasks=tasks, **given)
+        return replace(self.assumed, tasks=tasks, types=types, **given)
 
 
 def starting(plan: StagePlan, before: Sequence[StagePlan], assumed: Assumed) -> dict[str, object]:

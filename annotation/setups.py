@@ -1,6 +1,7 @@
 """A study as it is being set up: the forms of the study and of its stages together, and the plan that they make."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from django.db.models import Count
 
@@ -28,7 +29,9 @@ class Setup:
         self.preset = preset
         self.sizes = sizes(preset.stages)
         chosen = (data or {}).get("benchmark") or benchmark or ""
-        self.size = self.sizes.get(str(chosen)) or next(iter(self.sizes.values()), {"items": 0, "tasks": []})
+        self.size = self.sizes.get(str(chosen)) or next(
+            iter(self.sizes.values()), {"items": 0, "types": 1, "tasks": []}
+        )
         initial = {"benchmark": benchmark, "pay_per_hour": preset.pay, "currency": preset.currency}
         self.study = StudyForm(data, initial=initial)
         assumed, sources = presets.assumed(preset.stages), {stage.source for stage in preset.stages}
@@ -61,7 +64,7 @@ class Setup:
         pay = float(self.study.cleaned_data["pay_per_hour"]) if self.bound else self.preset.pay
         tasks = self.size["tasks"]
         assumed = {
-            form.plan.called: form.expects(tasks[place] if tasks else form.assumed.tasks)
+            form.plan.called: form.expects(tasks[place] if tasks else form.assumed.tasks, self.size["types"])
             for place, form in enumerate(self.stages)
         }
         return expect(stages, items=self.size["items"], assumed=assumed, pay=pay)
@@ -71,15 +74,18 @@ def foreseen(stages: Sequence[StagePlan], benchmark: Benchmark, pay: float) -> l
     """What the stages will take on this benchmark, where nobody says otherwise."""
     first = queries.with_material(benchmark.items.order_by("position")[:1])
     item = next((queries.record_of(item) for item in first), presets.SPECIMEN)
-    return expect(stages, items=benchmark.items.count(), assumed=presets.assumed(stages, item), pay=pay)
+    types = benchmark.items.order_by().values("type").distinct().count()
+    assumed = {name: replace(one, types=types) for name, one in presets.assumed(stages, item).items()}
+    return expect(stages, items=benchmark.items.count(), assumed=assumed, pay=pay)
 
 
 def sizes(stages: Sequence[StagePlan]) -> dict[str, dict]:
     """Of each benchmark: its items, and how many screens one of them makes in each stage, judged by its first item."""
-    counted = Benchmark.objects.annotate(items_count=Count("items")).values_list("pk", "items_count")
+    of_type = Count("items__type", distinct=True)
+    counted = Benchmark.objects.annotate(n=Count("items"), of_type=of_type).values_list("pk", "n", "of_type")
     firsts = Item.objects.order_by("benchmark_id", "position").distinct("benchmark_id")
     first = {item.benchmark_id: queries.record_of(item) for item in queries.with_material(firsts)}
-    return {str(pk): {"items": items, "tasks": _tasks(stages, first.get(pk))} for pk, items in counted}
+    return {str(pk): {"items": n, "types": types, "tasks": _tasks(stages, first.get(pk))} for pk, n, types in counted}
 
 
 def _tasks(stages: Sequence[StagePlan], item: ItemRecord | None) -> list[int]:

@@ -104,11 +104,11 @@ def _check(row: Study | Stage, exclude: list[str]) -> None:
 
 
 def expected_carry(stage: Stage) -> dict[str, str]:
-    """What would come in with an item if the stages before it chose its first candidate."""
+    """What would come in with an item from the stages before it."""
     carried = {}
     while stage.source is not None:
         stage = stage.source
-        carried |= {stage.carries: "candidate-0"} if stage.carries else {}
+        carried |= PROTOCOLS[stage.protocol].would_carry(stage.carries)
     return carried
 
 
@@ -124,7 +124,7 @@ def _place_items(study: Study, stages: Sequence[Stage]) -> dict[str, int]:
         record, round = queries.record_of(item), promotion.round_of(item)
         for stage in stages:
             try:
-                asks = PROTOCOLS[stage.protocol].asks(record, carried[stage.name])
+                asks = PROTOCOLS[stage.protocol].asked_of(record, carried[stage.name])
             except NotSuitable as reason:
                 reasons[stage.name].append(f"{reason}.")
             else:

@@ -19,8 +19,9 @@ function places(stage, judgments, parts) {
   return Math.max(quota ? Math.ceil(judgments / quota) : 0, ...most);
 }
 
-function expect(stage, coming, tasks) {
-  const items = Math.min(coming, value(stage, "sample") || coming);
+function expect(stage, coming, tasks, types) {
+  const sample = (value(stage, "sample") || coming) * (field(stage, "sample_each").checked ? types : 1);
+  const items = Math.min(coming, sample);
   const overlap = value(stage, "overlap") || 1;
   const shared = Math.min(items, value(stage, "agreement_items"));
   const sharedOverlap = shared ? value(stage, "agreement_overlap") || overlap : 0;
@@ -50,7 +51,7 @@ function plan() {
   document.querySelectorAll("[data-stage]").forEach((stage, place) => {
     const { stage: name, source, after } = stage.dataset;
     const coming = source ? whole(found[source].items * (value(source, "kept") / 100)) : size.items;
-    found[name] = expect(name, coming, size.tasks[place] || 1);
+    found[name] = expect(name, coming, size.tasks[place] || 1, size.types || 1);
     guessed ||= Boolean(source);
     show(name, found[name], Boolean(source));
     for (const of of Object.keys(all)) all[of] += of === "annotators" && after ? 0 : found[name][of];

@@ -164,6 +164,15 @@ class Protocol:
     right: Callable[[str, Sequence[str]], str] = nothing_right
     form: Form | None = None  # where the answer is more than a pick
 
+    def asked_of(self, record: ItemRecord, carried: Carried) -> list[Ask]:
+        """`asks`, of the item with the words that earlier stages gave it. Raises NotSuitable."""
+        return self.asks(record.with_captions(carried_texts(carried)), carried)
+
+    def would_carry(self, carries: str) -> dict[str, str]:
+        """What comes out of a stage of this protocol with an item, as far as it is known before anybody has judged."""
+        chosen = {carries: "candidate-0"} if carries else {}
+        return chosen | carrying(dict.fromkeys(self.form.edits if self.form else (), "…"))
+
     def reason(self, outcome: str) -> str:
         """Why an item with this outcome is dropped, or "" where it is kept."""
         return self.drops.get(outcome) or self.drops.get(outcome.rpartition("-")[0], "")

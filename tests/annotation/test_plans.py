@@ -35,6 +35,11 @@ def test_judgments_and_annotators_of_ten_items(given, judgments, annotators):
     assert (found.judgments, found.annotators) == (judgments, annotators)
 
 
+def test_a_sample_of_each_type_is_as_large_as_there_are_types():
+    each = {"sample": 3, "sample_each": True}
+    assert [one(10, Assumed(12, types=types), **each).items for types in (1, 2, 3, 4)] == [3, 6, 9, 10]
+
+
 def test_hours_and_cost_follow_from_the_pace_and_checks_take_time_too():
     found = one(300, pay=12)
     assert (found.hours, found.cost) == (1, 12)

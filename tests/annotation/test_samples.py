@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from annotation import promotion
+from annotation import funnel, promotion
 from annotation.plans import StagePlan
 from tests import crowd, make
 
@@ -51,3 +51,34 @@ def test_a_sample_that_lacks_items_is_filled_up():
         make.item(study.benchmark)
     assert promotion.take_in(study) == 4  # two items in each stage
     assert drawn(study) == drawn(study, "two") and before < drawn(study) and len(drawn(study)) == 7
+
+
+def types(study):
+    return Counter(study.stages.get(name="one").tasks.values_list("item__type", flat=True))
+
+
+def test_a_sample_of_each_type_has_so_many_of_every_one():
+    assert types(two(items=30, sample=4, sample_each=True)) == {"add": 4, "replace": 4, "swap": 4}
+
+
+def test_a_sample_of_each_type_can_keep_the_shares_of_subtypes():
+    study = two(items=35, sample=7, sample_each=True, stratify=True)  # 5 of each subtype of replace, swap, add
+    kinds = Counter(study.stages.get(name="one").tasks.values_list("item__type", "item__subtype"))
+    assert max(kinds[pair] for pair in kinds if pair[0] == "replace") == 3
+
+
+def test_a_type_with_fewer_items_gives_all_and_is_filled_up():
+    study = two(items=4, sample=2, sample_each=True)
+    before = drawn(study)
+    short = types(study)
+    assert max(short.values()) == 2 and min(short.values()) == 1
+    for place in range(4, 16):
+        make.item(study.benchmark, type=("add", "replace", "swap")[place % 3])
+    promotion.take_in(study)
+    assert types(study) == {"add": 2, "replace": 2, "swap": 2} and before < drawn(study)
+
+
+def test_what_is_not_drawn_of_a_full_type_is_left_out_in_the_funnel():
+    study = two(items=30, sample=4, sample_each=True)
+    counted = funnel.funnel(study)
+    assert (counted["open"], counted["reasons"][0]["reason"], counted["reasons"][0]["items"]) == (12, "not_sampled", 18)
