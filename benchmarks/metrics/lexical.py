@@ -1,0 +1,84 @@
+"""How alike the captions of an item are by their letters and words alone: edit distance and word overlap. Pure.
+
+VISLA, Appendix C.1 and Figure 8: by edit distance the two positives of Spatial VISLA lie further apart than either does
+from the negative, so a model that goes by wording alone is led away from the meaning. The paper does not say of what
+the distance counts; both are here, the characters and the words.
+"""
+
+import re
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import fmean, median
+
+from rapidfuzz.distance import Levenshtein
+
+PAIRS = {"P1-P2": (0, 1), "P1-N": (0, 2), "P2-N": (1, 2)}
+WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
+
+# Where the bins begin; a value belongs to the last one that begins at or below it. They are fixed, so that two sets of
+# items stand on one axis. The first bin of distances is for equal texts, the last is open; the last of overlap is 1.
+STARTS = {
+    "characters": (0, 1, *range(5, 101, 5)),
+    "words": (0, *range(1, 21)),
+    "overlap": tuple(tenths / 10 for tenths in range(11)),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Likeness:
+    """Of two captions: `characters` and `words`, what it takes to turn one into the other (Levenshtein 1966: insert,
+    delete or replace one, each counting 1), and `overlap`, the share of their words that they have in common."""
+
+    characters: int
+    words: int
+    overlap: float
+
+
+def compare(one: str, other: str) -> Likeness:
+    """Characters as they stand; words in lower case and without punctuation.
+
+    `overlap` is Jaccard's: words in both by words in either, each counted once; 1 where neither has a word.
+    """
+    here, there = words(one), words(other)
+    common, all_ = len({*here} & {*there}), len({*here} | {*there})
+    return Likeness(Levenshtein.distance(one, other), Levenshtein.distance(here, there), common / all_ if all_ else 1.0)
+
+
+def words(text: str) -> list[str]:
+    """Runs of letters and digits in lower case; an apostrophe or hyphen inside a word belongs to it."""
+    return WORD.findall(text.lower())
+
+
+def overlap(items: Iterable[tuple[str, str, str]]) -> dict:
+    """The three pairs of many items, each item its (P1, P2, N): positive, second positive, negative. JSON-able:
+
+        {"P1-P2": {"n": 640,
+                   "characters": {"mean": 19.25, "median": 18.0, "bins": [
+                       {"from": 0, "to": 1, "count": 0},
+                       {"from": 1, "to": 5, "count": 3}, …,
+                       {"from": 100, "to": None, "count": 0}]},
+                   "words": {"mean": …, "median": …, "bins": […]},
+                   "overlap": {"mean": …, "median": …, "bins": […]}},
+         "P1-N": …, "P2-N": …}
+
+    A bin holds `from` <= value < `to`; the last has `to` None and no upper end (of `overlap`: the value 1). The bins
+    are the same for every pair and whatever the items. `mean` and `median` are None where there are no items.
+    """
+    items = list(items)
+    return {pair: _pair([compare(item[a], item[b]) for item in items]) for pair, (a, b) in PAIRS.items()}
+
+
+def _pair(found: list[Likeness]) -> dict:
+    return {"n": len(found)} | {
+        measure: _distribution([getattr(likeness, measure) for likeness in found], starts)
+        for measure, starts in STARTS.items()
+    }
+
+
+def _distribution(values: list[float], starts: tuple[float, ...]) -> dict:
+    counts = Counter(starts[bisect_right(starts, value) - 1] for value in values)
+    bins = [{"from": low, "to": high, "count": counts[low]} for low, high in pairwise((*starts, None))]
+    return {"mean": fmean(values) if values else None, "median": median(values) if values else None, "bins": bins}
