@@ -12,6 +12,8 @@ from dataclasses import dataclass
 import krippendorff
 import numpy as np
 
+from annotation import coefficients
+
 Row = tuple[int | str, int | str, str]  # item, annotator, label
 
 NO_PAIRS = "no item has two judgments"
@@ -156,6 +158,17 @@ def _pair(first, second, n: int, same: int, chance: int) -> PairKappa:
     return PairKappa(first, second, (same / n - chance / n**2) / (1 - chance / n**2), n, same / n)
 
 
+def confusion(table: Table, first: int | str, second: int | str) -> np.ndarray:
+    """How often the first said the row's label where the second said the column's (L × L)."""
+    labels = np.full((2, len(table.items)), -1)
+    for place, name in enumerate((first, second)):
+        rows = table.annotator == table.annotators.index(name)
+        labels[place, table.item[rows]] = table.label[rows]
+    both = (labels >= 0).all(axis=0)
+    size = len(table.labels)
+    return np.bincount(labels[0, both] * size + labels[1, both], minlength=size**2).reshape(size, size)
+
+
 def mean_kappa(pairs: Sequence[PairKappa]) -> KappaMean:
     defined = [pair.value for pair in pairs if pair.value is not None]
     left_out = len(pairs) - len(defined)
@@ -194,25 +207,12 @@ def alpha_interval(table: Table, resamples: int = RESAMPLES, seed: int = SEED) -
         return Interval(None, None, FEW_ITEMS)
     patterns, times = np.unique(counts, axis=0, return_counts=True)
     drawn = np.random.default_rng(seed).multinomial(len(counts), times / len(counts), resamples)
-    values = _alphas(patterns, drawn)
+    values = coefficients.alpha(patterns, drawn, coefficients.nominal)
+    values = values[~np.isnan(values)]
     if len(values) == 0:
         return Interval(None, None, ONE_LABEL)
     low, high = np.percentile(values, [2.5, 97.5])
     return Interval(float(low), float(high))
-
-
-def _alphas(patterns: np.ndarray, times: np.ndarray) -> np.ndarray:
-    """Alpha of each row of `times`, which says how often each pattern of label counts is there.
-
-    alpha = 1 - (N - 1) · Σ_u (m_u² - Σ_l c_ul²) / (m_u - 1) / (N² - Σ_l n_l²), all of them sums over items.
-    """
-    size = patterns.sum(axis=1)
-    disagreement = times @ ((size**2 - (patterns**2).sum(axis=1)) / (size - 1))
-    labels = times @ patterns
-    total = labels.sum(axis=1)
-    expected = total**2 - (labels**2).sum(axis=1)
-    defined = expected > 0
-    return 1 - (total[defined] - 1) * disagreement[defined] / expected[defined]
 
 
 def with_majority(table: Table) -> dict[int | str, Value]:

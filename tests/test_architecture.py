@@ -9,14 +9,18 @@ ROOT = Path(__file__).resolve().parent.parent
 ORDER = ["config", "annotation", "benchmarks", "workers"]  # each may import itself and what stands to its right
 PURE = [
     "annotation/protocols",
+    "annotation/aggregation.py",
     "annotation/agreement.py",
     "annotation/baseline_plans.py",
     "annotation/charts.py",
+    "annotation/coefficients.py",
     "annotation/decisions.py",
     "annotation/meetings.py",
     "annotation/plans.py",
     "annotation/presets.py",
     "annotation/pseudonyms.py",
+    "annotation/ratings.py",
+    "annotation/reliability.py",
     "annotation/tallies.py",
     "annotation/words.py",
     "benchmarks/records.py",

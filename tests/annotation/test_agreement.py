@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
-from annotation import agreement
+from annotation import agreement, coefficients
 from annotation.agreement import Table
 
 AAB = [(1, "x", "a"), (1, "y", "a"), (2, "x", "a"), (2, "y", "b"), (3, "x", "b"), (3, "y", "b"), (4, "x", "a")]
@@ -117,7 +117,7 @@ def test_alpha_over_patterns_is_the_librarys():
     drawn = np.random.default_rng(7).multinomial(len(counts), times / len(counts), 20)
     units = [np.repeat(patterns, row, axis=0) for row in drawn]
     theirs = [krippendorff.alpha(value_counts=unit, level_of_measurement="nominal") for unit in units]
-    assert agreement._alphas(patterns, drawn) == pytest.approx(theirs, abs=1e-12)
+    assert coefficients.alpha(patterns, drawn, coefficients.nominal) == pytest.approx(theirs, abs=1e-12)
 
 
 def test_a_view_and_a_part_are_tables_of_their_own():

@@ -1,0 +1,65 @@
+"""`manage.py aggregate --ratings FILE.csv --method dawid-skene --json`: one label for each rated item."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+from django.core.management.base import BaseCommand
+
+from annotation import aggregation
+from annotation.aggregation import FIRST as FIRST_GIVEN
+from annotation.aggregation import NO_LABEL, Aggregate
+from annotation.management.ratings_file import read_or_refuse
+from annotation.ratings import ALL, FIRST, LAST, REFUSE, read_gold, read_ratings
+
+METHODS = {"majority": aggregation.majority, "dawid-skene": aggregation.dawid_skene}
+
+
+class Command(BaseCommand):
+    help = "One label for each item of a long table: a CSV file with the columns item, annotator, label."
+
+    def add_arguments(self, parser):
+        parser.add_argument("--ratings", type=Path, required=True, help="the CSV file")
+        parser.add_argument("--gold", type=Path, help="a CSV file with the columns item, label: the right ones")
+        parser.add_argument("--method", choices=METHODS, required=True)
+        parser.add_argument("--json", action="store_true", help="everything, as JSON")
+        parser.add_argument(
+            "--repeated", choices=[REFUSE, FIRST, LAST, ALL], default=REFUSE,
+            help="a second rating of an item by the same annotator is refused, one counts, or all do",
+        )  # fmt: skip
+        parser.add_argument(
+            "--ties", choices=[NO_LABEL, FIRST_GIVEN], default=NO_LABEL,
+            help="a level item gets no label, or of the level ones that which was given first",
+        )  # fmt: skip
+
+    def handle(self, *, ratings, gold, method, repeated, ties, **options):
+        rows = read_or_refuse(lambda log: read_ratings(ratings, log, repeated), self.stdout)
+        right = read_or_refuse(lambda log: read_gold(gold, log), self.stdout) if gold else {}
+        found = told(METHODS[method](rows, ties), right, method)
+        self.stdout.write(json.dumps(found, ensure_ascii=False, indent=2) if options["json"] else written(found))
+
+
+def told(found: Aggregate, gold: dict[str, str], method: str) -> dict:
+    """JSON-able. The accuracies are null without gold."""
+    how_right = aggregation.accuracy(found, gold)
+    return {
+        "method": method,
+        "n_items": len(found.labels),
+        **asdict(found),
+        "accuracy": how_right.value,
+        "accuracy_ties_shared": how_right.ties_shared,
+        "n_gold": how_right.n,
+    }
+
+
+def written(found: dict) -> str:
+    lines = [
+        f"{item}: {label or 'level: ' + ', '.join(found['ties'][item])}" for item, label in found["labels"].items()
+    ]
+    lines.append("shares: " + ", ".join(f"{label} {share:.4f}" for label, share in found["class_shares"].items()))
+    if found["accuracy"] is not None:
+        lines.append(
+            f"accuracy on {found['n_gold']:,} items: {found['accuracy']:.4f} with ties as wrong, "
+            f"{found['accuracy_ties_shared']:.4f} with ties shared"
+        )
+    return "\n".join(lines)

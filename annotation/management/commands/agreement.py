@@ -1,0 +1,53 @@
+"""`manage.py agreement --ratings FILE.csv --json`: every agreement measure of anybody's ratings."""
+
+import json
+from pathlib import Path
+
+from django.core.management.base import BaseCommand, CommandError
+
+from annotation.agreement import SEED, Table
+from annotation.management.ratings_file import read_or_refuse
+from annotation.ratings import FIRST, LAST, REFUSE, read_ratings
+from annotation.reliability import reliability
+
+WORDS = {
+    "percent": "percent agreement",
+    "cohen_mean": "Cohen's kappa, mean of the pairs",
+    "fleiss": "Fleiss' kappa",
+    "alpha_nominal": "Krippendorff's alpha, nominal",
+    "alpha_ordinal": "Krippendorff's alpha, ordinal",
+    "alpha_interval": "Krippendorff's alpha, interval",
+    "ac1": "Gwet's AC1",
+}
+
+
+class Command(BaseCommand):
+    help = "Agreement of the annotators of a long table: a CSV file with the columns item, annotator, label."
+
+    def add_arguments(self, parser):
+        parser.add_argument("--ratings", type=Path, required=True, help="the CSV file")
+        parser.add_argument("--json", action="store_true", help="everything, as JSON")
+        parser.add_argument(
+            "--repeated", choices=[REFUSE, FIRST, LAST], default=REFUSE,
+            help="a second rating of an item by the same annotator is refused, or one of the two counts",
+        )  # fmt: skip
+        parser.add_argument("--order", default="", help="the labels from low to high, with commas: low,middle,high")
+        parser.add_argument("--bootstrap", type=int, default=0, metavar="N", help="95 %% intervals from N resamples")
+        parser.add_argument("--seed", type=int, default=SEED, help="of the resamples")
+
+    def handle(self, *, ratings, order, bootstrap, seed, repeated, **options):
+        table = Table(read_or_refuse(lambda log: read_ratings(ratings, log, repeated), self.stdout))
+        said = [label.strip() for label in order.split(",") if label.strip()]
+        if lacking := sorted(set(table.labels) - set(said)) if said else []:
+            raise CommandError(f"--order leaves out: {', '.join(lacking)}.")
+        found = reliability(table, said, bootstrap, seed)
+        self.stdout.write(json.dumps(found, ensure_ascii=False, indent=2) if options["json"] else written(found))
+
+
+def written(found: dict) -> str:
+    lines = [f"{found['n_ratings']:,} ratings of {found['n_items']:,} items by {found['n_annotators']:,} annotators"]
+    for name, words in WORDS.items():
+        value, interval = found[name], (found.get("intervals") or {}).get(name)
+        said = f"not defined: {found['notes'].get(name, '')}" if value is None else f"{value:.6f}"
+        lines.append(f"{words}: {said}" + (f"  (95 %: {interval[0]:.4f} to {interval[1]:.4f})" if interval else ""))
+    return "\n".join(lines)

@@ -1,0 +1,24 @@
+"""Reading a file for a command: its rows, or a line for each problem and an end."""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from django.core.management.base import CommandError, OutputWrapper
+
+from benchmarks.formats.base import ProblemLog
+
+Read = TypeVar("Read")
+
+
+def read_or_refuse(read: Callable[[ProblemLog], Read], out: OutputWrapper) -> Read:
+    """Raises CommandError after the problems were written out."""
+    log = ProblemLog()
+    try:
+        found = read(log)
+    except OSError as error:
+        raise CommandError(f"The file cannot be read: {error.strerror}.") from None
+    for problem in log.problems:
+        out.write(str(problem))
+    if log.count:
+        raise CommandError(f"{log.count:,} problem{'s' * (log.count != 1)} in the file; nothing was computed.")
+    return found

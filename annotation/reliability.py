@@ -1,0 +1,137 @@
+"""Every agreement measure of a table of ratings, with bootstrap intervals over its items. Pure.
+
+docs/measures.md has the formulas and their sources.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from annotation import agreement, coefficients
+from annotation.agreement import NO_PAIRS, ONE_LABEL, SEED, PairKappa, Table
+from annotation.coefficients import Array
+
+UNEVEN = "the items have different numbers of ratings"
+NO_ORDER = "the labels are no numbers, and their order was not said"
+NO_NUMBERS = "the labels are no numbers"
+WEIGHTS = ("linear", "quadratic")
+ENDS = (2.5, 97.5)  # percentiles of a 95 % interval
+
+Measure = Callable[[Array, Array], Array]  # of coefficients.py
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """What the labels mean: `places` from low to high, `values` as numbers; None where nobody knows. Shape L each."""
+
+    places: Array | None
+    values: Array | None
+
+
+def scale(labels: Sequence[str], order: Sequence[str] = ()) -> Scale:
+    """Numbers order themselves, other labels as `order` says. KeyError names a label that `order` leaves out."""
+    try:
+        values = np.array([float(label) for label in labels])
+    except ValueError:
+        values = None
+    if order:
+        said = {label: place for place, label in enumerate(order)}
+        return Scale(np.array([said[label] for label in labels], dtype=int), values)
+    return Scale(None if values is None else np.argsort(np.argsort(values)), values)
+
+
+def reliability(table: Table, order: Sequence[str] = (), resamples: int = 0, seed: int = SEED) -> dict:
+    """JSON-able: counts, every measure (null where it is not defined, with the reason in `notes`), a row for each pair.
+
+    With `resamples`, `intervals` has the 95 % percentile interval of each measure over resampled items, from the seed.
+    """
+    on = scale(table.labels, order)
+    kappas = agreement.cohen_kappas(table)
+    mean = agreement.mean_kappa(kappas)
+    measures, notes = _measures(table, on)
+    found = {name: None if name in notes else _value(measure, table) for name, measure in measures.items()}
+    if mean.reason:
+        notes["cohen_mean"] = mean.reason
+    return {
+        "n_items": len(table.items),
+        "n_annotators": len(table.annotators),
+        "n_ratings": len(table.item),
+        "labels": list(table.labels),
+        "cohen_mean": mean.value,
+        "cohen_pairs": [_pair(pair, table, on) for pair in kappas],
+        **found,
+        **({"intervals": intervals(table, measures, notes, resamples, seed)} if resamples else {}),
+        "notes": notes,
+    }
+
+
+def _measures(table: Table, on: Scale) -> tuple[dict[str, Measure], dict[str, str]]:
+    """Every measure, and why those that are not defined here are not."""
+    alpha = {
+        "alpha_nominal": coefficients.nominal,
+        "alpha_ordinal": None if on.places is None else partial(_ordered, places=on.places),
+        "alpha_interval": None if on.values is None else coefficients.interval(on.values),
+    }
+    measures: dict[str, Measure] = {"percent": coefficients.percent, "fleiss": coefficients.fleiss}
+    measures |= {name: partial(coefficients.alpha, distances=of) for name, of in alpha.items()}
+    measures["ac1"] = coefficients.ac1
+    size = table.counts.sum(axis=1)
+    if not (size >= 2).any():
+        return measures, dict.fromkeys(measures, NO_PAIRS)
+    notes = {} if on.values is not None else {"alpha_interval": NO_NUMBERS}
+    notes |= {} if on.places is not None else {"alpha_ordinal": NO_ORDER}
+    notes |= {"fleiss": UNEVEN} if len(set(size.tolist())) > 1 else {}
+    alone = ["ac1"] if len(table.labels) < 2 else []
+    same = (table.counts[size >= 2].sum(axis=0) > 0).sum() < 2
+    alone += ["fleiss", *alpha] if same else []
+    return measures, {**dict.fromkeys(alone, ONE_LABEL), **notes}
+
+
+def _ordered(totals: Array, places: Array) -> Array:
+    """Ordinal distances of labels whose columns stand in another order."""
+    by_place = np.argsort(places)
+    return coefficients.ordinal(totals[:, by_place])[:, places[:, None], places[None, :]]
+
+
+def _value(measure: Measure, table: Table) -> float:
+    return float(measure(table.counts, np.ones((1, len(table.counts)), dtype=int))[0])
+
+
+def intervals(
+    table: Table, measures: Mapping[str, Measure], notes: Mapping[str, str], resamples: int, seed: int
+) -> dict[str, list[float] | None]:
+    """[low, high] of each measure; null where it has none. Items with one rating are resampled too.
+
+    Drawing n of the n items with replacement is drawing how often each pattern of labels comes up (agreement.py).
+    """
+    patterns, times = np.unique(table.counts, axis=0, return_counts=True)
+    drawn = np.random.default_rng(seed).multinomial(times.sum(), times / times.sum(), resamples)
+    found = {name: measure(patterns, drawn) for name, measure in measures.items() if name not in notes}
+    return {name: _ends(found[name]) if name in found else None for name in measures}
+
+
+def _ends(values: Array) -> list[float] | None:
+    """Resamples without a value are left out."""
+    defined = values[~np.isnan(values)]
+    return [float(end) for end in np.percentile(defined, ENDS)] if len(defined) else None
+
+
+def _pair(pair: PairKappa, table: Table, on: Scale) -> dict:
+    """Two annotators: percent and Cohen's kappa, plain and, where the labels have an order, weighted by distance."""
+    confusion = agreement.confusion(table, pair.first, pair.second)
+    weighted = {} if on.places is None else {name: weighted_kappa(confusion, on.places, name) for name in WEIGHTS}
+    found = {"first": pair.first, "second": pair.second, "n": pair.n, "percent": pair.percent, "kappa": pair.value}
+    return {**found, **weighted, "confusion": confusion.tolist(), **({"note": pair.reason} if pair.reason else {})}
+
+
+def weighted_kappa(confusion: Array, places: Array, weights: str) -> float | None:
+    """Cohen (1968), with weights that grow with the distance of the labels' places, or with its square.
+
+    `confusion` is L × L, `places` from low to high. None where both gave one label alone.
+    """
+    apart = np.abs(places[:, None] - places[None, :]) ** (1 if weights == "linear" else 2)
+    n = confusion.sum()
+    expected = (confusion.sum(axis=1)[:, None] * confusion.sum(axis=0)[None, :] * apart).sum() / n
+    return 1 - float((confusion * apart).sum() / expected) if expected else None

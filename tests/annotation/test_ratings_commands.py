@@ -1,0 +1,90 @@
+"""`manage.py agreement` and `manage.py aggregate` on anybody's table."""
+
+import json
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+
+HEADER = "item,annotator,label\n"
+RATINGS = HEADER + "1,x,a\n1,y,a\n2,x,b\n2,y,a\n3,x,b\n3,y,b\n"
+KEYS = "n_items n_annotators n_ratings percent cohen_mean cohen_pairs fleiss alpha_nominal alpha_ordinal alpha_interval"
+
+
+@pytest.fixture
+def table(tmp_path):
+    def write(text, name="ratings.csv"):
+        path = tmp_path / name
+        path.write_text(text)
+        return path
+
+    return write
+
+
+def run(command, *args):
+    out = StringIO()
+    call_command(command, *map(str, args), stdout=out)
+    return out.getvalue()
+
+
+def test_agreement_answers_every_key(table):
+    found = json.loads(run("agreement", "--ratings", table(RATINGS), "--json"))
+    assert {*KEYS.split(), "ac1", "notes"} <= set(found)
+    assert (found["n_items"], found["n_annotators"], found["n_ratings"]) == (3, 2, 6)
+    assert (
+        found["cohen_mean"] == pytest.approx(0.4)
+        and found["alpha_interval"] is None
+        and found["notes"]["alpha_interval"]
+    )
+
+
+def test_a_second_rating_is_refused_unless_it_is_said_which_counts(table):
+    twice = table(RATINGS + "3,y,a\n")
+    with pytest.raises(CommandError, match="1 problem in the file"):
+        run("agreement", "--ratings", twice, "--json")
+    first, last = (
+        json.loads(run("agreement", "--ratings", twice, "--json", "--repeated", how)) for how in ("first", "last")
+    )
+    assert first["n_ratings"] == last["n_ratings"] == 6 and first["percent"] != last["percent"]
+    assert json.loads(run("aggregate", "--ratings", twice, "--method", "majority", "--json", "--repeated", "all"))[
+        "ties"
+    ] == {"2": ["b", "a"]}
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("item,annotator\n1,x\n", "COLUMN_MISSING"),
+        (HEADER, "NO_ROWS"),
+        ("", "EMPTY_FILE"),
+        (HEADER + "1,x,\n", "VALUE_MISSING"),
+        ("item;annotator;label\n1;x;a\n", "WRONG_DELIMITER"),
+    ],
+)
+def test_what_is_wrong_with_a_file_is_said(table, text, code):
+    out = StringIO()
+    with pytest.raises(CommandError):
+        call_command("agreement", "--ratings", str(table(text)), stdout=out)
+    assert code in out.getvalue()
+
+
+def test_aggregate_answers_every_key_and_knows_gold(table):
+    gold = table("item,label\n1,a\n2,b\n3,b\n", "gold.csv")
+    for method in ("majority", "dawid-skene"):
+        found = json.loads(run("aggregate", "--ratings", table(RATINGS), "--gold", gold, "--method", method, "--json"))
+        assert {"labels", "posteriors", "class_shares", "ties", "accuracy", "accuracy_ties_shared"} <= set(found)
+    assert found["n_gold"] == 3
+    majority = json.loads(
+        run("aggregate", "--ratings", table(RATINGS), "--gold", gold, "--method", "majority", "--json")
+    )
+    assert (majority["accuracy"], majority["accuracy_ties_shared"]) == (pytest.approx(2 / 3), pytest.approx(5 / 6))
+
+
+def test_without_json_it_is_written_for_people(table):
+    assert "Gwet's AC1" in run("agreement", "--ratings", table(RATINGS), "--bootstrap", 50)
+    assert "2: level: b, a" in run("aggregate", "--ratings", table(RATINGS), "--method", "majority")
+
+
+def test_an_order_names_every_label(table):
+    with pytest.raises(CommandError, match="leaves out: b"):
+        run("agreement", "--ratings", table(RATINGS), "--order", "a")
