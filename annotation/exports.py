@@ -16,6 +16,7 @@ from django.urls import reverse
 from django.utils.text import slugify
 
 from annotation.models import Study
+from annotation.release_files import files_below
 from annotation.releases import export_split
 from benchmarks import jobs
 from benchmarks.models import Job
@@ -66,9 +67,9 @@ def _step_aside(aside: ThreadPoolExecutor, progress: jobs.Progress) -> Callable[
 def zip_folder(folder: Path, target: Path) -> Path:
     """Stored, not compressed (images are already), in name order and with one date: the same files, the same zip."""
     with zipfile.ZipFile(target, "w", zipfile.ZIP_STORED) as archive:
-        for path in sorted(folder.iterdir()):
-            entry = zipfile.ZipInfo(f"{folder.name}/{path.name}")
+        for name in files_below(folder):
+            entry = zipfile.ZipInfo(f"{folder.name}/{name}")
             entry.external_attr = 0o644 << 16
-            with path.open("rb") as source, archive.open(entry, "w", force_zip64=True) as packed:
+            with (folder / name).open("rb") as source, archive.open(entry, "w", force_zip64=True) as packed:
                 shutil.copyfileobj(source, packed, 1024 * 1024)
     return target

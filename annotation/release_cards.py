@@ -1,10 +1,16 @@
 """An export in words: the dataset card, the rule of each stage, and its settings."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import count
 
-from annotation.models import Stage
+from annotation.decisions import CONFIRM_CAP
+from annotation.edits import confirms
+from annotation.models import Stage, Study
 from annotation.protocols.registry import PROTOCOLS
+from annotation.release_data import columns_of, format_of, writes
+from benchmarks.models import Benchmark
 
 TIES = {
     "drop": "a tie drops the item (tie_unresolved)",
@@ -12,12 +18,43 @@ TIES = {
     "none": "a tie counts as none",
     "adjudicate": "a tie waits for an adjudicator",
 }
+CONFIRMED = (
+    "one annotator is enough for words taken as they are and for a rejection; an edit goes to another annotator, and "
+    "the first verdict that two share stands; after {} judgments without one an adjudicator decides"
+)
+FATES = ("accepted", "edited", "rejected")  # of texts that annotators could change
 OF_STAGE = (
     "name", "position", "protocol", "state", "strategy", "overlap", "cap", "tie_rule", "takes", "carries", "promotion",
-    "sample", "stratify", "apart_from", "batch_size", "agreement_items", "agreement_overlap", "quota", "check_rate",
-    "training_pass", "training_tries", "comprehension", "on_failure", "lease_seconds", "undo_seconds", "auto_advance",
-    "seed",
+    "sample", "stratify", "sample_each", "apart_from", "batch_size", "agreement_items", "agreement_overlap", "quota",
+    "check_rate", "training_pass", "training_tries", "comprehension", "on_failure", "lease_seconds", "undo_seconds",
+    "auto_advance", "seed",
 )  # fmt: skip
+
+
+FRONT = """\
+---
+pretty_name: {name}
+configs:
+- config_name: default
+  description: data.parquet has SHA-256 {data}
+  data_files:
+  - split: test
+    path: data.parquet
+---"""
+NO_SOURCE = """
+There is no `source/`: items came as {}, which Winnow reads and does not write. `items.jsonl` has all of them.
+"""
+FILES = (
+    ("`items.jsonl`", "the same items: what each stage said by which votes, which words it changed, every image"),
+    ("`dropped.jsonl`", "the dropped items, each with the stage and the reason"),
+    ("`tasks.jsonl`", "everything that was asked, of whatever kind, with what came of it"),
+    ("`judgments.parquet`", "every judgment and revision, also those that do not count"),
+    ("`texts.jsonl`", "every revision of every text that people wrote or took, with what it was made of"),
+    ("`adjudications.jsonl`", "what adjudicators decided, and why"),
+    ("`annotators.jsonl`, `flags.jsonl`", "annotators by number alone; what they reported"),
+    ("`figures.json`", "the funnel, the figures of each stage and the human baseline"),
+    ("`manifest.json`", "SHA-256, size and rows of each file; the settings and instructions of each stage"),
+)
 
 
 def settings_of(stage: Stage) -> dict:
@@ -30,6 +67,9 @@ def settings_of(stage: Stage) -> dict:
         "measures": protocol.measures,
         "fixed_answers": [choice.identity for choice in protocol.fixed],
         "drops": dict(protocol.drops),
+        "confirms": confirms(stage),
+        "confirm_cap": (stage.cap or CONFIRM_CAP) if confirms(stage) else None,
+        "guidelines": {one.code: one.words for one in (protocol.form.guidelines if protocol.form else ())},
         "alike": protocol.alike,
         "views": list(protocol.projections),
         "decision_rule": describe(stage),
@@ -44,6 +84,8 @@ def describe(stage: Stage) -> str:
     ending = (
         f"; dropped are {drops}." if drops and not protocol.measures else "; nothing is dropped, answers are scored."
     )
+    if confirms(stage):
+        return f"{CONFIRMED.format(stage.cap or CONFIRM_CAP)}{ending}"
     most = max(stage.overlap, stage.agreement_overlap or 1, stage.cap or 1)
     if most == 1:
         return f"one judgment decides{ending}"
@@ -66,48 +108,50 @@ def line(stage: Stage) -> str:
     return f"**{stage.name}** ({stage.protocol}): {taken}{drawn}; {describe(stage)}"
 
 
-def card(name: str, whole: Mapping, stages: Sequence[str], data: str) -> str:
+def card(study: Study, whole: Mapping, stages: Sequence[Stage], written: Mapping[str, Counter], data: str) -> str:
     """The dataset card. Its YAML tells `load_dataset(folder)` which of the files is the split.
 
-    `data` is the split's SHA-256: the loader keeps what it read under a hash of this YAML, and would else take another
-    export in a folder of the same name for this one.
+    `written` has of each stage what became of its tasks' words, by the stage's name. `data` is the split's SHA-256: the
+    loader keeps what it read under a hash of this YAML, and would else take another export in a folder of the same name
+    for this one.
     """
-    reasons = [f"- {row['name']}, {row['reason']}: {row['items']:,}" for row in whole["reasons"]]
-    steps = [f"- {row['name']}: {row['entered']:,} in, {row['kept']:,} kept" for row in whole["stages"]]
-    return f"""\
----
-pretty_name: {json.dumps(name, ensure_ascii=False)}
-configs:
-- config_name: default
-  description: data.parquet has SHA-256 {data}
-  data_files:
-  - split: test
-    path: data.parquet
----
-# {name}
+    return "\n".join(
+        [
+            FRONT.format(name=json.dumps(study.name, ensure_ascii=False), data=data),
+            f"# {study.name}\n",
+            f"A validated split, exported by Winnow: {whole['kept']:,} items kept of {whole['imported']:,};",
+            f"{whole['dropped']:,} dropped, {whole['open']:,} still open.\n",
+            _lines([*_steps(whole, written), *map(_measured, whole["measuring"])]),
+            "Dropped, by stage and reason:\n",
+            _lines([f"{row['name']}, {row['reason']}: {row['items']:,}" for row in whole["reasons"]] or ["none"]),
+            "How items were decided:\n",
+            _lines(map(line, stages), numbered=True),
+            _files(study.benchmark),
+        ]
+    )
 
-A validated split, exported by Winnow: {whole["kept"]:,} items kept of {whole["imported"]:,};
-{whole["dropped"]:,} dropped, {whole["open"]:,} still open.
 
-{chr(10).join(steps)}
+def _lines(said: Iterable[str], numbered: bool = False) -> str:
+    marks = (f"{number}." if numbered else "-" for number in count(1))
+    return "".join(f"{mark} {one}\n" for mark, one in zip(marks, said, strict=False))
 
-Dropped, by stage and reason:
 
-{chr(10).join(reasons) or "- none"}
+def _steps(whole: Mapping, written: Mapping[str, Counter]) -> Iterator[str]:
+    for row in whole["stages"]:
+        did = written[row["name"]]
+        words = "".join(f", {did[fate]:,} {fate}" for fate in FATES) if did else ""
+        yield f"{row['name']} ({row['protocol']}): {row['entered']:,} in, {row['kept']:,} kept{words}"
 
-How items were decided:
 
-{chr(10).join(f"{number}. {stage}" for number, stage in enumerate(stages, 1))}
+def _measured(row: Mapping) -> str:
+    return f"{row['name']} ({row['protocol']}): {row['tasks']:,} asked, {row['answered']:,} answered; it drops nothing"
 
-| file | what |
-|---|---|
-| `data.parquet` | the kept items: image, caption, negative_caption, negative_image, type, subtype, id |
-| `items.jsonl` | the same items: what each stage said by which votes, and the identity of every image |
-| `dropped.jsonl` | the dropped items, each with the stage and the reason |
-| `tasks.jsonl` | everything that was asked, of whatever kind, with what came of it |
-| `judgments.parquet` | every judgment and revision, also those that do not count |
-| `adjudications.jsonl` | what adjudicators decided, and why |
-| `annotators.jsonl`, `flags.jsonl` | annotators by number alone; what they reported |
-| `figures.json` | the funnel, the figures of each stage and the human baseline |
-| `manifest.json` | SHA-256, size and rows of each file; the settings and instructions of each stage |
-"""
+
+def _files(benchmark: Benchmark) -> str:
+    """What each file holds; and why there is no `source/`, where there is none."""
+    format, columns = format_of(benchmark), ", ".join(column.name for column in columns_of(benchmark))
+    rows = [("file", "what"), ("---", "---"), ("`data.parquet`", f"the kept items: {columns}"), *FILES]
+    if writes(format):
+        rows.append(("`source/`", f"the kept items as their source has them, without images: {format.title}"))
+    table = "".join(f"| {name} | {what} |\n" for name, what in rows)
+    return table if writes(format) else table + NO_SOURCE.format(format.title if format else benchmark.source)

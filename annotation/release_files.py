@@ -13,15 +13,6 @@ BYTES = 32 * 1024 * 1024  # of images, after which a row group is closed early
 EXTENSIONS = {"JPEG": "jpg", "PNG": "png", "WEBP": "webp", "GIF": "gif"}
 
 IMAGE = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
-SPLIT = [
-    ("image", IMAGE),
-    ("caption", pa.string()),
-    ("negative_caption", pa.string()),
-    ("negative_image", IMAGE),
-    ("type", pa.string()),
-    ("subtype", pa.string()),
-    ("id", pa.string()),
-]
 JUDGMENTS = pa.schema(
     [
         ("stage", pa.string()),
@@ -39,6 +30,7 @@ JUDGMENTS = pa.schema(
         ("screen", pa.int32()),  # an annotator who lost a screen may have met the item on a second one
         ("revision", pa.int32()),
         ("answer", pa.string()),  # null where an answer was taken back
+        ("content", pa.string()),  # what else was answered, as JSON: texts, guidelines …; null where nothing was
         ("place", pa.int32()),  # where the answer stood in `shown`, from 1; null for fixed answers
         ("shown", pa.list_(pa.string())),
         ("created_at", pa.timestamp("us", tz="UTC")),
@@ -54,14 +46,17 @@ JUDGMENTS = pa.schema(
 )
 
 
+FEATURES = {pa.float64(): "float64"}  # where the `datasets` library has another word than arrow
+
+
 def _feature(kind: pa.DataType) -> dict:
-    return {"_type": "Image"} if kind == IMAGE else {"dtype": str(kind), "_type": "Value"}
+    return {"_type": "Image"} if kind == IMAGE else {"dtype": FEATURES.get(kind, str(kind)), "_type": "Value"}
 
 
-def split_schema() -> pa.Schema:
+def split_schema(columns: Sequence[tuple[str, pa.DataType]]) -> pa.Schema:
     """With the features that the `datasets` library reads, so that images arrive decoded."""
-    features = {name: _feature(kind) for name, kind in SPLIT}
-    return pa.schema(SPLIT, metadata={"huggingface": json.dumps({"info": {"features": features}})})
+    features = {name: _feature(kind) for name, kind in columns}
+    return pa.schema(columns, metadata={"huggingface": json.dumps({"info": {"features": features}})})
 
 
 class ParquetFile:
@@ -118,13 +113,17 @@ def write_json(path: Path, content: dict) -> None:
     path.write_text(text + "\n", encoding="utf-8", newline="\n")
 
 
-def write_judgments(path: Path, rows: Iterable[Sequence]) -> int:
+def write_judgments(path: Path, rows: Iterable[dict]) -> int:
     file = ParquetFile(path, JUDGMENTS, rows=10_000)
-    names = JUDGMENTS.names
     for row in rows:
-        file.add(dict(zip(names, row, strict=True)))
+        file.add(row)
     file.close()
     return file.count
+
+
+def files_below(folder: Path) -> list[str]:
+    """Every file of the folder and of those in it, by its name relative to it."""
+    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir())
 
 
 def digest(path: Path) -> dict:

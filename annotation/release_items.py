@@ -1,15 +1,21 @@
-"""The items of an export: which came through, with which negative image, and what each stage made of them."""
+"""The items of an export: which came through, with which words and negative image, what each stage made of them."""
 
+import json
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
 from django.db.models import F
 
 from annotation import funnel, promotion
+from annotation.decisions import DROPPED, KEPT
+from annotation.edits import Edits, is_edit, named, told
 from annotation.models import Stage, Study
+from annotation.protocols.base import Carried, carried_texts
+from annotation.release_texts import edited_roles
 from annotation.rows import fetch
 from benchmarks import queries
 from benchmarks.models import Item, ItemImage
+from benchmarks.records import ItemRecord
 
 BATCH = 100  # items read at a time
 OWN = "negative-0"  # the negative image that came with the import
@@ -23,7 +29,7 @@ WHERE stage.study_id = %(study)s AND task.kind = 'judge' AND task.live
 """
 DECIDED = """
 SELECT task.item_id, task.id, stage.position, stage.name, task.question, task.round, outcome.state, outcome.outcome,
-       outcome.reason, outcome.by
+       outcome.content, outcome.reason, outcome.by
 FROM annotation_task task JOIN annotation_stage stage ON stage.id = task.stage_id
 LEFT JOIN annotation_outcome outcome ON outcome.task_id = task.id
 WHERE stage.study_id = %(study)s AND task.kind = 'judge' AND task.live
@@ -34,32 +40,39 @@ ORDER BY task.item_id, stage.position, task.question
 class Split:
     """Everything about a study's items that is read at once; the items themselves come some at a time."""
 
-    def __init__(self, study: Study, stages: Sequence[Stage]):
-        self.items = study.benchmark.items.order_by("position")
-        selecting = [stage for stage in stages if not funnel.measures(stage)]
-        self.walk = funnel.walk_of(study, selecting)
+    def __init__(self, study: Study, stages: Sequence[Stage], edits: Edits):
+        self.items, self.edits = study.benchmark.items.order_by("position"), edits
+        self.selecting = {stage.pk: stage for stage in stages if not funnel.measures(stage)}
+        self.walk = funnel.walk_of(study, list(self.selecting.values()))
         self.fates = funnel.fates(self.walk)
-        self.carried = {stage.pk: promotion.results(stage) for stage in selecting}
+        self.results = {pk: promotion.results(stage) for pk, stage in self.selecting.items()}
         self.votes: dict[int, Counter] = defaultdict(Counter)
         for task, answer in fetch(VOTES, study=study.pk):
-            self.votes[task][answer] += 1
+            self.votes[task][named(edits, answer)] += 1
         self.decided = defaultdict(list)
         for item, *row in fetch(DECIDED, study=study.pk):
             self.decided[item].append(self._decision(*row))
 
     def _decision(self, task: int, position: int, stage: str, question: str, round: int, *outcome: str | None) -> dict:
-        state, answer, reason, by = outcome
+        state, answer, content, reason, by = outcome
+        came = told(self.edits, json.loads(content or "{}"))
         return {
             "stage": stage,
             "stage_position": position,
             "question": question,
             "round": round,
             "state": state or "open",
-            "outcome": answer or None,
+            "outcome": named(self.edits, answer) or None,
             "reason": reason or None,
             "decided_by": by,
             "votes": dict(sorted(self.votes[task].items())),
+            **({"content": came} if came else {}),
         }
+
+    def written(self, stage: Stage) -> Counter:
+        """What a stage whose protocol lets people change words made of its tasks: accepted, edited, rejected, open."""
+        decisions = [row for rows in self.decided.values() for row in rows if row["stage"] == stage.name]
+        return Counter(_fate(row) for row in decisions) if edited_roles(stage) else Counter()
 
     def not_suitable(self, stage: Stage) -> list[dict]:
         """Items that the stage would have asked about and could not, since they lack something."""
@@ -70,14 +83,51 @@ class Split:
         """In the order of the benchmark, each with its captions and images."""
         return queries.with_material(self.items).iterator(chunk_size=BATCH)
 
+    def kept(self) -> Iterator[ItemRecord]:
+        """The kept items with the words that stand in the end."""
+        return (self.record(item) for item in self.read() if self.fates[item.pk].state == KEPT)
+
+    def record(self, item: Item) -> ItemRecord:
+        return queries.record_of(item).with_captions(self._texts(item))
+
+    def _texts(self, item: Item) -> dict[str, str]:
+        """What stages wrote, by role."""
+        return carried_texts(self._carried(item))
+
+    def _carried(self, item: Item) -> Carried:
+        """What came out with the item of the stage that has the last word on it, else of the one before that."""
+        stage = self.fates[item.pk].stage
+        while stage and item.pk not in self.results[stage.pk]:
+            stage = self.selecting.get(stage.source_id)
+        return self.results[stage.pk][item.pk].carried if stage else {}
+
     def negative(self, item: Item) -> str:
         """The identity of the item's negative image: what was carried, else what was chosen, else its own."""
-        fate = self.fates[item.pk]
-        result = self.carried[fate.stage.pk].get(item.pk) if fate.stage else None
-        if result is not None and result.carried.get("negative"):
-            return result.carried["negative"]
+        if carried := self._carried(item).get("negative"):
+            return carried
         chosen = [row["outcome"] for row in self.decided[item.pk] if (row["outcome"] or "").startswith("candidate-")]
         return chosen[-1] if chosen else OWN
+
+    def captions(self, item: Item) -> list[dict]:
+        """As they are in the end; where a stage changed one, what it was, which stage it was and what it took."""
+        own, texts = queries.record_of(item), self._texts(item)
+        came = {caption.role: caption.text for caption in reversed(own.captions)}
+        changed = {role: text for role, text in texts.items() if text != came.get(role)}
+        lines = []
+        for caption in own.with_captions(texts).captions:
+            line = {"role": caption.role, "text": caption.text}
+            if changed.pop(caption.role, None) is not None:
+                line |= {"imported": came.get(caption.role), **self._writer(item, caption.role, caption.text)}
+            lines.append(line)
+        return lines
+
+    def _writer(self, item: Item, role: str, text: str) -> dict:
+        """The last stage whose outcome has these words."""
+        for row in reversed(self.decided[item.pk]):
+            content = row.get("content", {})
+            if content.get("texts", {}).get(role) == text:
+                return {"changed_by": row["stage"], "made_of": content.get("from", {}).get(role)}
+        return {}
 
     def line(self, item: Item) -> dict:
         """An item with what each stage said of it, down to the hash of every image."""
@@ -91,10 +141,16 @@ class Split:
             "subtype": item.subtype,
             **(dropped or {"stage": fate.stage.name if fate.stage else None, "negative_image": negative}),
             "decisions": self.decided[item.pk],
-            "captions": [{"role": c.role, "text": c.text} for c in queries.record_of(item).captions],
+            "captions": self.captions(item),
             "images": [_image(use, negative) for use in uses],
             "meta": item.meta,
         }
+
+
+def _fate(row: dict) -> str:
+    if row["state"] == KEPT:
+        return "edited" if is_edit(row["outcome"]) else "accepted"
+    return "rejected" if row["state"] == DROPPED else "open"
 
 
 def _image(use: ItemImage, negative: str) -> dict:

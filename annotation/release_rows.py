@@ -1,24 +1,24 @@
 """What stands in each line of an export, read from the database: by stage, then in the items' order."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from django.core.files.storage import default_storage
 from django.db import connection
 
+from annotation.edits import Edits, named, told
 from annotation.models import Study
 from annotation.pseudonyms import pseudonym
-from annotation.release_files import EXTENSIONS
-from benchmarks import queries
-from benchmarks.models import Item, ItemImage
+from annotation.release_files import JUDGMENTS as COLUMNS
+from annotation.release_texts import CAPTIONS, shown_words, words_of
 
 JUDGMENTS = """
 SELECT stage.name, item.key, item.position, task.question, task.round, task.kind, task.live, item.type, item.subtype,
        annotator.number, annotator.excluded_at IS NOT NULL, slot.number,
        dense_rank() OVER (PARTITION BY task.id, annotator.id ORDER BY lease.granted_at, lease.id), judgment.revision,
-       nullif(judgment.answer, ''), array_position(lease.shown, judgment.answer), lease.shown, judgment.created_at,
-       judgment.active_ms, judgment.elapsed_ms, coalesce(slot.judgment_id = judgment.id, false), judgment.withdrawn,
-       judgment.surplus, instructions.version, judgment.reason,
+       nullif(judgment.answer, ''), judgment.content, array_position(lease.shown, judgment.answer), lease.shown,
+       judgment.created_at, judgment.active_ms, judgment.elapsed_ms,
+       coalesce(slot.judgment_id = judgment.id, false), judgment.withdrawn, judgment.surplus,
+       instructions.version, judgment.reason,
        ARRAY(SELECT flag.reason FROM annotation_flag flag WHERE flag.lease_id = lease.id ORDER BY flag.id)
 FROM annotation_slot slot
 JOIN annotation_lease lease ON lease.slot_id = slot.id
@@ -32,12 +32,12 @@ WHERE stage.study_id = %(study)s
 ORDER BY stage.position, item.position, item.key, task.question, task.round, task.kind, slot.number, annotator.number,
          lease.granted_at, lease.id, judgment.revision
 """
-WHO = 9  # where the annotator's number stands in a row of JUDGMENTS
 
-TASKS = """
+TASKS = f"""
 SELECT stage.name, item.key, item.position, item.type, item.subtype, task.question, task.round, task.kind, task.live,
-       task.overlap, task.shared, task.batch, task.shows, task.options, task.carried, task.gold,
-       item.benchmark_id = study.benchmark_id, outcome.state, outcome.outcome, outcome.reason, outcome.by
+       task.overlap, task.shared, task.batch, task.shows, task.options, task.proposals, {CAPTIONS},
+       task.carried, task.gold, item.benchmark_id = study.benchmark_id,
+       outcome.state, outcome.outcome, outcome.content, outcome.reason, outcome.by
 FROM annotation_task task JOIN annotation_stage stage ON stage.id = task.stage_id
 JOIN annotation_study study ON study.id = stage.study_id JOIN benchmarks_item item ON item.id = task.item_id
 LEFT JOIN annotation_outcome outcome ON outcome.task_id = task.id
@@ -46,19 +46,19 @@ ORDER BY stage.position, item.position, item.key, task.question, task.round, tas
 """
 OF_TASK = (
     "stage", "item", "position", "type", "subtype", "question", "round", "kind", "live", "overlap", "shared", "batch",
-    "shows", "options", "carried", "gold", "own", "state", "outcome", "reason", "decided_by",
+    "shows", "options", "proposals", "texts", "carried", "gold", "own", "state", "outcome", "content", "reason",
+    "decided_by",
 )  # fmt: skip
-CARRIED = OF_TASK.index("carried")
 
 ADJUDICATIONS = """
 SELECT stage.name, item.key, task.question, task.round, outcome.state, nullif(outcome.outcome, ''),
-       nullif(outcome.reason, ''), outcome.note
+       outcome.content, nullif(outcome.reason, ''), outcome.note
 FROM annotation_outcome outcome JOIN annotation_task task ON task.id = outcome.task_id
 JOIN annotation_stage stage ON stage.id = task.stage_id JOIN benchmarks_item item ON item.id = task.item_id
 WHERE stage.study_id = %(study)s AND outcome.by = 'adjudicator'
 ORDER BY stage.position, item.position, item.key, task.question, task.round
 """
-OF_ADJUDICATION = ("stage", "item", "question", "round", "state", "outcome", "reason", "note")
+OF_ADJUDICATION = ("stage", "item", "question", "round", "state", "outcome", "content", "reason", "note")
 
 FLAGS = """
 SELECT stage.name, item.key, task.question, task.round, annotator.number, flag.reason, flag.settled_at IS NOT NULL
@@ -96,21 +96,43 @@ def _rows(statement: str, study: Study) -> Iterator[tuple]:
         yield from cursor
 
 
-def judgments(study: Study) -> Iterator[tuple]:
+def judgments(study: Study, edits: Edits) -> Iterator[dict]:
     for row in _rows(JUDGMENTS, study):
-        yield *row[:WHO], pseudonym(row[WHO]), *row[WHO + 1 :]
+        found = dict(zip(COLUMNS.names, row, strict=True))
+        content = told(edits, _read(found["content"]))
+        yield found | {
+            "annotator": pseudonym(found["annotator"]),
+            "answer": named(edits, found["answer"]),
+            "content": json.dumps(content, ensure_ascii=False, sort_keys=True) if content else None,
+            "shown": [named(edits, option) for option in found["shown"]],
+        }
 
 
-def tasks(study: Study) -> Iterator[dict]:
+def tasks(study: Study, edits: Edits) -> Iterator[dict]:
     """Everything that was asked, of whatever kind, with what came of it."""
     for row in _rows(TASKS, study):
-        yield dict(zip(OF_TASK, row, strict=True)) | {"carried": _read(row[CARRIED])}
+        found = dict(zip(OF_TASK, row, strict=True))
+        words = words_of(_read(found["texts"]), carried := _read(found["carried"]))
+        yield {
+            **found,
+            "proposals": [named(edits, proposal) for proposal in found["proposals"]],
+            "texts": shown_words([*found["shows"], *found["options"]], words),
+            "carried": carried,
+            **_came(edits, found),
+        }
 
 
-def adjudications(study: Study) -> Iterator[dict]:
+def _came(edits: Edits, found: Mapping[str, object]) -> dict:
+    """An outcome as it is told outside; none where the task is open."""
+    content = None if found["content"] is None else told(edits, _read(found["content"]))
+    return {"outcome": named(edits, found["outcome"]), "content": content}
+
+
+def adjudications(study: Study, edits: Edits) -> Iterator[dict]:
     """What an adjudicator decided and why; who it was stays in the house."""
     for row in _rows(ADJUDICATIONS, study):
-        yield dict(zip(OF_ADJUDICATION, row, strict=True)) | {"by": "adjudicator"}
+        found = dict(zip(OF_ADJUDICATION, row, strict=True))
+        yield found | _came(edits, found) | {"by": "adjudicator"}
 
 
 def flags(study: Study) -> Iterator[dict]:
@@ -129,26 +151,3 @@ def annotators(study: Study) -> Iterator[dict]:
 def _read(value: str | dict | list) -> dict | list:
     """JSON arrives as text where the ORM does not ask for it."""
     return json.loads(value) if isinstance(value, str) else value
-
-
-def split_row(item: Item, negative: str) -> dict:
-    """The item as BiVLC's fields; what it lacks is null."""
-    captions = {caption.role: caption.text for caption in reversed(queries.record_of(item).captions)}
-    images = {use.key: use for use in item.item_images.all()}
-    return {
-        "image": _embedded(images.get("positive-0")),
-        "caption": captions.get("positive"),
-        "negative_caption": captions.get("negative"),
-        "negative_image": _embedded(images.get(negative)),
-        "type": item.type,
-        "subtype": item.subtype,
-        "id": item.key,
-    }
-
-
-def _embedded(use: ItemImage | None) -> dict | None:
-    """The original bytes, under a name that is their hash."""
-    if use is None:
-        return None
-    with default_storage.open(use.image.original_path) as file:
-        return {"bytes": file.read(), "path": f"{use.image.sha256}.{EXTENSIONS[use.image.format]}"}

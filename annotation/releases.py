@@ -14,11 +14,13 @@ from pathlib import Path
 from django.conf import settings
 from django.db import connection, transaction
 
-from annotation import baseline, promotion, release_cards, release_files, release_rows
+from annotation import baseline, promotion, release_cards, release_data, release_files, release_rows, release_texts
 from annotation.decisions import DROPPED, KEPT
+from annotation.edits import Edits, edits_of
 from annotation.figures import study_figures
 from annotation.funnel import funnel
-from annotation.models import Study
+from annotation.models import Stage, Study
+from annotation.release_files import files_below
 from annotation.release_items import Split
 from benchmarks import events
 
@@ -76,7 +78,7 @@ def _check_target(out: Path) -> None:
 def _not_exported(folder: Path) -> set[str]:
     """What an earlier export did not write; it would be lost with it."""
     known = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))["files"]
-    return {path.name for path in folder.iterdir()} - {*known, "manifest.json"}
+    return set(files_below(folder)) - {*known, "manifest.json"}
 
 
 def is_export(folder: Path) -> bool:
@@ -95,17 +97,14 @@ def _put(folder: Path, out: Path) -> None:
 
 def _write(study: Study, folder: Path, step: Step) -> dict:
     stages = list(study.stages.select_related("study__benchmark", "source", "after").order_by("position"))
-    whole, found = funnel(study), [study_figures(stage) for stage in stages]
-    split = Split(study, stages)
-    rows = _write_items(split, folder, step)
-    judgments = release_rows.judgments(study)
-    rows["judgments.parquet"] = release_files.write_judgments(folder / "judgments.parquet", judgments)
-    for name in ("tasks", "adjudications", "flags", "annotators"):
-        lines = getattr(release_rows, name)(study)
-        rows[f"{name}.jsonl"] = release_files.write_lines(folder / f"{name}.jsonl", lines)
+    whole, found, edits = funnel(study), [study_figures(stage) for stage in stages], edits_of(stages)
+    split = Split(study, stages, edits)
+    rows = _write_items(split, study, folder, step) | _write_rows(study, stages, edits, folder)
+    release_data.write_source(study.benchmark, split.kept(), folder)
     release_files.write_json(folder / "figures.json", _figures(study, whole, found))
+    written = {stage.name: split.written(stage) for stage in stages}
     data = release_files.digest(folder / "data.parquet")["sha256"]
-    text = release_cards.card(study.name, whole, [release_cards.line(stage) for stage in stages], data)
+    text = release_cards.card(study, whole, stages, written, data)
     (folder / "README.md").write_text(text, encoding="utf-8", newline="\n")
     told = [{**release_cards.settings_of(stage), "not_suitable": split.not_suitable(stage)} for stage in stages]
     manifest = _manifest(study, told, whole, found, folder, rows)
@@ -113,24 +112,37 @@ def _write(study: Study, folder: Path, step: Step) -> dict:
     return manifest
 
 
-def _write_items(split: Split, folder: Path, step: Step) -> dict[str, int]:
+def _write_items(split: Split, study: Study, folder: Path, step: Step) -> dict[str, int]:
     files = {
         KEPT: release_files.LinesFile(folder / "items.jsonl"),
         DROPPED: release_files.LinesFile(folder / "dropped.jsonl"),
     }
-    data = release_files.ParquetFile(folder / "data.parquet", release_files.split_schema())
+    data = release_data.DataFile(folder / "data.parquet", study.benchmark)
     total = split.items.count()
     for done, item in enumerate(split.read(), 1):
         fate = split.fates[item.pk]
         if fate.state in files:
             files[fate.state].add(split.line(item))
         if fate.state == KEPT:
-            row = release_rows.split_row(item, split.negative(item))
-            data.add(row, sum(len(part["bytes"]) for part in (row["image"], row["negative_image"]) if part))
+            data.add_item(item, split.record(item), split.negative(item))
         step(done, total)
     for file in (data, *files.values()):
         file.close()
     return {"data.parquet": data.count, "items.jsonl": files[KEPT].count, "dropped.jsonl": files[DROPPED].count}
+
+
+def _write_rows(study: Study, stages: Sequence[Stage], edits: Edits, folder: Path) -> dict[str, int]:
+    """Everything that was asked, answered, written and reported; returns the rows of each file."""
+    lines = {
+        "tasks.jsonl": release_rows.tasks(study, edits),
+        "texts.jsonl": release_texts.texts(stages, edits),
+        "adjudications.jsonl": release_rows.adjudications(study, edits),
+        "flags.jsonl": release_rows.flags(study),
+        "annotators.jsonl": release_rows.annotators(study),
+    }
+    rows = {name: release_files.write_lines(folder / name, found) for name, found in lines.items()}
+    judgments = release_rows.judgments(study, edits)
+    return rows | {"judgments.parquet": release_files.write_judgments(folder / "judgments.parquet", judgments)}
 
 
 def _figures(study: Study, whole: dict, found: Sequence[dict]) -> dict:
@@ -142,7 +154,6 @@ def _figures(study: Study, whole: dict, found: Sequence[dict]) -> dict:
 def _manifest(
     study: Study, stages: Sequence[dict], whole: dict, found: Sequence[dict], folder: Path, rows: dict[str, int]
 ) -> dict:
-    names = sorted(path.name for path in folder.iterdir())
     of_study = ("name", "currency", "consent")
     return {
         "made_by": MADE_BY,
@@ -156,5 +167,7 @@ def _manifest(
         "counts": {name: whole[name] for name in ("imported", "kept", "dropped", "open", "reasons", "open_in")},
         "items_by_type": [{name: row[name] for name in ("type", "subtype", "imported")} for row in whole["by_type"]],
         "last_judgment_at": max(filter(None, (one["pace"]["last"] for one in found)), default=None),
-        "files": {name: {**release_files.digest(folder / name), "rows": rows.get(name)} for name in names},
+        "files": {
+            name: {**release_files.digest(folder / name), "rows": rows.get(name)} for name in files_below(folder)
+        },
     }

@@ -1,0 +1,122 @@
+"""The kept items as a table in the columns of the benchmark's format, and in the source's own layout."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+from django.core.files.storage import default_storage
+
+from annotation.release_files import EXTENSIONS, IMAGE, ParquetFile, split_schema
+from annotation.rows import fetch
+from benchmarks.formats.base import SPLIT, Format
+from benchmarks.formats.registry import FORMATS
+from benchmarks.models import Benchmark, Item, ItemImage
+from benchmarks.records import ItemRecord
+
+SOURCE = "source"  # the folder of the source's own layout
+
+# What kinds of values a field of `meta` has.
+VALUES = """
+SELECT jsonb_typeof(meta->%(field)s), bool_and(meta->>%(field)s ~ '^-?[0-9]{1,18}$') FROM benchmarks_item
+WHERE benchmark_id = %(benchmark)s AND meta->>%(field)s IS NOT NULL GROUP BY 1
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """`part` is what stands in it (formats.base.SPLIT); `packed`: as JSON, its values being of no one plain kind."""
+
+    name: str
+    part: str
+    kind: pa.DataType
+    packed: bool = False
+
+    def cell(self, item: Item, record: ItemRecord, images: Mapping[str, ItemImage]) -> object:
+        """Null where the item lacks it."""
+        of, _, name = self.part.partition(":")
+        if of == "image":
+            return _embedded(images.get(name))
+        if of == "caption":
+            return _caption(record, name)
+        if of != "meta":
+            return getattr(item, of)
+        value = item.meta.get(name)
+        return json.dumps(value, ensure_ascii=False, sort_keys=True) if self.packed and value is not None else value
+
+
+class DataFile(ParquetFile):
+    """`data.parquet`: images are the original bytes, the negative one the chosen one."""
+
+    def __init__(self, path: Path, benchmark: Benchmark):
+        self.columns = columns_of(benchmark)
+        super().__init__(path, split_schema([(column.name, column.kind) for column in self.columns]))
+
+    def add_item(self, item: Item, record: ItemRecord, negative: str) -> None:
+        """`record` has the words that stand in the end, `negative` is the identity of the negative image."""
+        uses = {use.key: use for use in item.item_images.all()}
+        images = {use.role: use for use in uses.values() if use.position == 0} | {"negative": uses.get(negative)}
+        row = {column.name: column.cell(item, record, images) for column in self.columns}
+        self.add(row, sum(len(row[column.name]["bytes"]) for column in self.columns if _has_image(row, column)))
+
+
+def _has_image(row: Mapping[str, object], column: Column) -> bool:
+    return column.kind == IMAGE and row[column.name] is not None
+
+
+def format_of(benchmark: Benchmark) -> Format | None:
+    """The format that its first import came in; none where nothing was imported."""
+    return FORMATS.get(benchmark.source)
+
+
+def writes(found: Format | None) -> bool:
+    return found is not None and found.writer is not None
+
+
+def columns_of(benchmark: Benchmark) -> list[Column]:
+    found = format_of(benchmark)
+    return [_column(benchmark, *named) for named in (found.split if found else SPLIT).items()]
+
+
+def _column(benchmark: Benchmark, name: str, part: str) -> Column:
+    of, _, field = part.partition(":")
+    if of == "image":
+        return Column(name, part, IMAGE)
+    return Column(name, part, *(_kind(benchmark, field) if of == "meta" else [pa.string()]))
+
+
+def _kind(benchmark: Benchmark, field: str) -> Sequence:
+    """What a field of `meta` is as a column: all of the benchmark's items have a say, not only those that are kept."""
+    values = dict(fetch(VALUES, benchmark=benchmark.pk, field=field))
+    if set(values) <= {"string"}:
+        return [pa.string()]
+    if set(values) == {"boolean"}:
+        return [pa.bool_()]
+    if set(values) == {"number"}:
+        return [pa.int64() if values["number"] else pa.float64()]
+    return [pa.string(), True]
+
+
+def _caption(record: ItemRecord, name: str) -> str | None:
+    """`negative` is the first caption of that role, `negative-1` the second."""
+    role, _, place = name.partition("-")
+    found = [caption.text for caption in record.captions if caption.role == role]
+    return found[int(place or 0)] if len(found) > int(place or 0) else None
+
+
+def _embedded(use: ItemImage | None) -> dict | None:
+    """The original bytes, under a name that is their hash."""
+    if use is None:
+        return None
+    with default_storage.open(use.image.original_path) as file:
+        return {"bytes": file.read(), "path": f"{use.image.sha256}.{EXTENSIONS[use.image.format]}"}
+
+
+def write_source(benchmark: Benchmark, records: Iterator[ItemRecord], folder: Path) -> None:
+    """The records in the files of the benchmark's own format, below `source/`; nothing where it has no writer."""
+    found = format_of(benchmark)
+    for name, content in found.writer(records) if writes(found) else ():
+        path = folder / SOURCE / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
