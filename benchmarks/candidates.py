@@ -53,8 +53,8 @@ def _problems(record: ItemRecord, stored: ItemRecord | None, benchmark_name: str
     if not record.images_as(CANDIDATE):
         yield "VALUE_MISSING", "candidate image", "Name the new candidate images, or remove the row."
     for role in {image.role for image in record.images} - {CANDIDATE}:
-        names = {image.name for image in stored.images_as(role)}
-        if names and not {image.name for image in record.images_as(role)} <= names:
+        parts = {image.part for image in stored.images_as(role)}
+        if parts and not {image.part for image in record.images_as(role)} <= parts:
             advice = "The item has another image there. Only candidates can be new; name the same, or none."
             yield "OTHER_CONTENT", f"{role} image", advice
 
@@ -82,7 +82,7 @@ def check_new(benchmark: Benchmark, records: list[ItemRecord], gathered: Gathere
         (number, record, image)
         for number, record in enumerate(records, 1)
         for image in record.images
-        if gathered.sha256.get(image.name) in there[record.key]
+        if gathered.sha256.get(image.part) in there[record.key]
     ]
     if same and len(same) == sum(len(record.images) for record in records):
         advice = f"These {len(records):,} items have these candidates already; there is nothing to do."
@@ -125,6 +125,7 @@ def _rows(item: Item, record: ItemRecord, last: dict, ids: dict[str, int], gathe
     position, round = last.get(item.pk, (-1, 0))
     for step, image in enumerate(record.images, 1):
         yield ItemImage(
-            item=item, image_id=ids[gathered.sha256[image.name]], role=CANDIDATE, position=position + step,
-            round=round + 1, source_name=image.name, licence=image.licence, attribution=image.attribution,
+            item=item, image_id=ids[gathered.sha256[image.part]], role=CANDIDATE, position=position + step,
+            round=round + 1, source_name=image.name, crop=image.crop, licence=image.licence,
+            attribution=image.attribution,
         )  # fmt: skip

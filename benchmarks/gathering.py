@@ -4,15 +4,15 @@ import hashlib
 import os
 import threading
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 
 from benchmarks.formats.base import ProblemLog
 from benchmarks.jobs import Progress
 from benchmarks.models import Image
-from benchmarks.records import ImageRecord, ItemRecord, Origin
+from benchmarks.records import Crop, ImageRecord, ItemRecord, Origin, Part
 from benchmarks.staging import Staging
 from workers import images
 from workers.archive_source import Names
@@ -23,17 +23,19 @@ THREADS = min(4, os.cpu_count() or 1)
 WAITING = 4 * THREADS  # images read and not yet done, at most
 WAITING_BYTES = 64 * 2**20  # and their bytes, about
 LARGE = 8_000_000  # pixels; larger ones are decoded one at a time, so that memory stays bounded
+AT_ONCE = 16  # crops of one image that a thread makes of one decoding; more are shared out, so that *Cancel* is heard
 one_large = threading.Lock()
 
 
 @dataclass
 class Gathered:
-    """`sha256` of each name. Each name is one of: `new`, by content, a row not saved yet whose files are staged;
-    `same`, with the earlier name that had the same bytes; or among the `known`, whose content is stored already."""
+    """`sha256` of each part of a file that is named: a crop's is its own. Each part is one of: `new`, by content, a row
+    not saved yet whose files are staged; `same`, with the earlier part that had the same bytes; or among the `known`,
+    whose content is stored already."""
 
-    sha256: dict[str, str] = field(default_factory=dict)
+    sha256: dict[Part, str] = field(default_factory=dict)
     new: dict[str, Image] = field(default_factory=dict)
-    same: list[tuple[str, str]] = field(default_factory=list)
+    same: list[tuple[Part, Part]] = field(default_factory=list)
     known: int = 0
 
 
@@ -49,13 +51,13 @@ def gather(
     """Check and stage what the records name. What is wrong with an image is logged at the first row that names it."""
     if source is None:
         return Gathered()
-    first: dict[str, tuple[Origin, ImageRecord]] = {}
+    first: dict[Part, tuple[Origin, ImageRecord]] = {}
     for origin, image in uses(records):
-        first.setdefault(image.name, (origin, image))
+        first.setdefault(image.part, (origin, image))
     progress.begin("checking images", len(first))
     pass_ = Pass(staging, progress, log, first)
     try:
-        for name, data in source.stream(first):
+        for name, data in source.stream(pass_.crops):
             pass_.add(name, data)
         pass_.settle(0)
     except ArchiveRefused as refused:
@@ -83,61 +85,112 @@ class Made(Source):
 class Pass:
     """One reading of the source: a bounded number of images is in the hands of the threads at any time."""
 
-    def __init__(self, staging: Staging, progress: Progress, log: ProblemLog, first: dict):
+    def __init__(self, staging: Staging, progress: Progress, log: ProblemLog, first: dict[Part, tuple]):
         self.staging, self.progress, self.log, self.first = staging, progress, log, first
+        self.crops: dict[str, list[Crop | None]] = {}  # of each name; None: the whole image
+        for name, crop in first:
+            self.crops.setdefault(name, []).append(crop)
         self.gathered = Gathered()
         self.pool = ThreadPoolExecutor(THREADS, thread_name_prefix="images")
-        self.waiting: deque[tuple[str, int, Future]] = deque()
+        self.waiting: deque[tuple[list[Part], int, Future]] = deque()
         self.bytes = 0
-        self.names: dict[str, str] = {}  # content -> the first name that had it
+        self.parts: dict[str, Part] = {}  # content -> the first part that had it
 
     def add(self, name: str, data: bytes) -> None:
-        """Hand one image to the threads, unless its content has been met or is stored already."""
-        content = hashlib.sha256(data).hexdigest()
-        self.gathered.sha256[name] = content
-        if content in self.names:
-            self.gathered.same.append((name, self.names[content]))
-            self.progress.step()
-            return
-        self.names[content] = name
-        if Image.objects.filter(sha256=content).exists():
+        """Hand one file to the threads: its whole image, unless that has been met, and the crops of it."""
+        crops = [crop for crop in self.crops[name] if crop is not None]
+        if None in self.crops[name]:
+            if self.met((name, None), hashlib.sha256(data).hexdigest()):
+                self.progress.step()
+            else:
+                self.submit([(name, None)], data, check_and_keep)
+        for start in range(0, len(crops), AT_ONCE):
+            some = crops[start : start + AT_ONCE]
+            self.submit([(name, crop) for crop in some], data, crop_and_keep, some)
+
+    def met(self, part: Part, content: str) -> bool:
+        """Note what a part holds; whether this import has met it before, or it is stored already."""
+        self.gathered.sha256[part] = content
+        earlier = self.parts.setdefault(content, part)
+        if earlier != part:
+            self.gathered.same.append((part, earlier))
+        elif Image.objects.filter(sha256=content).exists():
             self.gathered.known += 1
-            self.progress.step()
-            return
-        self.waiting.append((name, len(data), self.pool.submit(check_and_keep, data, self.staging)))
+        else:
+            return False
+        return True
+
+    def submit(self, parts: list[Part], data: bytes, work: Callable, *more) -> None:
+        self.waiting.append((parts, len(data), self.pool.submit(work, data, self.staging, *more)))
         self.bytes += len(data)
         self.settle(WAITING)
 
     def settle(self, most: int) -> None:
         """Wait until at most so many images are unfinished."""
         while self.waiting and (len(self.waiting) > most or self.bytes > WAITING_BYTES):
-            name, size, future = self.waiting.popleft()
+            parts, size, future = self.waiting.popleft()
             self.bytes -= size
-            self._take(name, future)
+            self._take(parts, future)
+
+    def _take(self, parts: list[Part], future: Future) -> None:
+        try:
+            made = future.result()
+        except images.ImageRefused as refused:  # the file: its crops need not be looked at
+            self._refuse(parts[0], refused)
+            made = []
+        for part, kept in zip(parts, made, strict=False):
+            self._keep(part, kept)
+        for _ in parts:
             self.progress.step()
 
-    def _take(self, name: str, future: Future) -> None:
-        origin, image = self.first[name]
-        try:
-            kept, notes = future.result()
-        except images.ImageRefused as refused:
-            self.log.error(refused.code, origin.file, origin.row, image.role, f"{name}: {refused.advice}")
+    def _keep(self, part: Part, kept: "Kept") -> None:
+        if isinstance(kept, images.ImageRefused):
+            self._refuse(part, kept)
             return
-        self.gathered.new[kept.sha256] = kept
+        image, notes = kept
+        if part[1] is None or not self.met(part, image.sha256):
+            self.gathered.new[image.sha256] = image
+        origin, record = self.first[part]
         for note in notes:
-            self.log.note("IMAGE_CHANGED", origin.file, origin.row, image.role, f"{name}: {note}")
+            self.log.note("IMAGE_CHANGED", origin.file, origin.row, record.role, f"{said(part)}: {note}")
+
+    def _refuse(self, part: Part, refused: images.ImageRefused) -> None:
+        origin, record = self.first[part]
+        self.log.error(refused.code, origin.file, origin.row, record.role, f"{said(part)}: {refused.advice}")
 
 
-def check_and_keep(data: bytes, staging: Staging) -> tuple[Image, tuple[str, ...]]:
-    """What a thread does. Raises ImageRefused, or OSError when the disk is full."""
-    with one_large if pixels(data) > LARGE else nullcontext():
+Kept = tuple[Image, tuple[str, ...]] | images.ImageRefused
+
+
+def check_and_keep(data: bytes, staging: Staging) -> list[Kept]:
+    """What a thread does with an image. Raises ImageRefused, or OSError when the disk is full."""
+    with in_turn(data):
         rendered = images.check_and_render(data)
+    return [(staging.keep(data, rendered), rendered.notes)]
+
+
+def crop_and_keep(data: bytes, staging: Staging, crops: Iterable[Crop]) -> list[Kept]:
+    """What a thread does with crops of an image: each kept, or refused alone. Raises as `check_and_keep`."""
+    with in_turn(data):
+        whole = images.upright(data)
+        return [crop_kept(whole, crop, staging) for crop in crops]
+
+
+def crop_kept(whole: images.Upright, crop: Crop, staging: Staging) -> Kept:
+    try:
+        data, rendered = images.crop(whole, *crop)
+    except images.ImageRefused as refused:
+        return refused
     return staging.keep(data, rendered), rendered.notes
 
 
-def pixels(data: bytes) -> int:
-    """By the header alone; an empty file has none."""
-    if not data:
-        return 0
+def in_turn(data: bytes) -> AbstractContextManager:
+    """Waits while another large image is being decoded, where this one is large, by its header."""
     width, height = images.opened(data).size
-    return width * height
+    return one_large if width * height > LARGE else nullcontext()
+
+
+def said(part: Part) -> str:
+    """`cups/7.jpg`, `cups/7.jpg (x 10, y 0, 64 × 48)`."""
+    name, crop = part
+    return f"{name} (x {crop[0]}, y {crop[1]}, {crop[2]} × {crop[3]})" if crop else name

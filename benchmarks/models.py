@@ -3,6 +3,7 @@
 import secrets
 
 from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
@@ -116,6 +117,7 @@ class ItemImage(models.Model):
     position = models.PositiveSmallIntegerField(default=0)
     round = models.PositiveSmallIntegerField(default=1)  # of candidates: made anew for an item that had fallen out
     source_name = models.CharField(max_length=400)
+    crop = ArrayField(models.PositiveIntegerField(), size=4, null=True)  # `image` is that part of the file
     licence = models.CharField(max_length=200, blank=True)
     attribution = models.CharField(max_length=500, blank=True)
 
@@ -124,6 +126,10 @@ class ItemImage(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["item", "role", "position"], name="item_image_place_once"),
             models.CheckConstraint(condition=Q(role__in=Role.values), name="item_image_role_known"),
+            models.CheckConstraint(
+                condition=Q(crop=None) | Q(crop__len=4, crop__0__gte=0, crop__1__gte=0, crop__2__gt=0, crop__3__gt=0),
+                name="item_image_crop_whole",
+            ),
         ]
 
     @property

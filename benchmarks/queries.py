@@ -22,17 +22,26 @@ def record_of(item: Item) -> ItemRecord:
         type=item.type,
         subtype=item.subtype,
         captions=tuple(CaptionRecord(caption.role, caption.text) for caption in captions),
-        images=tuple(ImageRecord(use.role, use.source_name, use.licence, use.attribution, use.round) for use in images),
+        images=tuple(
+            image_record(use.role, use.source_name, use.licence, use.attribution, use.round, use.crop) for use in images
+        ),
         meta=item.meta,
         truth=item.truth,
     )
+
+
+def image_record(*fields) -> ImageRecord:
+    """From what the database has; its lists are our tuples."""
+    *others, crop = fields
+    return ImageRecord(*others, crop and tuple(crop))
 
 
 MATERIAL = """
 SELECT item.key, item.type, item.subtype,
        (SELECT json_agg(json_build_array(role, text) ORDER BY role, position)
         FROM benchmarks_caption WHERE item_id = item.id),
-       (SELECT json_agg(json_build_array(role, source_name, licence, attribution, round) ORDER BY role, position)
+       (SELECT json_agg(json_build_array(role, source_name, licence, attribution, round, crop)
+                        ORDER BY role, position)
         FROM benchmarks_itemimage WHERE item_id = item.id)
 FROM benchmarks_item item WHERE item.id = %s
 """
@@ -46,7 +55,7 @@ def material_of(item: int) -> ItemRecord:
     return ItemRecord(
         key, kind, subtype,
         captions=tuple(CaptionRecord(*one) for one in captions or ()),
-        images=tuple(ImageRecord(*one) for one in images or ()),
+        images=tuple(image_record(*one) for one in images or ()),
     )  # fmt: skip
 
 

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 ROLES = ("positive", "negative", "second_positive", "candidate")
+Crop = tuple[int, int, int, int]  # x, y, width, height in pixels of the file's image, its orientation applied
+Part = tuple[str, Crop | None]  # of a file's name: its whole image, or a crop of it
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +34,12 @@ class ImageRecord:
     licence: str = ""
     attribution: str = ""
     round: int = 1  # of candidates: later rounds were made for an item that had fallen out
+    crop: Crop | None = None  # the part of the file's image that is the item's; None: all of it
+
+    @property
+    def part(self) -> Part:
+        """Equal for two records that show the same."""
+        return self.name, self.crop
 
 
 @dataclass(frozen=True, slots=True)

@@ -109,6 +109,6 @@ def item_images(pairs: list[tuple[Item, ItemRecord]], ids: dict, gathered: Gathe
     for item, record in pairs:
         for position, image in placed(record.images):
             yield ItemImage(
-                item=item, image_id=ids[gathered.sha256[image.name]], role=image.role, position=position,
-                source_name=image.name, licence=image.licence, attribution=image.attribution,
+                item=item, image_id=ids[gathered.sha256[image.part]], role=image.role, position=position,
+                source_name=image.name, crop=image.crop, licence=image.licence, attribution=image.attribution,
             )  # fmt: skip

@@ -4,6 +4,8 @@ What is served is a JPEG of ours, so nothing of the original but its pixels reac
 no trailing data, no name. Rules for the pixels: the first frame of an animation; EXIF orientation applied; a colour
 profile turned into sRGB where it can be read; CMYK and palettes to RGB; 16 bits to the upper 8; transparency on white;
 the long side at most 1600 (thumbnail: 320).
+
+A crop of an image becomes an image of its own: a PNG with the very pixels, and from there on it is like any other.
 """
 
 import hashlib
@@ -29,6 +31,8 @@ TURNS = {
     8: (Image.Transpose.ROTATE_90,),
 }
 SIDEWAYS = {5, 6, 7, 8}
+PNG_MODES = {"1", "L", "LA", "P", "RGB", "RGBA", "I", "I;16"}  # what a PNG can hold as it is
+MAX_PROFILE = 2**20  # bytes of a colour profile, as many as Pillow reads from a PNG
 
 
 class ImageRefused(Exception):
@@ -51,20 +55,30 @@ class Rendered:
     notes: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Upright:
+    """A whole image in memory, its orientation applied, in a mode that a PNG can hold; what had to be changed."""
+
+    pixels: Image.Image
+    notes: tuple[str, ...]
+
+
 def check_and_render(data: bytes) -> Rendered:
     """ImageRefused: EMPTY_FILE, FORMAT_NOT_ALLOWED, IMAGE_TOO_LARGE (by the header, before decoding), IMAGE_CORRUPT."""
-    if not data:
-        raise ImageRefused("EMPTY_FILE", "Save the image again from its source; this file is empty.")
     image = opened(data)
-    notes = []
-    if getattr(image, "is_animated", False):
-        notes.append("animated: only the first frame is used")
+    notes = noted(image)
     turn = orientation(image)
-    width, height = image.size[::-1] if turn in SIDEWAYS else image.size
+    size = image.size[::-1] if turn in SIDEWAYS else image.size
     pixels = turned(as_srgb(shrunk(decoded(image)), image.info.get("icc_profile"), notes), turn)
+    return rendered(data, FORMATS[image.format], size, pixels, notes)
+
+
+def rendered(data: bytes, format: str, size: tuple[int, int], pixels: Image.Image, notes: list[str]) -> Rendered:
+    """`pixels` as they are served; all else is of the original."""
+    width, height = size
     return Rendered(
         sha256=hashlib.sha256(data).hexdigest(),
-        format=FORMATS[image.format],
+        format=format,
         width=width,
         height=height,
         size=len(data),
@@ -74,8 +88,44 @@ def check_and_render(data: bytes) -> Rendered:
     )
 
 
+def upright(data: bytes) -> Upright:
+    """Decoded once, for any number of `crop`s. Raises what `check_and_render` does.
+
+    CMYK, and pixels with an oversized colour profile, become sRGB here; anything else stays as it is.
+    """
+    image = opened(data)
+    notes, turn = noted(image), orientation(image)
+    pixels, info = decoded(image), image.info
+    if pixels.mode in PNG_MODES and len(info.get("icc_profile") or b"") <= MAX_PROFILE:
+        kept = {name: info[name] for name in ("transparency", "icc_profile") if info.get(name) is not None}
+    else:
+        pixels, kept = as_srgb(pixels, info.get("icc_profile"), notes), {}
+    pixels = turned(pixels, turn) if turn in TURNS else pixels.copy()  # a copy lets go of the file and its decoder
+    pixels.info = kept
+    return Upright(pixels, tuple(notes))
+
+
+def crop(whole: Upright, x: int, y: int, width: int, height: int) -> tuple[bytes, Rendered]:
+    """That part of an image as a PNG, and that PNG rendered. ImageRefused: CROP_OUTSIDE."""
+    full_width, full_height = whole.pixels.size
+    if min(x, y) < 0 or min(width, height) < 1 or x + width > full_width or y + height > full_height:
+        advice = f"The image has {full_width} × {full_height} pixels; the crop must lie inside them."
+        raise ImageRefused("CROP_OUTSIDE", advice)
+    pixels = whole.pixels.crop((x, y, x + width, y + height))
+    data, notes = png(pixels), list(whole.notes)
+    seen = as_srgb(shrunk(pixels), pixels.info.get("icc_profile"), notes)
+    return data, rendered(data, "PNG", pixels.size, seen, notes)
+
+
+def noted(image: Image.Image) -> list[str]:
+    """What its owner should know of the image before its pixels are looked at."""
+    return ["animated: only the first frame is used"] if getattr(image, "is_animated", False) else []
+
+
 def opened(data: bytes) -> Image.Image:
     """The header alone is read. Whatever Pillow raises on hostile bytes becomes one of our codes."""
+    if not data:
+        raise ImageRefused("EMPTY_FILE", "Save the image again from its source; this file is empty.")
     try:
         image = Image.open(io.BytesIO(data), formats=["JPEG", "PNG", "WEBP", "GIF"])
     except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
@@ -165,4 +215,11 @@ def jpeg(image: Image.Image) -> bytes:
     bare.info = {}
     buffer = io.BytesIO()
     bare.save(buffer, "JPEG", quality=limits.QUALITY, subsampling="4:2:0")
+    return buffer.getvalue()
+
+
+def png(image: Image.Image) -> bytes:
+    """Every pixel as it is; what `image.info` says of them (transparency, colour profile) goes along, nothing else."""
+    buffer = io.BytesIO()
+    image.save(buffer, "PNG", optimize=False, compress_level=6)
     return buffer.getvalue()

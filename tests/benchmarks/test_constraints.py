@@ -18,6 +18,7 @@ BROKEN = {
     "caption_role_known": lambda one, two: Caption.objects.filter(item=one, role="positive").update(role="neutral"),
     "item_image_place_once": lambda one, two: ItemImage.objects.update(position=0),
     "item_image_role_known": lambda one, two: ItemImage.objects.update(role="spare"),
+    "item_image_crop_whole": lambda one, two: ItemImage.objects.update(crop=[5, 5, 0, 9]),
     "job_state_known": lambda one, two: Job.objects.create(kind="import", title="t", state="lost"),
 }
 
@@ -32,3 +33,11 @@ def test_the_database_refuses(name):
 def test_every_constraint_has_its_test():
     declared = {c.name for model in (Benchmark, Item, Caption, ItemImage, Job) for c in model._meta.constraints}
     assert declared <= set(BROKEN)
+
+
+@pytest.mark.parametrize("crop", [[], [1, 2, 3], [1, 2, 3, 4, 5], [-1, 0, 5, 5], [0, 0, 5, 0]])
+def test_a_crop_has_four_numbers_that_make_a_box(crop):
+    one = make.benchmark(items=1).items.get()
+    with pytest.raises(IntegrityError, match="item_image_crop_whole"), transaction.atomic():
+        one.item_images.update(crop=crop)
+    assert one.item_images.update(crop=[0, 0, 1, 1]) == 5
