@@ -14,6 +14,7 @@ from benchmarks.construction.captions import format_records
 from benchmarks.formats.base import ProblemLog
 from benchmarks.formats.checks import check
 from benchmarks.formats.registry import FORMATS
+from benchmarks.formats.writing import without_images
 from benchmarks.models import Benchmark, Image, Job, JobState
 from benchmarks.records import ItemRecord, Problem, Refused
 from benchmarks.reports import report_of
@@ -28,11 +29,13 @@ class Options:
     """`format_captions`: BiVLC's step 1, capital first letter and full stop. `text_only`: leave the images out.
 
     `new_candidates`: the rows are items that the benchmark has, and bring another round of candidate images for them.
+    `skip_incomplete`: rows that lack a part are left out and listed in the report, instead of refusing the import.
     """
 
     format_captions: bool = False
     text_only: bool = False
     new_candidates: bool = False
+    skip_incomplete: bool = False
 
 
 @dataclass(frozen=True)
@@ -47,9 +50,13 @@ class Order:
 
 
 def queue_import(*, name: str, format: str, path: Path, images: Path | None, options: Options, by: str, **more) -> Job:
-    """A job that imports files. `more`: `created_by`, and `upload`, a folder to delete when the job is over."""
+    """A job that imports files. `more`: `created_by`; `upload`, a folder to delete when the job is over; `second` and
+    `origins`, see Format.read.
+    """
     params = {"name": name, "format": format, "path": str(path), "images": str(images) if images else None}
     params |= {"options": asdict(options), "by": by, "upload": more.get("upload")}
+    params |= {"second": str(more["second"])} if more.get("second") else {}
+    params |= {"origins": list(more["origins"])} if more.get("origins") else {}
     params |= {"foreground": more.get("foreground", False)}
     title = f"New candidates for {name}" if options.new_candidates else f"Import {name}"
     return jobs.queue_job(kind="import", title=title, params=params, by=by, created_by=more.get("created_by"))
@@ -61,12 +68,18 @@ def import_files(job: Job, progress: jobs.Progress) -> None:
     order = Order(
         params["name"], params["format"], Options(**params["options"]), params["by"], job.created_by_id
     )  # fmt: skip
-    log = ProblemLog()
+    log, format = ProblemLog(order.options.skip_incomplete), FORMATS[order.source]
     progress.begin("reading rows")
-    read = counted(FORMATS[order.source].read(Path(params["path"]), log), progress)
-    records = check(prepared(read, order.options), log)
+    read = counted(format.read(Path(params["path"]), log, **given(params)), progress)
+    records = check(prepared(read, order.options), log, format.keeps_same)
     with images_at(params["images"], log) as source:
         import_records(job, progress, order, records, source, log)
+
+
+def given(params: dict) -> dict:
+    """What belongs to the format alone, as Format.read takes it."""
+    second = {"second": Path(params["second"])} if "second" in params else {}
+    return second | ({"origins": tuple(params["origins"])} if "origins" in params else {})
 
 
 def import_items(
@@ -83,7 +96,7 @@ def import_items(
     order = Order(benchmark_name, source, options, by, job.created_by_id)
 
     def work(job: Job, progress: jobs.Progress) -> None:
-        log = ProblemLog()
+        log = ProblemLog(options.skip_incomplete)
         progress.begin("reading rows")
         files = images if images is None or isinstance(images, Source) else gathering.Made(images)
         checked = check(prepared(counted(records, progress), options), log)
@@ -146,7 +159,7 @@ def import_records(
 def prepared(records: Iterable[ItemRecord], options: Options) -> list[ItemRecord]:
     """What is then checked and stored: formatting may make two captions equal."""
     if options.text_only:
-        records = (replace(record, images=()) for record in records)
+        records = map(without_images, records)
     return format_records(records) if options.format_captions else list(records)
 
 

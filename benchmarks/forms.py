@@ -5,8 +5,9 @@ from collections import Counter
 from django import forms
 from django.core.files.uploadedfile import UploadedFile
 
-from benchmarks.formats.base import Format
+from benchmarks.formats.base import ORIGIN, Format, wrong_origins
 from benchmarks.formats.registry import FORMATS
+from benchmarks.formats.sugarcrepe_compare import ORIGINS
 from benchmarks.models import Benchmark
 
 NAME = 255  # characters, and bytes
@@ -31,11 +32,15 @@ class FilesField(forms.FileField):
 class ImportForm(forms.Form):
     format = forms.ChoiceField(choices=[(format.name, format.title) for format in FORMATS.values()], initial="jsonl")
     data = FilesField(allow_empty_file=True)
+    second = FilesField(required=False, allow_empty_file=True)
+    first_origin = forms.CharField(required=False, initial=ORIGINS[0], max_length=ORIGIN)
+    second_origin = forms.CharField(required=False, initial=ORIGINS[1], max_length=ORIGIN)
     images = FilesField(required=False, allow_empty_file=True)
     name = forms.CharField(max_length=Benchmark._meta.get_field("name").max_length)
     format_captions = forms.BooleanField(required=False)
     text_only = forms.BooleanField(required=False)
     new_candidates = forms.BooleanField(required=False)
+    skip_incomplete = forms.BooleanField(required=False)
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
@@ -45,6 +50,9 @@ class ImportForm(forms.Form):
 
     def clean_data(self) -> list[UploadedFile]:
         return named_once(self.cleaned_data["data"])
+
+    def clean_second(self) -> list[UploadedFile]:
+        return named_once(self.cleaned_data["second"])
 
     def clean_images(self) -> list[UploadedFile]:
         files = named_once(self.cleaned_data["images"])
@@ -56,14 +64,41 @@ class ImportForm(forms.Form):
     def clean(self) -> dict:
         cleaned = super().clean()
         format = FORMATS.get(cleaned.get("format", ""))
-        wrong = [file.name for file in cleaned.get("data", []) if format and not fits(file.name, format.endings)]
-        if wrong:
-            self.add_error("data", f"{format.title} does not take “{wrong[0]}”. {format.accepts}")
-        elif format and not format.several and len(cleaned.get("data", [])) > 1:
-            self.add_error("data", f"{format.title} takes one file; import one after the other.")
-        if cleaned.get("new_candidates") and format:
-            self.check_new_candidates(cleaned, format)
+        if format:
+            self.check_files("data", format)
+            self.check_files("second", format)
+            if format.sides:
+                self.check_sides(cleaned, format)
+            elif cleaned.get("second"):
+                self.add_error("second", f"{format.title} has no second side.")
+            if cleaned.get("new_candidates"):
+                self.check_new_candidates(cleaned, format)
         return cleaned
+
+    def check_files(self, name: str, format: Format) -> None:
+        """Their endings, and how many they are."""
+        files = self.cleaned_data.get(name, [])
+        wrong = [file.name for file in files if not fits(file.name, format.endings)]
+        if wrong:
+            self.add_error(name, f"{format.title} does not take “{wrong[0]}”. {format.accepts}")
+        elif not format.several and len(files) > 1:
+            self.add_error(name, f"{format.title} takes one file; import one after the other.")
+
+    def check_sides(self, cleaned: dict, format: Format) -> None:
+        """One archive holds both sides; loose files are of one. The names of origins, where the format has such."""
+        files = cleaned.get("data", [])
+        if files and not cleaned.get("second") and not fits(files[0].name, ARCHIVES) and "second" not in self.errors:
+            self.add_error("second", f"These are the {format.sides[0]} side; give the {format.sides[1]} side too.")
+        if format.origins and (wrong := wrong_origins(self.origins(cleaned, format))):
+            self.add_error("second_origin", wrong)
+
+    @staticmethod
+    def origins(cleaned: dict, format: Format) -> list[str] | None:
+        """What the sides are called; None where the format's sides have no names."""
+        if not format.origins:
+            return None
+        given = cleaned.get("first_origin"), cleaned.get("second_origin")
+        return [name or usual for name, usual in zip(given, format.origins, strict=True)]
 
     def check_new_candidates(self, cleaned: dict, format: Format) -> None:
         if not format.candidates:

@@ -1,23 +1,31 @@
 """What a format is, and where its problems are written down. Pure."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchmarks.records import ItemRecord, Problem, Refused
 from workers.archive_source import ArchiveRefused
 
-KEPT = 100  # problems, and notes, that are kept; all are counted
+MEND = "Complete it, or leave incomplete rows out (--skip-incomplete)."
+KEPT = 100  # problems, and notes of each kind, that are kept; all are counted
 
 
 class ProblemLog:
-    """Collects what is wrong with an input. `problems` refuse it; `notes` stand in the report of its import."""
+    """Collects what is wrong with an input. `problems` refuse it; `notes` stand in the report of its import.
 
-    def __init__(self):
+    `skip_incomplete`: rows that lack a part are left out and noted, instead of refusing the input.
+    """
+
+    def __init__(self, skip_incomplete: bool = False):
+        self.skip_incomplete = skip_incomplete
+        self.left_out = 0  # rows
         self.problems: list[Problem] = []
         self.count = 0
         self.notes: list[Problem] = []
         self.note_count = 0
+        self.noted: Counter[str] = Counter()  # by code
 
     def error(self, code: str, file: str, row: int | None, column: str, advice: str) -> None:
         self.count += 1
@@ -26,14 +34,22 @@ class ProblemLog:
 
     def note(self, code: str, file: str, row: int | None, column: str, advice: str) -> None:
         self.note_count += 1
-        if len(self.notes) < KEPT:
+        self.noted[code] += 1
+        if self.noted[code] <= KEPT:
             self.notes.append(Problem(code, file, row, column, advice, fatal=False))
+
+    def gap(self, code: str, file: str, row: int | None, column: str, lacks: str, rows: int = 1) -> None:
+        """A row, or so many, that lacks a part; `lacks` says in a sentence which. Its reader must not yield it."""
+        if self.skip_incomplete:
+            self.left_out += rows
+            self.note(code, file, row, column, f"{lacks} Left out.")
+        else:
+            self.error(code, file, row, column, f"{lacks} {MEND}")
 
     def drop_notes(self, code: str) -> None:
         """What a note of that kind says does not hold for this import."""
-        kept = [note for note in self.notes if note.code != code]
-        self.note_count -= len(self.notes) - len(kept)
-        self.notes = kept
+        self.note_count -= self.noted.pop(code, 0)
+        self.notes = [note for note in self.notes if note.code != code]
 
     def archive(self, refused: ArchiveRefused) -> None:
         """All that was wrong with a folder or archive of files."""
@@ -49,6 +65,16 @@ class ProblemLog:
 
 class Unreadable(Exception):
     """Reading cannot go on; the reason is already in the log."""
+
+
+ORIGIN = 60  # characters of an origin's name
+
+
+def wrong_origins(names: Sequence[str]) -> str:
+    """Why these cannot be the names of two origins, in a sentence; empty where they can."""
+    if not all(name.strip() and len(name) <= ORIGIN and name.isprintable() for name in names):
+        return f"Give each origin a name of 1 to {ORIGIN} characters."
+    return "" if len({name.strip() for name in names}) == 2 else "Give the two origins different names."
 
 
 # Column → which part of an item stands in it: "caption:role", "image:role", "type", "subtype", "key" or "meta:field".
@@ -73,21 +99,24 @@ class Format:
     title: str
     accepts: str  # what to give, in a sentence
     endings: tuple[str, ...]  # file name endings that an upload may have; a folder needs none
-    reader: Callable[[Path, ProblemLog], Iterator[ItemRecord]]
+    reader: Callable[..., Iterator[ItemRecord]]  # (path, log, **given), see `read`
     several: bool = False  # takes several files at once
     sides: tuple[str, str] | None = None  # takes two files, or folders, that belong together: what each holds
+    origins: tuple[str, str] | None = None  # what the sides are called where nobody says otherwise
+    keeps_same: bool = False  # its published files have negatives that are a positive's very text: noted, not refused
     split: Mapping[str, str] = field(default_factory=lambda: SPLIT)  # the columns of a released split
     writer: Callable[[Iterable[ItemRecord]], Iterator[tuple[str, bytes]]] | None = None  # (file name, content)
     candidates: bool = False  # can bring new candidate images for items that are there
 
-    def read(self, path: Path, log: ProblemLog) -> Iterator[ItemRecord]:
-        """The records of a file (or folder, where `accepts` says so), in its order.
+    def read(self, path: Path, log: ProblemLog, **given) -> Iterator[ItemRecord]:
+        """The records of a file (or folder, where `accepts` says so), in its order. `given`, where they were: the
+        path of the `second` side of a format with sides, the names `origins` of a format with origins.
 
         Never raises on bad input: what is wrong is in the log, and the rows that could be read are yielded so that the
         checks can list their problems too. Nothing may be imported once `log.count` is above 0.
         """
         try:
-            yield from self.reader(Path(path), log)
+            yield from self.reader(Path(path), log, **given)
         except Unreadable:
             return
         except OSError as error:

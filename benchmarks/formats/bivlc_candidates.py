@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks.formats.base import Format, ProblemLog
-from benchmarks.formats.table import Row, read_table
+from benchmarks.formats.table import Row, note_extra_columns, read_table
 from benchmarks.records import CaptionRecord, ImageRecord, ItemRecord, Origin
 
 COLUMNS = ("filename", "caption", "negative_caption", "type", "subtype", "index", "hn_img_0", "hn_img_1")
@@ -20,7 +20,7 @@ def read(path: Path, log: ProblemLog) -> Iterator[ItemRecord]:
     noted = False
     for row in read_table(path, log, COLUMNS):
         if not noted:
-            note_extra_columns(row, path.name, log)
+            note_extra_columns(extra(row), path.name, log)
             noted = True
         yield record(row, path.name)
 
@@ -48,11 +48,6 @@ def record(row: Row, file: str) -> ItemRecord:
 
 def extra(row: Row) -> list[str]:
     return [name for name in row.values if name not in COLUMNS and not CANDIDATE.fullmatch(name)]
-
-
-def note_extra_columns(row: Row, file: str, log: ProblemLog) -> None:
-    for name in extra(row):
-        log.note("EXTRA_COLUMN", file, 1, name, "Kept with the item as further information; never shown to annotators.")
 
 
 FORMAT = Format(

@@ -6,7 +6,7 @@ from hashlib import sha256
 
 from benchmarks.formats import limits
 from benchmarks.formats.base import ProblemLog
-from benchmarks.records import ROLES, ItemRecord, Origin
+from benchmarks.records import ROLES, Crop, ItemRecord, Origin
 from workers import names
 
 REMOTE = re.compile(r"[a-z][a-z0-9+.-]*://|(?:data|file|https?|ftp|javascript|blob|mailto):|//|\\\\", re.IGNORECASE)
@@ -20,10 +20,10 @@ NO_LINKS = "Images are not fetched. Put the file into the images folder or archi
 Say = Callable[[str, str, str], None]  # code, column, advice
 
 
-def check(records: Iterable[ItemRecord], log: ProblemLog) -> list[ItemRecord]:
+def check(records: Iterable[ItemRecord], log: ProblemLog, keeps_same: bool = False) -> list[ItemRecord]:
     """All records in their order, with what is wrong in the log. Import nothing once `log.count` is above 0.
 
-    Several files of one batch are checked together: chain their records.
+    Several files of one batch are checked together: chain their records. `keeps_same`: see Format.
     """
     checked: list[ItemRecord] = []
     keys: dict[str, Origin] = {}
@@ -31,7 +31,11 @@ def check(records: Iterable[ItemRecord], log: ProblemLog) -> list[ItemRecord]:
     revealing: dict[str, list[tuple[Origin, str]]] = {}
     for record in records:
         origin = record.origin or Origin("", len(checked) + 1)
+        if log.skip_incomplete and (lacking := lacks_caption(record)):
+            log.gap("VALUE_MISSING", origin.file, origin.row, lacking, "The item lacks this caption.")
+            continue
         check_record(record, at(log.error, origin), at(log.note, origin))
+        check_captions_differ(record, origin, log, keeps_same)
         check_key_once(record.key, origin, keys, log)
         note_same_content(record, origin, contents, log)
         for image in record.images:
@@ -39,6 +43,8 @@ def check(records: Iterable[ItemRecord], log: ProblemLog) -> list[ItemRecord]:
                 revealing.setdefault(image.role, []).append((origin, image.name))
         checked.append(record)
     note_revealing(revealing, log)
+    if log.left_out and not checked:
+        log.error("NO_ROWS", "", None, "", "No row is whole: nothing is left to import. Complete the rows.")
     return checked
 
 
@@ -76,7 +82,11 @@ def check_captions(record: ItemRecord, error: Say, note: Say) -> None:
         column = f"{caption.role[:20]} caption"
         check_role(caption.role, column, error)
         check_caption(caption.text, column, error, note)
-    check_captions_differ(record, error)
+
+
+def lacks_caption(record: ItemRecord) -> str:
+    """The column of the first caption that is empty; empty where none is."""
+    return next((f"{caption.role[:20]} caption" for caption in record.captions if not caption.text.strip()), "")
 
 
 def check_caption(text: str, column: str, error: Say, note: Say) -> None:
@@ -94,11 +104,17 @@ def note_invisible(text: str, column: str, note: Say) -> None:
         note("INVISIBLE_CHARACTER", column, advice)
 
 
-def check_captions_differ(record: ItemRecord, error: Say) -> None:
+def check_captions_differ(record: ItemRecord, origin: Origin, log: ProblemLog, keeps_same: bool) -> None:
     """A negative caption that is the very text of a positive one makes an item that nobody can answer."""
     right = {caption.text for caption in record.captions if caption.role in ("positive", "second_positive")}
-    if any(caption.role == "negative" and caption.text in right for caption in record.captions):
-        error("SAME_CAPTIONS", "negative caption", "Write a negative caption that differs, or remove the row.")
+    if not any(caption.role == "negative" and caption.text in right for caption in record.captions):
+        return
+    if keeps_same:
+        advice = "The same text as a positive caption; kept as the source has it, for people to find."
+        log.note("SAME_CAPTIONS", origin.file, origin.row, "negative caption", advice)
+    else:
+        advice = "Write a negative caption that differs, or remove the row."
+        log.error("SAME_CAPTIONS", origin.file, origin.row, "negative caption", advice)
 
 
 def check_images(record: ItemRecord, error: Say, note: Say) -> None:
@@ -112,9 +128,17 @@ def check_images(record: ItemRecord, error: Say, note: Say) -> None:
         check_length(column, image.licence, limits.MAX_LICENCE, error)
         check_length(column, image.attribution, limits.MAX_ATTRIBUTION, error)
         note_invisible(image.name, column, note)
-        if image.name in seen:
+        check_crop(image.crop, column, error)
+        if image.part in seen:
             note("SAME_IMAGE", column, "The item uses this image in another place too.")
-        seen.add(image.name)
+        seen.add(image.part)
+
+
+def check_crop(crop: Crop | None, column: str, error: Say) -> None:
+    """What can be said without the image; whether it is large enough is looked at when it is read."""
+    if crop and (min(crop[:2]) < 0 or min(crop[2:]) < 1):
+        advice = "Give a crop that starts at 0 or above and has a width and a height of 1 pixel at least."
+        error("CROP_OUTSIDE", column, advice)
 
 
 def check_name(name: str, column: str, error: Say) -> None:
@@ -138,7 +162,7 @@ def check_key_once(key: str, origin: Origin, keys: dict[str, Origin], log: Probl
 
 def note_same_content(record: ItemRecord, origin: Origin, contents: dict[bytes, Origin], log: ProblemLog) -> None:
     parts = [(caption.role, caption.text) for caption in record.captions]
-    parts += [(image.role, image.name) for image in record.images]
+    parts += [(image.role, image.part) for image in record.images]
     digest = sha256(repr(parts).encode("utf-8", "replace")).digest()
     first = contents.setdefault(digest, origin)
     if first is not origin:

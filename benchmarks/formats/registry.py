@@ -1,8 +1,14 @@
 """Every format there is. A new one is a file beside this one and a line here."""
 
-from benchmarks.formats import bivlc_candidates, jsonl, sugarcrepe
+from benchmarks.formats import bivlc_candidates, hard_positives, jsonl, sugarcrepe, sugarcrepe_compare, visla
 from benchmarks.formats.base import Format
 
-FORMATS: dict[str, Format] = {
-    format.name: format for format in (bivlc_candidates.FORMAT, sugarcrepe.FORMAT, jsonl.FORMAT)
-}
+ALL = (
+    bivlc_candidates.FORMAT,
+    sugarcrepe.FORMAT,
+    sugarcrepe_compare.FORMAT,
+    visla.FORMAT,
+    hard_positives.FORMAT,
+    jsonl.FORMAT,
+)
+FORMATS: dict[str, Format] = {format.name: format for format in ALL}

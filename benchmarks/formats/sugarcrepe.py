@@ -5,17 +5,20 @@ the row's own key: `swap_obj-12`.
 """
 
 import io
-from collections.abc import Iterator
+import json
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from benchmarks.formats import jsontext, limits, text
-from benchmarks.formats.base import Format, ProblemLog, Unreadable
+from benchmarks.formats.base import SPLIT, Format, ProblemLog, Unreadable
 from benchmarks.formats.table import missing_column, too_many_rows
+from benchmarks.formats.writing import extras, image_name
 from benchmarks.records import CaptionRecord, ImageRecord, ItemRecord, Origin
 from workers.archives import ArchiveRefused, open_images
 
 SUBSETS = ("add_att", "add_obj", "replace_att", "replace_obj", "replace_rel", "swap_att", "swap_obj")
 FIELDS = ("filename", "caption", "negative_caption")
+ENDS = {"swap_obj": "\n"}  # how the published files end: a line break in this one, nothing in the others
 
 
 def read(path: Path, log: ProblemLog) -> Iterator[ItemRecord]:
@@ -103,6 +106,23 @@ def whole_row(row: object, key: str, number: int, file: str, log: ProblemLog) ->
     return log.count == before
 
 
+def write(records: Iterable[ItemRecord]) -> Iterator[tuple[str, bytes]]:
+    """A file for each subset that has items, as the published ones are written. Further fields follow by name."""
+    rows: dict[str, dict[str, dict]] = {subset: {} for subset in SUBSETS}
+    for item in records:
+        subset = subset_of(item)
+        texts = image_name(item, "positive"), item.caption("positive"), item.caption("negative")
+        row = {**dict(zip(FIELDS, texts, strict=True)), **extras(item.meta, FIELDS)}
+        rows[subset][item.key.removeprefix(f"{subset}-")] = row
+    for subset, own in rows.items():
+        if own:
+            yield f"{subset}.json", (json.dumps(own, indent=4) + ENDS.get(subset, "")).encode()
+
+
+def subset_of(item: ItemRecord) -> str:
+    return f"{item.type}_{item.subtype}"
+
+
 FORMAT = Format(
     name="sugarcrepe",
     title="SugarCrepe (JSON)",
@@ -110,4 +130,6 @@ FORMAT = Format(
     endings=(".zip", ".json"),
     reader=read,
     several=True,
+    split={name: part for name, part in SPLIT.items() if name != "negative_image"},
+    writer=write,
 )

@@ -1,15 +1,17 @@
-"""CSV read strictly: comma, double quotes, one header row; every value stays the text that it is."""
+"""Tables read strictly, with one header row; every value stays the text that it is. CSV: commas and double quotes.
+TSV: tabs, and a quote is a character like any other.
+"""
 
 import csv
 import difflib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.formats import limits, text
 from benchmarks.formats.base import ProblemLog, Unreadable
 
-DELIMITERS = {";": "semicolons", "\t": "tabs"}
+DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +65,11 @@ class Feed:
         raise Unreadable
 
 
-def cells(feed: Feed) -> Iterator[tuple[int, list[str]]]:
-    """(line on which it starts, cells) of every row that is not blank."""
+Cells = Iterator[tuple[int, list[str]]]  # (line on which it starts, cells) of every row that is not blank
+
+
+def quoted(lines: Iterator[str], file: str, log: ProblemLog) -> Cells:
+    feed = Feed(lines, file, log)
     reader = csv.reader(feed, strict=True)
     while True:
         try:
@@ -78,29 +83,55 @@ def cells(feed: Feed) -> Iterator[tuple[int, list[str]]]:
             yield number, row
 
 
+def literal(lines: Iterator[str], file: str, log: ProblemLog) -> Cells:
+    for number, line in enumerate(lines, 1):
+        if line := line.rstrip("\r\n"):
+            yield number, line.split("\t")
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A way to write cells side by side."""
+
+    cells: Callable[[Iterator[str], str, ProblemLog], Cells]
+    delimiter: str
+    ragged: str  # what to do about a row that is shorter or longer than the header
+
+
+COMMAS = Kind(quoted, ",", "put cells with commas in quotes.")
+TABS = Kind(literal, "\t", "a cell holds no tab and no line break, in quotes neither.")
+
+
 def read_table(path: Path, log: ProblemLog, required: Sequence[str]) -> Iterator[Row]:
-    """Rows of a CSV file that has at least the `required` columns. Ragged rows are logged and left out.
+    """Rows of a CSV file that has at least the `required` columns."""
+    return read_rows(path, log, COMMAS, [required])
+
+
+def read_rows(path: Path, log: ProblemLog, kind: Kind, layouts: Sequence[Sequence[str]]) -> Iterator[Row]:
+    """Rows of a file that has at least the columns of one of the `layouts`. Ragged rows are logged and left out.
 
     EMPTY_FILE, COLUMN_MISSING, WRONG_DELIMITER and broken quotes end the reading; NO_ROWS where only a header stands.
     """
     with path.open("rb") as stream:
-        rows = cells(Feed(text.lines(stream, path.name, log), path.name, log))
+        rows = kind.cells(text.lines(stream, path.name, log), path.name, log)
         number, header = next(rows, (None, None))
         if header is None:
             log.error("EMPTY_FILE", path.name, None, "", "The file has only blank lines; export it again.")
             return
+        refuse_other_delimiter(header, number, path.name, kind, {name for layout in layouts for name in layout}, log)
+        required = max(layouts, key=lambda layout: len({*layout} & {*header}))
         check_header(header, number, path.name, required, log)
-        yield from checked_rows(rows, header, path.name, log)
+        yield from checked_rows(rows, header, path.name, kind, log)
 
 
-def checked_rows(rows, header: list[str], file: str, log: ProblemLog) -> Iterator[Row]:
+def checked_rows(rows: Cells, header: list[str], file: str, kind: Kind, log: ProblemLog) -> Iterator[Row]:
     count = 0
     for number, row in rows:
         count += 1
         if count > limits.MAX_ROWS:
             too_many_rows(file, number, log)
         if len(row) != len(header):
-            advice = f"The header has {len(header)} cells, this row {len(row)}; put cells with commas in quotes."
+            advice = f"The header has {len(header)} cells, this row {len(row)}; {kind.ragged}"
             log.error("RAGGED_ROW", file, number, "", advice)
             continue
         values = dict(zip(header, row, strict=True))
@@ -121,7 +152,6 @@ def too_many_rows(file: str, row: int | None, log: ProblemLog) -> None:
 def check_header(header: list[str], row: int, file: str, required: Sequence[str], log: ProblemLog) -> None:
     """Every required column once, and no column without a name or twice. Unreadable otherwise."""
     before = log.count
-    refuse_other_delimiter(header, row, file, required, log)
     for place, name in enumerate(header, 1):
         if not name.strip():
             log.error("COLUMN_MISSING", file, row, f"column {place}", "Give the column a name, or remove it.")
@@ -142,15 +172,27 @@ def missing_column(name: str, others: list[str], file: str, row: int | None, log
 
 def nearest(name: str, others: list[str]) -> str:
     """The one of `others` that is most like `name`, capitals and spaces aside; empty where none is."""
-    plain = {other.strip().lower().replace(" ", "_"): other for other in others}
-    found = difflib.get_close_matches(name, list(plain), n=1, cutoff=0.6)
+    plain = {spelt(other): other for other in others}
+    found = difflib.get_close_matches(spelt(name), list(plain), n=1, cutoff=0.6)
     return plain[found[0]] if found else ""
 
 
-def refuse_other_delimiter(header: list[str], row: int, file: str, required: Sequence[str], log: ProblemLog) -> None:
-    for delimiter, word in DELIMITERS.items():
+def spelt(name: str) -> str:
+    return name.strip().lower().replace(" ", "_")
+
+
+def refuse_other_delimiter(
+    header: list[str], row: int, file: str, kind: Kind, known: set[str], log: ProblemLog
+) -> None:
+    others = {delimiter: word for delimiter, word in DELIMITERS.items() if delimiter != kind.delimiter}
+    for delimiter, word in others.items():
         split = [name.strip(' "') for cell in header for name in cell.split(delimiter)]
-        if len(split) > len(header) and len({*required} & {*split}) > len({*required} & {*header}):
-            advice = f"The columns are separated by {word}; save the file with commas."
+        if len(split) > len(header) and len(known & {*split}) > len(known & {*header}):
+            advice = f"The columns are separated by {word}; save the file with {DELIMITERS[kind.delimiter]}."
             log.error("WRONG_DELIMITER", file, row, "", advice)
             raise Unreadable
+
+
+def note_extra_columns(names: Iterable[str], file: str, log: ProblemLog) -> None:
+    for name in names:
+        log.note("EXTRA_COLUMN", file, 1, name, "Kept with the item as further information; never shown to annotators.")

@@ -1,5 +1,7 @@
 """Asking for an import, and watching the job that does it."""
 
+from dataclasses import fields
+
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
@@ -31,6 +33,7 @@ def ordered(request: HttpRequest, form: ImportForm) -> Job | None:
     asked, folder = form.cleaned_data, uploads.new_folder()
     try:
         path = uploads.keep(asked["data"], folder / "data")
+        second = uploads.keep(asked["second"], folder / "second")
         images = uploads.keep(asked["images"], folder / "images")
     except OSError as error:
         uploads.drop(folder)
@@ -40,9 +43,10 @@ def ordered(request: HttpRequest, form: ImportForm) -> Job | None:
         return None
     if len(asked["images"]) == 1 and images.suffix.lower() not in {".zip", ".tar", ".gz", ".tgz"}:
         images = images.parent  # a single image file is a folder of one
-    options = actions.Options(**{name: asked[name] for name in ("format_captions", "text_only", "new_candidates")})
+    options = actions.Options(**{option.name: asked[option.name] for option in fields(actions.Options)})
     return actions.queue_import(
-        name=asked["name"], format=asked["format"], path=path, images=images, options=options,
+        name=asked["name"], format=asked["format"], path=path, second=second, images=images, options=options,
+        origins=form.origins(asked, FORMATS[asked["format"]]),
         by=named(request.user), created_by=request.user, upload=str(folder),
     )  # fmt: skip
 

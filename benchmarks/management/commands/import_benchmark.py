@@ -2,11 +2,13 @@
 
 import sys
 import time
+from dataclasses import fields
 from pathlib import Path
 
 from django.core.management.base import BaseCommand, CommandError
 
 from benchmarks import actions, jobs
+from benchmarks.formats.base import Format, wrong_origins
 from benchmarks.formats.registry import FORMATS
 from benchmarks.models import Job, JobState
 from benchmarks.records import Problem
@@ -20,31 +22,50 @@ class Command(BaseCommand):
     def add_arguments(self, parser):
         parser.add_argument("format", choices=FORMATS, help="how the items are written down")
         parser.add_argument("path", type=Path, help="the file, or the folder where the format has several")
+        parser.add_argument("--second", type=Path, help="the second side's file or folder, for formats with two sides")
+        parser.add_argument("--origins", nargs=2, metavar="NAME", help="what the two sides are called")
         parser.add_argument("--images", type=Path, help="folder, .zip, .tar or .tar.gz with the images")
         parser.add_argument("--name", required=True, help="the benchmark's name; one that exists gets the items added")
         parser.add_argument("--format-captions", action="store_true", help="capital first letter, final full stop")
         parser.add_argument("--text-only", action="store_true", help="leave the images out")
         parser.add_argument(
+            "--skip-incomplete", action="store_true",
+            help="leave rows that lack a part out and list them, instead of refusing all",
+        )  # fmt: skip
+        parser.add_argument(
             "--new-candidates", action="store_true",
             help="the rows are items of that benchmark: add their candidate images as a new round",
         )  # fmt: skip
 
-    def handle(self, *, format, path, images, name, format_captions, text_only, new_candidates=False, **rest):
-        if not name.strip() or len(name) > 120:
-            raise CommandError("Give a --name of 1 to 120 characters.")
-        if not Path(path).exists():
-            raise CommandError(f"There is no {path}.")
-        if new_candidates and (text_only or not FORMATS[format].candidates):
-            carry = ", ".join(one.name for one in FORMATS.values() if one.candidates)
-            raise CommandError(f"New candidates are images, of one of the formats {carry}.")
-        options = actions.Options(format_captions, text_only, new_candidates)
+    def handle(self, *, format, path, images, name, **rest):
+        asked = {field.name: rest.get(field.name, False) for field in fields(actions.Options)}
+        self.refuse(FORMATS[format], name, path, rest)
+        second, origins = rest.get("second"), [name.strip() for name in rest.get("origins") or ()]
         job = actions.queue_import(
-            name=name.strip(), format=format, path=Path(path).absolute(), images=images and Path(images).absolute(),
-            options=options, by=BY, foreground=True,
+            name=name.strip(), format=format, path=absolute(path), images=absolute(images), second=absolute(second),
+            origins=origins, options=actions.Options(**asked), by=BY, foreground=True,
         )  # fmt: skip
         job = jobs.run(job_id=job.pk, by=BY, work=actions.import_files, tell=self.tell)
         self.end_line()
         self.answer(job)
+
+    def refuse(self, format: Format, name: str, path: Path, rest: dict) -> None:
+        """CommandError for what no import could be made of."""
+        if not name.strip() or len(name) > 120:
+            raise CommandError("Give a --name of 1 to 120 characters.")
+        for given in filter(None, (path, rest.get("second"))):
+            if not Path(given).exists():
+                raise CommandError(f"There is no {given}.")
+        if rest.get("new_candidates") and (rest.get("text_only") or not format.candidates):
+            carry = ", ".join(one.name for one in FORMATS.values() if one.candidates)
+            raise CommandError(f"New candidates are images, of one of the formats {carry}.")
+        if rest.get("second") and not format.sides:
+            raise CommandError(f"{format.name} has no second side.")
+        if rest.get("origins"):
+            if not format.origins:
+                raise CommandError(f"The sides of {format.name} have no names to give.")
+            if wrong := wrong_origins(rest["origins"]):
+                raise CommandError(wrong)
 
     def tell(self, phase: str, done: int, total: int | None) -> None:
         """One line that is written over, where there is a terminal; nothing in a log file."""
@@ -72,6 +93,10 @@ class Command(BaseCommand):
         raise CommandError(f"Nothing was imported: {why}{more}")
 
 
+def absolute(path: Path | None) -> Path | None:
+    return path and Path(path).absolute()
+
+
 def written(problem: dict) -> str:
     """`CODE · file · row · column · what to do`."""
     return str(Problem(**problem))
@@ -91,6 +116,8 @@ def summary(report: dict) -> list[str]:
     lines = [f"{report['items']:,} items, {report['captions']:,} captions, {report['uses']:,} places for images."]
     if "new_candidates" in report:
         lines = [f"{report['items']:,} items got {report['new_candidates']:,} new candidates."]
+    if report.get("left_out"):
+        lines += [f"{report['left_out']:,} incomplete rows left out; the notes say which."]
     if files:
         lines += [
             f"{images['named']:,} image names = {images['stored']:,} stored + {images['known']:,} stored before "

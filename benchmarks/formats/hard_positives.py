@@ -1,0 +1,145 @@
+"""Hard Positives: each set as two JSON lists, the original and the hard-positive one, whose rows stand in one order.
+
+A row has image_id, true_caption, false_caption and image_path. The original's true caption is the positive one, the
+other file's the second positive; both rows must name the same image and the same negative caption. Sets are the
+replacements on VL-CheckList's attributes and relations; `relations-17` is the key of row 17, from 0.
+"""
+
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from benchmarks.formats import jsontext, limits, sides
+from benchmarks.formats.base import SPLIT, Format, ProblemLog
+from benchmarks.formats.table import missing_column, too_many_rows
+from benchmarks.formats.writing import extras, image_name
+from benchmarks.records import CaptionRecord, ImageRecord, ItemRecord, Origin
+
+SIDES = ("original", "hard positive")
+SUBTYPES = {"attributes": "att", "relations": "rel"}
+FIELDS = ("image_id", "true_caption", "false_caption", "image_path")
+SHARED = ("image_id", "false_caption", "image_path")  # what both rows must say
+WANTED = tuple(f"vl_checklist_{name}.json" for name in SUBTYPES)
+
+
+def read(path: Path, log: ProblemLog, second: Path | None = None) -> Iterator[ItemRecord]:
+    for file, *halves in sides.halves(path, second, SIDES, WANTED, log):
+        name = Path(file).stem.removeprefix("vl_checklist_")
+        absent = [half.title for half in halves if half.data is None]
+        if absent:
+            log.error("SIDE_MISSING", absent[0], None, "", "The other side has this file; add it, or take both away.")
+            continue
+        lists = [rows_of(half, log) for half in halves]
+        if None not in lists:
+            yield from items(name, *lists, tuple(half.title for half in halves), log)
+
+
+def rows_of(half: sides.Half, log: ProblemLog) -> list | None:
+    """The rows of a file; None with its problems in the log."""
+    before = log.count
+    rows = sides.value_of(half, log)
+    if isinstance(rows, list) and rows:
+        return rows
+    if rows == []:
+        log.error("NO_ROWS", half.title, None, "", "The file has no rows; take it from its source again.")
+    elif log.count == before:
+        log.error("JSON_INVALID", half.title, 1, "", "The file must hold one list of rows: [{…}, {…}].")
+    return None
+
+
+def items(name: str, first: list, second: list, titles: tuple[str, str], log: ProblemLog) -> Iterator[ItemRecord]:
+    check_lengths(first, second, titles, log)
+    for number, rows in enumerate(zip(first, second, strict=False), 1):
+        if number > limits.MAX_ROWS:
+            too_many_rows(titles[0], number, log)
+        sound = [whole_row(row, number, title, log) for row, title in zip(rows, titles, strict=True)]
+        if all(sound) and together(rows, number, titles, log):
+            yield record(f"{name}-{number - 1}", SUBTYPES[name], rows, Origin(titles[0], number))
+
+
+def check_lengths(first: list, second: list, titles: tuple[str, str], log: ProblemLog) -> None:
+    if len(first) != len(second):
+        shorter = titles[len(second) < len(first)]
+        advice = f"{titles[0]} has {len(first):,} rows, {titles[1]} {len(second):,}; the others have no partner."
+        log.error("SIDES_DIFFER", shorter, min(len(first), len(second)) + 1, "", advice)
+
+
+def whole_row(row: object, number: int, title: str, log: ProblemLog) -> bool:
+    """Whether the row is an object that has the four texts. Logs what is not so."""
+    if not isinstance(row, dict):
+        log.error("JSON_INVALID", title, number, "", f"The row must be an object with {', '.join(FIELDS)}.")
+        return False
+    before = log.count
+    for field in FIELDS:
+        if field not in row:
+            missing_column(field, [other for other in row if other not in FIELDS], title, number, log)
+        elif not isinstance(row[field], str):
+            log.error("WRONG_VALUE", title, number, field, "Write this value as text, in quotes.")
+    jsontext.sound_throughout(row, title, number, "", log)
+    return log.count == before
+
+
+def together(rows: tuple[dict, dict], number: int, titles: tuple[str, str], log: ProblemLog) -> bool:
+    """Whether the two rows are of one image and one negative caption. Logs what differs."""
+    differing = [field for field in SHARED if rows[0][field] != rows[1][field]]
+    if differing:
+        here, there = (row[differing[0]][:80] for row in reversed(rows))
+        advice = f"“{here}” here, “{there}” in row {number} of {titles[0]}. Both files need the same rows in one order."
+        log.error("SIDES_DIFFER", titles[1], number, ", ".join(differing), advice)
+    return not differing
+
+
+def record(key: str, subtype: str, rows: tuple[dict, dict], origin: Origin) -> ItemRecord:
+    further = [extras(row, FIELDS) for row in rows]
+    return ItemRecord(
+        key=key,
+        type="replace",
+        subtype=subtype,
+        captions=(
+            CaptionRecord("positive", rows[0]["true_caption"]),
+            CaptionRecord("second_positive", rows[1]["true_caption"]),
+            CaptionRecord("negative", rows[0]["false_caption"]),
+        ),
+        images=(ImageRecord("positive", rows[0]["image_path"]),),
+        meta={"image_id": rows[0]["image_id"], **({"further": further} if any(further) else {})},
+        origin=origin,
+    )
+
+
+def write(records: Iterable[ItemRecord]) -> Iterator[tuple[str, bytes]]:
+    """Two files a set, `original/…` and `hard_positive/…`, as Python's json writes a list of rows."""
+    items = list(records)
+    for name, subtype in SUBTYPES.items():
+        own = [item for item in items if item.subtype == subtype]
+        for place, (side, role) in enumerate(zip(SIDES, ("positive", "second_positive"), strict=True)):
+            if own:
+                rows = [row_of(item, role, place) for item in own]
+                yield f"{sides.folder(side)}/vl_checklist_{name}.json", json.dumps(rows).encode()
+
+
+def row_of(item: ItemRecord, role: str, place: int) -> dict[str, object]:
+    texts = item.meta["image_id"], item.caption(role), item.caption("negative"), image_name(item, "positive")
+    further = item.meta.get("further")
+    return {**dict(zip(FIELDS, texts, strict=True)), **(further[place] if further else {})}
+
+
+FORMAT = Format(
+    name="hard-positives",
+    title="Hard Positives (JSON)",
+    accepts=f"{' and '.join(WANTED)}, each twice; or a .zip with the folders original and hard_positive.",
+    endings=(".zip", ".json"),
+    reader=read,
+    several=True,
+    sides=SIDES,
+    keeps_same=True,
+    split={
+        "image": SPLIT["image"],
+        "caption": SPLIT["caption"],
+        "hard_positive": "caption:second_positive",
+        "hard_negative": SPLIT["negative_caption"],
+        "type": "type",
+        "subtype": "subtype",
+        "id": "key",
+    },
+    writer=write,
+)

@@ -1,0 +1,124 @@
+"""Two sets of JSON files that belong together. They come as two files, two folders or archives with the same names
+inside, or as one folder or archive that holds both, each in a folder named after its side: `hard_positive/`. Pure.
+"""
+
+import io
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.formats import jsontext, limits, text
+from benchmarks.formats.base import ProblemLog, Unreadable
+from workers.archives import ArchiveRefused, Source, open_images
+
+
+@dataclass(frozen=True, slots=True)
+class Half:
+    """A file as one side has it: `title` is what problems call it, `data` is None where the side has no such file."""
+
+    title: str
+    data: bytes | None
+
+
+class Single:
+    """A loose file: a source that holds nothing but `name`."""
+
+    def __init__(self, path: Path, name: str):
+        self.path, self.name = path, name
+
+    def find(self, name: str) -> str | None:
+        return name if name == self.name else None
+
+    def read(self, name: str) -> bytes:
+        with self.path.open("rb") as stream:
+            return stream.read(limits.MAX_JSON_BYTES + 1)
+
+    def unused(self, wanted: Sequence[str]) -> list[str]:
+        return [] if self.name in wanted else [self.name]
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """`prefix`: the folder of the side in a source that holds both."""
+
+    name: str
+    source: Source | Single
+    prefix: str = ""
+
+    def half(self, name: str) -> Half:
+        inside = self.prefix + name
+        data = None if self.source.find(inside) is None else self.source.read(inside)
+        return Half(f"{folder(self.name)}/{name}", data)
+
+
+def folder(side: str) -> str:
+    return side.replace(" ", "_")
+
+
+def halves(
+    path: Path, second: Path | None, names: tuple[str, str], wanted: Sequence[str], log: ProblemLog
+) -> Iterator[tuple[str, Half, Half]]:
+    """(file name, the first side's, the second's) of each wanted file that one side has at least.
+
+    SIDE_MISSING where a loose file comes alone, NO_ROWS where there is nothing to read. Other files are noted.
+    """
+    try:
+        with ExitStack() as stack:
+            first, other = opened(path, second, names, stack, log)
+            note_ignored((first, other), wanted, log)
+            yield from both(first, other, wanted, log)
+    except ArchiveRefused as refused:
+        log.archive(refused)
+        raise Unreadable from refused
+
+
+def both(first: Side, other: Side, wanted: Sequence[str], log: ProblemLog) -> Iterator[tuple[str, Half, Half]]:
+    missing = []
+    for name in wanted:
+        pair = first.half(name), other.half(name)
+        if pair[0].data is None and pair[1].data is None:
+            missing.append(name)
+        else:
+            yield name, *pair
+    for name in missing if len(missing) < len(wanted) else ():
+        log.note("SUBSET_MISSING", name, None, "", "Not here on either side; the other files are imported.")
+    if len(missing) == len(wanted):
+        where = f"in the folders {folder(first.name)} and {folder(other.name)}, or on either side by itself"
+        log.error("NO_ROWS", "", None, "", f"None of these files is here: {', '.join(wanted)}; {where}.")
+
+
+def opened(
+    path: Path, second: Path | None, names: tuple[str, str], stack: ExitStack, log: ProblemLog
+) -> tuple[Side, Side]:
+    if second is not None:
+        shared = path.name if loose(path) else second.name  # two loose files may be called what they like
+        return Side(names[0], source_of(path, path.name, stack)), Side(names[1], source_of(second, shared, stack))
+    if loose(path):
+        log.error("SIDE_MISSING", path.name, None, "", f"This is the {names[0]} side; give the {names[1]} side too.")
+        raise Unreadable
+    source = stack.enter_context(open_images(path))
+    return tuple(Side(name, source, f"{folder(name)}/") for name in names)
+
+
+def loose(path: Path) -> bool:
+    return path.is_file() and path.suffix.lower() == ".json"
+
+
+def source_of(path: Path, name: str, stack: ExitStack) -> Source | Single:
+    return Single(path, name) if loose(path) else stack.enter_context(open_images(path))
+
+
+def note_ignored(sides: tuple[Side, Side], wanted: Sequence[str], log: ProblemLog) -> None:
+    for source in dict.fromkeys(side.source for side in sides):
+        asked = [side.prefix + name for side in sides if side.source is source for name in wanted]
+        for name in source.unused(asked):
+            log.note("FILE_IGNORED", name, None, "", "Not one of the format's files; left out.")
+
+
+def value_of(half: Half, log: ProblemLog) -> object | None:
+    """What the file holds; None with its problems in the log."""
+    try:
+        return jsontext.parse(text.whole(io.BytesIO(half.data), half.title, log), half.title, None, log)
+    except Unreadable:
+        return None  # other files may have problems to list too

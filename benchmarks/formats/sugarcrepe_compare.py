@@ -1,0 +1,124 @@
+"""Two origins of hard negatives side by side, each in SugarCrepe's files: for the question which of them is better.
+
+Rows of a subset are matched by image and caption. An item has the positive caption and two negative ones, the first
+origin's and the second's; `meta` has the origins' names and each row's own key, in that order.
+"""
+
+from collections import defaultdict, deque
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from benchmarks.formats import sides, sugarcrepe
+from benchmarks.formats.base import SPLIT, Format, ProblemLog
+from benchmarks.formats.writing import image_name
+from benchmarks.records import CaptionRecord, ImageRecord, ItemRecord
+
+SIDES = ("first", "second")
+ORIGINS = ("SUGARCREPE", "ARO+CREPE")
+WANTED = tuple(f"{subset}.json" for subset in sugarcrepe.SUBSETS)
+
+
+def read(
+    path: Path, log: ProblemLog, second: Path | None = None, origins: tuple[str, str] = ORIGINS
+) -> Iterator[ItemRecord]:
+    for file, *halves in sides.halves(path, second, SIDES, WANTED, log):
+        name = Path(file).stem
+        rows = [rows_of(name, half, log) for half in halves]
+        absent = [half.title for half in halves if half.data is None]
+        if absent:
+            log.gap("ONE_SIDED", absent[0], None, "", "The other side alone has this file.", sum(map(len, rows)))
+        else:
+            for one, other in matched(*rows, tuple(half.title for half in halves), log):
+                note_same(one, other, log)
+                yield record(name, one, other, origins)
+
+
+def rows_of(name: str, half: sides.Half, log: ProblemLog) -> list[ItemRecord]:
+    return [] if half.data is None else list(sugarcrepe.subset(name, half.data, half.title, log))
+
+
+def matched(
+    first: list[ItemRecord], second: list[ItemRecord], titles: tuple[str, str], log: ProblemLog
+) -> Iterator[tuple[ItemRecord, ItemRecord]]:
+    """Rows of both sides with one image and caption; where a side has several such rows, in their order."""
+    waiting: dict[tuple[str, str], deque[ItemRecord]] = defaultdict(deque)
+    for other in second:
+        waiting[place(other)].append(other)
+    for one in first:
+        if waiting[place(one)]:
+            yield one, waiting[place(one)].popleft()
+        else:
+            say_one_sided(one, titles[1], log)
+    alone = {id(other) for left in waiting.values() for other in left}
+    for other in second:
+        if id(other) in alone:
+            say_one_sided(other, titles[0], log)
+
+
+def place(row: ItemRecord) -> tuple[str, str]:
+    return row.images[0].name, row.caption("positive")
+
+
+def say_one_sided(row: ItemRecord, title: str, log: ProblemLog) -> None:
+    log.gap("ONE_SIDED", row.origin.file, row.origin.row, "caption", f"No row of {title} has this image and caption.")
+
+
+def note_same(one: ItemRecord, other: ItemRecord, log: ProblemLog) -> None:
+    if one.caption("negative") == other.caption("negative"):
+        advice = f"Row {other.origin.row} of {other.origin.file} has the same; nobody can say which is better."
+        log.note("SAME_NEGATIVE", one.origin.file, one.origin.row, "negative caption", advice)
+
+
+def record(name: str, one: ItemRecord, other: ItemRecord, origins: tuple[str, str]) -> ItemRecord:
+    negatives = (CaptionRecord("negative", row.caption("negative")) for row in (one, other))
+    further = [dict(row.meta) for row in (one, other)]
+    meta = {"origins": list(origins), "rows": [row.key.removeprefix(f"{name}-") for row in (one, other)]}
+    return replace(
+        one,
+        captions=(CaptionRecord("positive", one.caption("positive")), *negatives),
+        meta={**meta, **({"further": further} if any(further) else {})},
+    )
+
+
+def write(records: Iterable[ItemRecord]) -> Iterator[tuple[str, bytes]]:
+    """Both sides, each in SugarCrepe's files under `first/` and `second/`, in the first side's order."""
+    items = list(records)
+    for place, side in enumerate(SIDES):
+        for name, content in sugarcrepe.write(alone(item, place) for item in items):
+            yield f"{side}/{name}", content
+
+
+def alone(item: ItemRecord, place: int) -> ItemRecord:
+    """The item as a row of SugarCrepe, with the negative caption of one origin."""
+    negatives = [caption for caption in item.captions if caption.role == "negative"]
+    return replace(
+        item,
+        key=f"{sugarcrepe.subset_of(item)}-{item.meta['rows'][place]}",
+        captions=(CaptionRecord("positive", item.caption("positive")), negatives[place]),
+        images=(ImageRecord("positive", image_name(item, "positive")),),
+        meta=item.meta["further"][place] if "further" in item.meta else {},
+    )
+
+
+FORMAT = Format(
+    name="sugarcrepe-compare",
+    title="Two origins of negatives (JSON)",
+    accepts="SugarCrepe's files twice, from two origins; or a .zip with the folders first and second.",
+    endings=(".zip", ".json"),
+    reader=read,
+    several=True,
+    sides=SIDES,
+    origins=ORIGINS,
+    split={
+        "image": SPLIT["image"],
+        "caption": SPLIT["caption"],
+        "negative_caption": "caption:negative",
+        "other_negative_caption": "caption:negative-1",
+        "origins": "meta:origins",
+        "type": "type",
+        "subtype": "subtype",
+        "id": "key",
+    },
+    writer=write,
+)

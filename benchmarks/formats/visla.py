@@ -1,0 +1,121 @@
+"""VISLA: two tab-separated files with different columns, in which quotes are literal and lines end in CRLF.
+
+Generic: filename, caption, second positive, negative_caption. Spatial: image, sent1, sent2, the nearest reference (the
+negative) and an irrelevant one, kept in `meta`. The type says which of the two; an item's key is `generic-17`, 17 being
+its row, from 0. Some published rows of Spatial lack their references.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.formats.base import SPLIT, Format, ProblemLog
+from benchmarks.formats.table import TABS, Row, note_extra_columns, read_rows
+from benchmarks.formats.writing import extras, image_name
+from benchmarks.records import CaptionRecord, ImageRecord, ItemRecord, Origin
+
+IRRELEVANT = "irrelevant_reference"
+CAPTIONS = ("positive", "second_positive", "negative")
+BREAKS = re.compile(r"[\t\r\n]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """`columns`: the source's name of the image, of each of CAPTIONS, and where there is one of the irrelevant text."""
+
+    name: str
+    file: str
+    columns: tuple[str, ...]
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        """The columns without which a row is no item."""
+        return self.columns[: 1 + len(CAPTIONS)]
+
+
+GENERIC = Layout("generic", "Generic_VISLA.tsv", ("filename", "caption", "second positive", "negative_caption"))
+REFERENCES = ("Best reference (Semantically close)", "Reference-2 (Completely irrelevant)")
+SPATIAL = Layout("spatial", "Spatial_VISLA.tsv", ("image", "sent1", "sent2", *REFERENCES))
+LAYOUTS = (GENERIC, SPATIAL)
+
+
+def read(path: Path, log: ProblemLog) -> Iterator[ItemRecord]:
+    layout = None
+    for index, row in enumerate(read_rows(path, log, TABS, [layout.columns for layout in LAYOUTS])):
+        if layout is None:
+            layout = next(one for one in LAYOUTS if {*one.columns} <= {*row.values})
+            note_extra_columns(extra(row, layout), path.name, log)
+        if whole(row, layout, path.name, log):
+            yield record(row, f"{layout.name}-{index}", layout, path.name)
+
+
+def whole(row: Row, layout: Layout, file: str, log: ProblemLog) -> bool:
+    lacking = [name for name in layout.required if not row.values[name].strip()]
+    if lacking:
+        log.gap("INCOMPLETE_ROW", file, row.number, ", ".join(lacking), "Nothing stands here.")
+    return not lacking
+
+
+def record(row: Row, key: str, layout: Layout, file: str) -> ItemRecord:
+    image, *texts = (row.values[name] for name in layout.columns)
+    irrelevant = {IRRELEVANT: texts[-1]} if layout is SPATIAL else {}
+    return ItemRecord(
+        key=key,
+        type=layout.name,
+        subtype="",
+        captions=tuple(CaptionRecord(role, text) for role, text in zip(CAPTIONS, texts, strict=False)),
+        images=(ImageRecord("positive", image),),
+        meta={**irrelevant, **{name: row.values[name] for name in extra(row, layout)}},
+        origin=Origin(file, row.number),
+    )
+
+
+def extra(row: Row, layout: Layout) -> list[str]:
+    return [name for name in row.values if name not in layout.columns]
+
+
+def write(records: Iterable[ItemRecord]) -> Iterator[tuple[str, bytes]]:
+    """The published files: CRLF between rows, none after the last. Further columns follow in alphabetical order."""
+    items = list(records)
+    for layout in LAYOUTS:
+        own = [item for item in items if layout_of(item) is layout]
+        if own:
+            further = sorted({name for item in own for name in extras(item.meta, [IRRELEVANT])})
+            rows = [[*layout.columns, *further], *(row_of(item, layout, further) for item in own)]
+            yield layout.file, "\r\n".join(map(line, rows)).encode()
+
+
+def layout_of(item: ItemRecord) -> Layout:
+    return SPATIAL if IRRELEVANT in item.meta else GENERIC
+
+
+def row_of(item: ItemRecord, layout: Layout, further: list[str]) -> list[str]:
+    cells = [image_name(item, "positive"), *(item.caption(role) for role in CAPTIONS)]
+    cells += [str(item.meta[IRRELEVANT])] if layout is SPATIAL else []
+    return [*cells, *(str(item.meta.get(name, "")) for name in further)]
+
+
+def line(cells: list[str]) -> str:
+    """A tab or line break, which an edited text may hold, has no place in a cell: a space stands for it."""
+    return "\t".join(BREAKS.sub(" ", cell) for cell in cells)
+
+
+FORMAT = Format(
+    name="visla",
+    title="VISLA (TSV)",
+    accepts="Generic_VISLA.tsv or Spatial_VISLA.tsv: tabs between cells, quotes are part of the text.",
+    endings=(".tsv",),
+    reader=read,
+    keeps_same=True,
+    split={
+        "image": SPLIT["image"],
+        "caption": SPLIT["caption"],
+        "second_positive": "caption:second_positive",
+        "negative_caption": SPLIT["negative_caption"],
+        IRRELEVANT: f"meta:{IRRELEVANT}",
+        "type": "type",
+        "id": "key",
+    },
+    writer=write,
+)

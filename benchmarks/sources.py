@@ -1,0 +1,67 @@
+"""A benchmark as its source had it: the inverse of its import. A read; nothing is stored."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from django.db import connection, transaction
+
+from benchmarks import queries
+from benchmarks.formats.base import Format
+from benchmarks.formats.registry import FORMATS
+from benchmarks.models import Benchmark, Job, JobState
+
+CHUNK = 1000  # items in memory with all their rows
+
+
+class CannotWrite(Exception):
+    """Why a benchmark has no source layout, in a sentence."""
+
+
+@contextmanager
+def snapshot() -> Iterator[None]:
+    """Everything inside sees the database as it was at the first read, and changes nothing."""
+    with transaction.atomic(durable=True):
+        with connection.cursor() as cursor:
+            cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+        yield
+
+
+def format_of(benchmark: Benchmark) -> Format:
+    """The one format that all of its items came in, which must be one that can be written. CannotWrite otherwise."""
+    names = sorted(brought(benchmark) | {benchmark.source})
+    if len(names) > 1:
+        raise CannotWrite(f"“{benchmark}” has items from several formats ({', '.join(names)}): it has no one layout.")
+    format = FORMATS.get(names[0])
+    if format is None or format.writer is None:
+        can = ", ".join(one.name for one in FORMATS.values() if one.writer)
+        raise CannotWrite(f"“{benchmark}” came as {names[0]}, which is not written. These are: {can}.")
+    return format
+
+
+def brought(benchmark: Benchmark) -> set[str]:
+    """The formats of the imports that brought it items; those of new candidates alone brought none."""
+    imports = Job.objects.filter(kind="import", state=JobState.DONE, report__benchmark=benchmark.pk)
+    jobs = imports.exclude(report__has_key="new_candidates")
+    return {params["format"] for params in jobs.values_list("params", flat=True)}
+
+
+def files(benchmark: Benchmark) -> Iterator[tuple[str, bytes]]:
+    """(name, content) of the files of its source, its items in their order. Raises CannotWrite."""
+    format = format_of(benchmark)
+    items = queries.with_material(benchmark.items.order_by("position")).iterator(chunk_size=CHUNK)
+    yield from format.writer(queries.record_of(item) for item in items)
+
+
+def write(benchmark: Benchmark, folder: Path) -> list[tuple[str, int]]:
+    """Put the files into a folder that is new or empty; (name, bytes) of each. Raises CannotWrite."""
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise CannotWrite(f"{folder} is there and not empty. Name a new folder.")
+    written = []
+    with snapshot():
+        for name, content in files(benchmark):
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+            written.append((name, len(content)))
+    return written
