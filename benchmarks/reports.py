@@ -1,7 +1,7 @@
 """The report of an import: counts that must add up, and what its owner should know."""
 
 from benchmarks.formats.base import ProblemLog
-from benchmarks.gathering import Gathered
+from benchmarks.gathering import Gathered, said
 from benchmarks.records import ItemRecord
 from workers.archives import Source
 
@@ -9,17 +9,18 @@ LISTED = 100  # names of unused files that are kept
 
 
 def report_of(records: list[ItemRecord], source: Source | None, gathered: Gathered, *, stored: int, log: ProblemLog):
-    """A JSON-able dict. `images`: names that rows use = contents stored now + met before + same as another name.
+    """A JSON-able dict. `images`: what rows name (a file, a crop of one) = stored now + met before + same as another.
 
     `files`: files of the source = used + unused + system files.
     """
     names = len(gathered.sha256)
     same = len(gathered.same)
     known = gathered.known + len(gathered.new) - stored  # these were stored by another import meanwhile
-    for name, other in gathered.same:
-        log.note("SAME_CONTENT", name, None, "", f"The same bytes as {other}; stored once.")
+    for part, other in gathered.same:
+        log.note("SAME_CONTENT", said(part), None, "", f"The same bytes as {said(other)}; stored once.")
     return {
         "items": len(records),
+        "left_out": log.left_out,  # rows that lacked a part
         "captions": sum(len(record.captions) for record in records),
         "uses": sum(len(record.images) for record in records),
         "images": {"named": names, "stored": stored, "known": known, "same": same},
@@ -34,7 +35,7 @@ def report_of(records: list[ItemRecord], source: Source | None, gathered: Gather
 def files_of(source: Source | None, gathered: Gathered) -> dict | None:
     if source is None:
         return None
-    unused = source.unused(gathered.sha256)
+    unused = source.unused(name for name, _ in gathered.sha256)
     return {
         "found": len(source.names) + len(source.ignored),
         "used": len(source.names) - len(unused),

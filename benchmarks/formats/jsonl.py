@@ -17,8 +17,8 @@ from benchmarks.records import CaptionRecord, ImageRecord, ItemRecord, Origin
 
 FIELDS = {"id": str, "type": str, "subtype": str, "captions": list, "images": list, "meta": dict, "truth": dict}
 CAPTION = {"role": str, "text": str}
-IMAGE = {"role": str, "file": str, "licence": str, "attribution": str}
-OPTIONAL = {"type", "subtype", "images", "meta", "truth", "licence", "attribution"}
+IMAGE = {"role": str, "file": str, "licence": str, "attribution": str, "crop": list}
+OPTIONAL = {"type", "subtype", "images", "meta", "truth", "licence", "attribution", "crop"}
 WORDS = {str: "text, in quotes", list: "a list: […]", dict: "an object: {…}"}
 
 
@@ -59,12 +59,19 @@ def check_lists(value: dict, origin: Origin, log: ProblemLog) -> None:
         for place, entry in enumerate(entries if isinstance(entries, list) else []):
             if isinstance(entry, dict):
                 check_object(entry, fields, f"{name}[{place}].", origin, log)
+                check_crop(entry.get("crop"), f"{name}[{place}].crop", origin, log)
             else:
                 log.error("WRONG_VALUE", origin.file, origin.row, f"{name}[{place}]", "Write an object here: {…}.")
     for protocol, options in truth_of(value).items():
         if not (isinstance(options, list) and all(isinstance(option, str) for option in options)):
             column = f"truth.{protocol[:60]}"
             log.error("WRONG_VALUE", origin.file, origin.row, column, 'Write a list of texts: ["candidate-0"].')
+
+
+def check_crop(crop: object, column: str, origin: Origin, log: ProblemLog) -> None:
+    """Four whole numbers, where it is a list; `check_object` has said what else is wrong."""
+    if isinstance(crop, list) and not (len(crop) == 4 and all(type(number) is int for number in crop)):
+        log.error("WRONG_VALUE", origin.file, origin.row, column, "Write four whole numbers: [x, y, width, height].")
 
 
 def truth_of(value: dict) -> dict:
@@ -94,7 +101,13 @@ def made(value: dict, origin: Origin | None) -> ItemRecord:
         subtype=value.get("subtype", ""),
         captions=tuple(CaptionRecord(caption["role"], caption["text"]) for caption in value["captions"]),
         images=tuple(
-            ImageRecord(image["role"], image["file"], image.get("licence", ""), image.get("attribution", ""))
+            ImageRecord(
+                image["role"],
+                image["file"],
+                image.get("licence", ""),
+                image.get("attribution", ""),
+                crop=tuple(image["crop"]) if "crop" in image else None,
+            )
             for image in value.get("images", [])
         ),
         meta=value.get("meta", {}),
@@ -117,8 +130,9 @@ def to_line(record: ItemRecord) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")) + "\n"
 
 
-def image_object(image: ImageRecord) -> dict[str, str]:
+def image_object(image: ImageRecord) -> dict[str, object]:
     given = {"role": image.role, "file": image.name, "licence": image.licence, "attribution": image.attribution}
+    given["crop"] = image.crop and list(image.crop)
     return {name: value for name, value in given.items() if value or name in ("role", "file")}
 
 
