@@ -8,7 +8,7 @@ const PRESSING = "button, a[href], summary"; // Enter and Space belong to what h
 const PLAIN = { u: "undo", f: "flag", h: "rules" };
 const ARROWS = { ArrowLeft: "back", ArrowRight: "forward" };
 
-function digit(event) {
+export function digit(event) {
   if (/^[0-9]$/.test(event.key)) return event.key;
   const place = /^(?:Digit|Numpad)([0-9])$/.exec(event.code); // AZERTY has digits behind Shift
   return place && !event.shiftKey && !event.key.startsWith("Arrow") ? place[1] : null;

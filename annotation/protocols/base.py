@@ -59,6 +59,7 @@ class Form:
     made_up: Callable[[Random, Sequence[str], Texts], dict[str, str]]
     say: Callable[[Answer], str]
     script: str  # of the judging page: "judge-rank.js"
+    style: str = ""  # likewise, where judge.css does not say how it looks: "judge-edit.css"
     keys: tuple[tuple[str, str], ...] = ()  # of the help: what to press, and what it does
     edits: tuple[str, ...] = ()  # the roles whose words can be changed
     guidelines: tuple[Guideline, ...] = ()

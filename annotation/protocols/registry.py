@@ -1,6 +1,14 @@
 """The protocols that a stage can ask. A new one is one file here, one template, one test and one line below."""
 
-from annotation.protocols import bivlc_choose, bivlc_disambiguate, bivlc_i2t, bivlc_t2i, verify
+from annotation.protocols import (
+    bivlc_choose,
+    bivlc_disambiguate,
+    bivlc_i2t,
+    bivlc_t2i,
+    verify,
+    visla_paraphrase,
+    visla_triplet,
+)
 from annotation.protocols.base import Protocol
 
 PROTOCOLS: dict[str, Protocol] = {
@@ -11,5 +19,7 @@ PROTOCOLS: dict[str, Protocol] = {
         bivlc_i2t.PROTOCOL,
         bivlc_t2i.PROTOCOL,
         verify.PROTOCOL,
+        visla_paraphrase.PROTOCOL,
+        visla_triplet.PROTOCOL,
     )
 }

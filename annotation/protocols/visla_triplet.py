@@ -1,0 +1,182 @@
+"""VISLA §3.3: whether two positives and a negative keep the guidelines, mended by editing where they do not.
+
+The negative can also be another of its nearest candidates. What cannot be mended is dropped.
+"""
+
+from collections.abc import Sequence
+from random import Random
+
+from annotation.decisions import EDITED
+from annotation.protocols import edits
+from annotation.protocols.base import (
+    CANNOT_JUDGE,
+    Answer,
+    Ask,
+    Carried,
+    Form,
+    Guideline,
+    NoAnswer,
+    NotSuitable,
+    Protocol,
+    Sent,
+    Texts,
+    caption,
+    require,
+)
+from benchmarks.records import ItemRecord
+
+VALID, DROPPED = "valid", "dropped"
+ROLES = {"first": "positive", "second": "second_positive", "third": "negative"}  # of a screen's fields
+CALLED = {"first": "Sentence A", "second": "Sentence B", "third": "Sentence C"}
+SIMULATED_DROPS, SIMULATED_EDITS = 0.1, 0.3
+MOST = 9  # of other negatives, which are picked with the keys 1 to 9
+
+GUIDELINES = (
+    Guideline("same", "A and B say the same: the same things in the same arrangement.", "s"),
+    Guideline("contradicts", "C contradicts both A and B.", "c"),
+    Guideline("text_alone", "The words alone tell that C is the odd one out; no picture, no guessing.", "t"),
+    Guideline(edits.FLUENT, "All three make sense and read well.", "w"),
+    Guideline("nothing_added", "They differ in wording, order or an opposite; none adds a detail.", "n"),
+    Guideline(edits.NEUTRAL, edits.NEUTRALLY, "p"),
+)
+
+INSTRUCTIONS = """\
+You will see a picture and three sentences. A and B are meant to say the same of it; C is meant to contradict them. Say
+of each line of the list whether it holds, and mend the sentences where one does not.
+
+- A and B must put the same things in the same arrangement. "The cat is in the basket" and "The basket contains the cat"
+  do; "The cat is next to the basket" says something else.
+- C must contradict both: where A and B are true, C is false.
+- Somebody who reads only the three sentences must be able to tell that C is the odd one out, without the picture,
+  without working anything out and without knowing how the world is. If it takes the picture, that line does not hold.
+- All three must make sense and read like something that a person would write.
+- They may differ by words of the same meaning, by opposites and by the order of words. None of them may add a detail of
+  the picture that the others do not speak of.
+- People are called person, individual, child and the like. Mend he, she, his and her.
+
+Change any sentence as much as it needs; the marks show what you changed. For C there may be other sentences below it
+that you can put in its place, and change as well. When every line holds of the sentences as they stand now, submit. If
+they cannot be mended, mark what does not hold and drop them.
+
+Use Cannot judge only when you are unable to answer, for example because you do not understand a sentence or the picture
+does not load, and say why. Skip passes the screen to somebody else. Flag tells the researchers that something is wrong
+with the material.
+"""
+
+
+def asks(item: ItemRecord, carried: Carried) -> list[Ask]:
+    """The three sentences and the image; the candidates are what may stand in the negative's place."""
+    require(item, captions=list(ROLES.values()), images=["positive"])
+    others = tuple(item.captions_as("candidate"))
+    if len(others) > MOST:
+        raise NotSuitable(f"item {item.key} has {len(others)} candidate captions; visla-triplet shows {MOST} at most")
+    return [Ask(shows=("positive-0", *map(caption, ROLES.values())), options=others)]
+
+
+def read(sent: Sent, shown: Sequence[str], texts: Texts) -> Answer:
+    """Each guideline's code: `holds` or `broken`; `first`, `second`, `third`: the sentences as they stand; `use`: the
+    place of what is put in the third one's place; `drop`: they cannot be mended.
+    """
+    lines = edits.judged(sent, GUIDELINES)
+    if len(lines) < len(GUIDELINES):
+        raise NoAnswer("Say of every line whether it holds.")
+    wrong = edits.broken(lines, GUIDELINES)
+    if sent.get("drop"):
+        if not wrong:
+            raise NoAnswer("Mark what does not hold before you drop them.")
+        return Answer(DROPPED, {"guidelines": lines, "reason": " · ".join(wrong)})
+    made = _made(sent, shown, texts)
+    if wrong:
+        raise NoAnswer("A line does not hold. Mend the sentences until it does, or drop them.")
+    if not made:
+        return Answer(VALID, {"guidelines": lines})
+    changed, of = ({role: one[part] for role, one in made.items()} for part in (0, 1))
+    return Answer(EDITED, {"guidelines": lines, "texts": changed, "from": of})
+
+
+def _made(sent: Sent, shown: Sequence[str], texts: Texts) -> dict[str, tuple[str, str]]:
+    """Of each role that was changed: its words now, and the identity that they were made of. Raises NoAnswer."""
+    put = edits.option_at(sent["use"], shown) if sent.get("use") else ""
+    stand = {}
+    for field, role in ROLES.items():
+        others, instead = (shown, put) if role == "negative" else ((), "")
+        stand[role] = _stands(field, sent.get(field), others, instead, texts)
+    said = {role: edits.one_line(words) for role, (words, _) in stand.items()}
+    if len(set(said.values())) < len(said):
+        raise NoAnswer("Two of the sentences are the same words. Change one of them, or drop them.")
+    return {role: stand[role] for role in stand if said[role] != edits.one_line(texts[caption(role)])}
+
+
+def _stands(field: str, typed: str | None, others: Sequence[str], put: str, texts: Texts) -> tuple[str, str]:
+    """A sentence's words, and what they were made of. `others` may stand in its place, and `put` is the one that was
+    put there; words that are exactly those of one of them are that one.
+    """
+    was = caption(ROLES[field])
+    words = edits.one_line(texts[was] if typed is None else typed)
+    if words == edits.one_line(texts[was]):
+        same = put or was
+    else:
+        same = next((one for one in (put, *others) if one and edits.one_line(texts[one]) == words), "")
+    return (texts[same], same) if same else (edits.written(words, CALLED[field]), put or was)
+
+
+def fill(answer: Answer, shown: Sequence[str]) -> dict[str, str]:
+    """The inverse of `read`; a sentence that stands as it was is left out."""
+    fields = edits.as_fields(answer.content["guidelines"])
+    fields |= {"drop": "1"} if answer.label == DROPPED else {}
+    fields |= {field: answer.texts[role] for field, role in ROLES.items() if role in answer.texts}
+    put = answer.content.get("from", {}).get("negative", "")
+    return fields | ({"use": edits.place_of(put, shown)} if put in shown else {})
+
+
+def made_up(rng: Random, shown: Sequence[str], texts: Texts) -> dict[str, str]:
+    """One in ten drops, and where two sentences are the same words everybody does; two in ten edit the third."""
+    chance = rng.random()
+    lines = {one.code: True for one in GUIDELINES}
+    words = [edits.one_line(texts[caption(role)]) for role in ROLES.values()]
+    if chance < SIMULATED_DROPS or len(set(words)) < len(words):
+        return {**edits.as_fields(lines | {rng.choice(GUIDELINES).code: False}), "drop": "1"}
+    mended = {"third": edits.reworded(words[2])} if chance < SIMULATED_EDITS else {}
+    return edits.as_fields(lines) | mended
+
+
+def say(answer: Answer) -> str:
+    if answer.label == DROPPED:
+        return f"dropped, since this does not hold: {answer.content['reason']}"
+    changed = [f"{CALLED[field][-1]} to “{now}”" for field, role in ROLES.items() if (now := answer.texts.get(role))]
+    return f"edited {', '.join(changed)}" if changed else answer.label.replace("_", " ")
+
+
+def kept_or_dropped(answer: str) -> str:
+    return "kept" if answer in {VALID, EDITED} else answer
+
+
+PROTOCOL = Protocol(
+    name="visla-triplet",
+    title="Mend three sentences",
+    question="Do A and B say the same, and does C contradict them?",
+    shown="a picture and three sentences that you can change",
+    instructions=INSTRUCTIONS,
+    template="judge/_triplet.html",
+    asks=asks,
+    projections={"kept or dropped": kept_or_dropped},
+    drops={DROPPED: "triplet_dropped", CANNOT_JUDGE: CANNOT_JUDGE},
+    leaks=frozenset({"visla-paraphrase"}),  # who wrote a sentence is not to be the one who checks it
+    form=Form(
+        read=read,
+        fill=fill,
+        made_up=made_up,
+        say=say,
+        script="judge-edit.js",
+        style="judge-edit.css",
+        keys=(
+            ("A", "all lines hold"),
+            (" ".join(one.key.upper() for one in GUIDELINES), "the line is broken; again: it holds"),
+            ("E", "change sentence A; Tab goes on to B and C, Enter leaves the field"),
+            ("1 – 9", "put another sentence in the place of C; 0 puts it back"),
+            ("D", "drop them"),
+        ),
+        edits=tuple(ROLES.values()),
+        guidelines=GUIDELINES,
+    ),
+)

@@ -1,0 +1,125 @@
+// Three sentences that can be changed, others that can stand in the third one's place, and what holds of them.
+
+import { diff, inWords, mark } from "./judge-diff.js";
+import { lineOf, one, readOut, set, unfit, wire, wordsOf, write } from "./judge-edit-words.js";
+import { digit } from "./judge-keys.js";
+import { say } from "./judge-say.js";
+
+const $ = (node, css) => node.querySelector(css);
+const $$ = (node, css) => [...node.querySelectorAll(css)];
+const letters = ["A", "B", "C"];
+const sentences = (node) =>
+  $$(node, ".sentence").map((place, number) => {
+    const field = $(place, "textarea");
+    const { was } = place.dataset;
+    return { place, field, was, called: `Sentence ${letters[number]}`, changed: one(field.value) !== one(was) };
+  });
+const others = (node) => $$(node, "[name=use]");
+const lines = (node) => $$(node, ".line").map((line) => $(line, "input:checked")?.value ?? "");
+
+function ready({ node }) {
+  wire(node, (event) => changed(node, event));
+  $(node, ".all").addEventListener("click", () => allHold(node));
+  for (const { place, field, was } of sentences(node)) {
+    $(place, ".back").addEventListener("click", () => (fill(field, was), write(field)));
+  }
+  show(node);
+}
+
+function changed(node, { type, target }) {
+  if (type === "change" && target.name === "use") fill($(node, "[name=third]"), wordsAt(node, target));
+  else if (type === "input" && target.name === "third") follow(node);
+  show(node);
+  if (type === "input" && target.matches("textarea")) {
+    const { was, called } = sentences(node).find(({ field }) => field === target);
+    readOut(() => `${called}: ${inWords(diff(was, one(target.value)))}`);
+  }
+}
+
+const wordsAt = (node, radio) => (radio.value ? wordsOf(radio.parentElement) : one(sentences(node)[2].was));
+
+function fill(field, words) {
+  field.value = words;
+  field.dispatchEvent(new Event("input", { bubbles: true }));
+}
+
+// Which of the others the third sentence is, as soon as it has exactly its words.
+function follow(node) {
+  const words = one($(node, "[name=third]").value);
+  const radio = others(node).find((radio) => words === wordsAt(node, radio));
+  if (radio) radio.checked = true;
+}
+
+function show(node) {
+  for (const { place, field, was, changed } of sentences(node)) {
+    $(place, ".change").hidden = !changed;
+    if (changed) mark($(place, ".diff"), diff(was, one(field.value)));
+  }
+  $(node, ".comes").textContent = comes(node);
+}
+
+// What Enter would say, or what it lacks.
+function comes(node) {
+  if (lines(node).includes("")) return "";
+  const lack = lacks({ node });
+  if (lack || $(node, "[name=drop]").checked) return lack || "Enter drops them.";
+  const changes = sentences(node).flatMap(({ changed }, number) => (changed ? letters[number] : []));
+  return changes.length ? `Enter saves your changes to ${changes.join(", ")}.` : "Enter says that they are valid.";
+}
+
+function key(event, { node }) {
+  const pressed = event.key.toLowerCase();
+  const place = digit(event);
+  const line = lineOf(node, pressed);
+  if (place) return use(node, place);
+  if (event.shiftKey) return false;
+  if (pressed === "a") return allHold(node);
+  if (pressed === "e") return write($(node, "[name=first]")), true;
+  if (pressed === "d") return drop(node);
+  return Boolean(line) && turn(line);
+}
+
+function use(node, place) {
+  const radio = others(node).find(({ value }) => value === (place === "0" ? "" : place));
+  if (!radio) return false;
+  set(radio);
+  say(place === "0" ? "C as it came" : `Sentence ${place} stands in the place of C`, true);
+  return true;
+}
+
+function allHold(node) {
+  $(node, "[name=drop]").checked = false;
+  for (const line of $$(node, ".line")) $(line, "[value=holds]").checked = true;
+  set($(node, ".line [value=holds]"));
+  say("All lines hold", true);
+  return true;
+}
+
+function drop(node) {
+  const box = $(node, "[name=drop]");
+  set(box, !box.checked);
+  say(box.checked ? "Dropped; mark what does not hold" : "Not dropped", true);
+  return true;
+}
+
+// Broken first: that all hold has a key of its own.
+function turn(line) {
+  const radio = $(line, $(line, "[value=broken]").checked ? "[value=holds]" : "[value=broken]");
+  set(radio);
+  say(`${radio.value === "holds" ? "Holds" : "Broken"}: ${line.getAttribute("aria-label")}`, true);
+  return true;
+}
+
+function lacks({ node }) {
+  const said = lines(node);
+  if (said.includes("")) return "Say of every line whether it holds (A: all hold).";
+  const broken = said.includes("broken");
+  if ($(node, "[name=drop]").checked) return broken ? "" : "Mark what does not hold before you drop them.";
+  const stand = sentences(node);
+  const wrong = stand.map(({ field, called, changed }) => (changed ? unfit(field.value, called) : "")).find(Boolean);
+  if (wrong) return wrong;
+  if (new Set(stand.map(({ field }) => one(field.value))).size < 3) return "Two of the sentences are the same words. Change one of them, or drop them.";
+  return broken ? "A line does not hold. Mend the sentences until it does, or drop them (D)." : "";
+}
+
+export const triplet = { ready, key, lacks };
