@@ -1,6 +1,6 @@
 """Every format there is. A new one is a file beside this one and a line here."""
 
-from benchmarks.formats import bivlc_candidates, hard_positives, jsonl, sugarcrepe, sugarcrepe_compare, visla
+from benchmarks.formats import aro, bivlc_candidates, hard_positives, jsonl, sugarcrepe, sugarcrepe_compare, visla
 from benchmarks.formats.base import Format
 
 ALL = (
@@ -9,6 +9,7 @@ ALL = (
     sugarcrepe_compare.FORMAT,
     visla.FORMAT,
     hard_positives.FORMAT,
+    aro.FORMAT,
     jsonl.FORMAT,
 )
 FORMATS: dict[str, Format] = {format.name: format for format in ALL}

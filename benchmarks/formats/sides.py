@@ -2,13 +2,12 @@
 inside, or as one folder or archive that holds both, each in a folder named after its side: `hard_positive/`. Pure.
 """
 
-import io
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.formats import jsontext, limits, text
+from benchmarks.formats import jsonfiles, limits
 from benchmarks.formats.base import ProblemLog, Unreadable
 from workers.archives import ArchiveRefused, Source, open_images
 
@@ -118,7 +117,4 @@ def note_ignored(sides: tuple[Side, Side], wanted: Sequence[str], log: ProblemLo
 
 def value_of(half: Half, log: ProblemLog) -> object | None:
     """What the file holds; None with its problems in the log."""
-    try:
-        return jsontext.parse(text.whole(io.BytesIO(half.data), half.title, log), half.title, None, log)
-    except Unreadable:
-        return None  # other files may have problems to list too
+    return jsonfiles.value(half.data, half.title, log)

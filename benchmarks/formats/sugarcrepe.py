@@ -4,17 +4,15 @@ Type and subtype come from the file's name: swap_obj.json holds type swap, subty
 the row's own key: `swap_obj-12`.
 """
 
-import io
 import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from benchmarks.formats import jsontext, limits, text
-from benchmarks.formats.base import SPLIT, Format, ProblemLog, Unreadable
+from benchmarks.formats import jsonfiles, jsontext, limits
+from benchmarks.formats.base import SPLIT, Format, ProblemLog
 from benchmarks.formats.table import missing_column, too_many_rows
 from benchmarks.formats.writing import extras, image_name
 from benchmarks.records import CaptionRecord, ImageRecord, ItemRecord, Origin
-from workers.archives import ArchiveRefused, open_images
 
 SUBSETS = ("add_att", "add_obj", "replace_att", "replace_obj", "replace_rel", "swap_att", "swap_obj")
 FIELDS = ("filename", "caption", "negative_caption")
@@ -22,36 +20,8 @@ ENDS = {"swap_obj": "\n"}  # how the published files end: a line break in this o
 
 
 def read(path: Path, log: ProblemLog) -> Iterator[ItemRecord]:
-    found = False
-    for name, data in files(path, log):
-        found = True
+    for name, data in jsonfiles.files(path, [f"{subset}.json" for subset in SUBSETS], log):
         yield from subset(Path(name).stem, data, Path(name).name, log)
-    if not found and not log.count:
-        names = ", ".join(f"{subset}.json" for subset in SUBSETS)
-        log.error("NO_ROWS", path.name, None, "", f"None of SugarCrepe's files is here: {names}.")
-
-
-def files(path: Path, log: ProblemLog) -> Iterator[tuple[str, bytes]]:
-    """(name, content) of the subsets' files in a folder or zip, or of the one file that `path` is."""
-    if path.suffix.lower() == ".json" and path.is_file():
-        with path.open("rb") as stream:
-            yield path.name, stream.read(limits.MAX_JSON_BYTES + 1)
-        return
-    try:
-        with open_images(path) as source:
-            wanted = [f"{name}.json" for name in SUBSETS]
-            note_others(source, wanted, path.name, log)
-            yield from source.stream(wanted)
-    except ArchiveRefused as refused:
-        log.archive(refused)
-        raise Unreadable from refused
-
-
-def note_others(source, wanted: list[str], file: str, log: ProblemLog) -> None:
-    for name in source.missing(wanted):
-        log.note("SUBSET_MISSING", file, None, "", f"{name} is not here; the other subsets are imported.")
-    for name in source.unused(wanted):
-        log.note("FILE_IGNORED", name, None, "", "Not one of SugarCrepe's seven files; left out.")
 
 
 def subset(name: str, data: bytes, file: str, log: ProblemLog) -> Iterator[ItemRecord]:
@@ -59,10 +29,7 @@ def subset(name: str, data: bytes, file: str, log: ProblemLog) -> Iterator[ItemR
         log.error("WRONG_TYPE", file, None, "", f"Name the file after its subset: {', '.join(SUBSETS)}.")
         return
     before = log.count
-    try:
-        rows = jsontext.parse(text.whole(io.BytesIO(data), file, log), file, None, log)
-    except Unreadable:
-        return  # the other files may have problems to list too
+    rows = jsonfiles.value(data, file, log)
     if isinstance(rows, dict):
         yield from items(name, rows, file, log)
     elif log.count == before:

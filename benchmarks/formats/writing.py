@@ -3,20 +3,28 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from benchmarks.records import ItemRecord
+from benchmarks.records import ItemRecord, Part
 
-LEFT_OUT = "images_left_out"  # in `meta`, after an import of the text alone: the role and name of each image
+LEFT_OUT = "images_left_out"  # in `meta`, after an import of the text alone: role, name and any crop of each image
 
 
 def image_name(record: ItemRecord, role: str) -> str:
     """What the source calls the item's image of that role; empty where it never had one."""
-    named = [[image.role, image.name] for image in record.images]
-    return next((name for own, name in [*named, *record.meta.get(LEFT_OUT, [])] if own == role), "")
+    return image_part(record, role)[0]
+
+
+def image_part(record: ItemRecord, role: str) -> Part:
+    """That name, and the crop where the item's image is one."""
+    named = [[image.role, image.name, image.crop] for image in record.images]
+    for own, name, *crop in [*named, *record.meta.get(LEFT_OUT, [])]:
+        if own == role:
+            return name, tuple(crop[0]) if crop and crop[0] else None
+    return "", None
 
 
 def without_images(record: ItemRecord) -> ItemRecord:
     """Its text alone. The names stay, so that the item can be written as its source had it."""
-    named = [[image.role, image.name] for image in record.images]
+    named = [[image.role, image.name, *([list(image.crop)] if image.crop else [])] for image in record.images]
     return replace(record, images=(), meta={**record.meta, LEFT_OUT: named}) if named else record
 
 

@@ -1,0 +1,166 @@
+"""ARO's VG-Relation and VG-Attribution (ARO §2, App. A): a JSON list of rows each. An item's image is a crop.
+
+[{"image_path": "7.jpg", "bbox_x": 10, "bbox_y": 0, "bbox_w": 64, "bbox_h": 48,
+  "true_caption": "the horse is eating the grass", "false_caption": "the grass is eating the horse",
+  "relation_name": "eating"}]
+
+A row of VG-Attribution has `attributes`, two texts, in the place of `relation_name`. What a list is, its rows say. Type
+is relation or attribution. Subtype is what accuracy is reported by: the relation, or the pair of attributes in
+alphabetical order, `black vs white`. The key is the list and the place in it, from 0: `vg_relation-17`.
+"""
+
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from benchmarks.formats import jsonfiles, jsontext, limits
+from benchmarks.formats.base import SPLIT, Format, ProblemLog
+from benchmarks.formats.table import missing_column, nearest, too_many_rows
+from benchmarks.formats.writing import extras, image_part
+from benchmarks.records import CaptionRecord, ImageRecord, ItemRecord, Origin
+
+FILES = {"relation": "visual_genome_relation.json", "attribution": "visual_genome_attribution.json"}
+MARKS = {"relation": "relation_name", "attribution": "attributes"}  # the field that makes a row what it is
+BOX = ("bbox_x", "bbox_y", "bbox_w", "bbox_h")
+TEXTS = ("image_path", "true_caption", "false_caption")
+FIELDS = ("image_path", *BOX, "true_caption", "false_caption")  # and the mark: the format's own order
+ORDER = "field_order"  # in `meta`: the names of the row's fields, where they came in another order
+
+
+def read(path: Path, log: ProblemLog) -> Iterator[ItemRecord]:
+    for name, data in jsonfiles.files(path, tuple(FILES.values()), log):
+        yield from items(data, Path(name).name, log)
+
+
+def items(data: bytes, file: str, log: ProblemLog) -> Iterator[ItemRecord]:
+    before = log.count
+    rows = jsonfiles.value(data, file, log)
+    if log.count > before:
+        return
+    if not isinstance(rows, list):
+        log.error("JSON_INVALID", file, 1, "", "The file must hold a list of rows: [{…}, {…}].")
+    elif not rows:
+        log.error("NO_ROWS", file, None, "", "The file has no rows; take it from its source again.")
+    else:
+        yield from records(rows, file, log)
+
+
+def records(rows: list, file: str, log: ProblemLog) -> Iterator[ItemRecord]:
+    kind = kind_of(rows)
+    for number, row in enumerate(rows, 1):
+        if number > limits.MAX_ROWS:
+            too_many_rows(file, number, log)
+        if whole_row(row, kind, Origin(file, number), log):
+            yield record(row, kind, Origin(file, number))
+
+
+def kind_of(rows: list) -> str:
+    """By the first row that has a field that tells, or else a name that is like one."""
+    fields = [list(row) for row in rows if isinstance(row, dict)]
+    told = (kind for row in fields for kind, mark in MARKS.items() if mark in row)
+    meant = (kind for row in fields[:1] for kind, mark in MARKS.items() if nearest(mark, row))
+    return next(told, None) or next(meant, "relation")
+
+
+def record(row: dict, kind: str, origin: Origin) -> ItemRecord:
+    mark = MARKS[kind]
+    told = FIELDS if kind == "attribution" else (*FIELDS, mark)  # the pair's own order is in `meta` alone
+    meta = {name: value for name, value in row.items() if name not in told}
+    if list(row) != own_order(row, mark):
+        meta[ORDER] = list(row)
+    return ItemRecord(
+        key=f"vg_{kind}-{origin.row - 1}",
+        type=kind,
+        subtype=row[mark] if kind == "relation" else " vs ".join(sorted(row[mark])),
+        captions=(CaptionRecord("positive", row["true_caption"]), CaptionRecord("negative", row["false_caption"])),
+        images=(ImageRecord("positive", row["image_path"], crop=tuple(int(row[name]) for name in BOX)),),
+        meta=meta,
+        origin=origin,
+    )
+
+
+def own_order(row: Iterable[str], mark: str) -> list[str]:
+    """Its fields as the format has them, then any further ones in alphabetical order."""
+    known = [name for name in (*FIELDS, mark) if name in row]
+    return known + sorted(set(row) - {*known})
+
+
+# What must hold of a row
+
+
+def whole_row(row: object, kind: str, origin: Origin, log: ProblemLog) -> bool:
+    """Whether a record can be made of it. Logs what is wrong."""
+    before, mark = log.count, MARKS[kind]
+    if not isinstance(row, dict):
+        log.error("JSON_INVALID", origin.file, origin.row, "", "The row must be an object: {…}.")
+        return False
+    jsontext.sound_throughout(row, origin.file, origin.row, "", log)
+    for name in (*FIELDS, mark):
+        if name not in row:
+            others = [other for other in row if other not in (*FIELDS, mark)]
+            missing_column(name, others, origin.file, origin.row, log)
+        elif advice := wrong(name, row[name]):
+            log.error("WRONG_VALUE", origin.file, origin.row, name, advice)
+    if ORDER in row:
+        log.error("WRONG_VALUE", origin.file, origin.row, ORDER, "Winnow keeps this name for itself; rename the field.")
+    return log.count == before
+
+
+def wrong(name: str, value: object) -> str:
+    """Why the field cannot have that value, as advice; empty where it can."""
+    if name in TEXTS:
+        return "" if isinstance(value, str) else "Write this value as text, in quotes."
+    if name in BOX:
+        return "" if is_whole(value) else "Write a whole number of pixels, without quotes."
+    texts = value if name == "attributes" else [value]
+    told = isinstance(texts, list) and all(isinstance(text, str) and text.strip() for text in texts)
+    if name == "attributes":
+        return "" if told and len(texts) == 2 else 'Write a list of two texts: ["black", "white"].'
+    return "" if told else "Write the relation as text, in quotes."
+
+
+def is_whole(value: object) -> bool:
+    """12 and 12.0, not 12.5, "12" or true: tables turn whole columns into floats, but a part of a pixel is no place."""
+    return type(value) is int or (type(value) is float and value.is_integer())
+
+
+# Back to the source's layout
+
+
+def write(items: Iterable[ItemRecord]) -> Iterator[tuple[str, bytes]]:
+    """A list for each of the two types that has items, as json.dump writes it when nothing is asked of it."""
+    rows: dict[str, list[dict]] = {kind: [] for kind in FILES}
+    for item in items:
+        rows[item.type].append(row_of(item))
+    for kind, own in rows.items():
+        if own:
+            yield FILES[kind], json.dumps(own).encode()
+
+
+def row_of(item: ItemRecord) -> dict[str, object]:
+    name, crop = image_part(item, "positive")
+    row = extras(item.meta, [ORDER])
+    row |= {"image_path": name, **dict(zip(BOX, crop or (), strict=False))}
+    row |= {"true_caption": item.caption("positive"), "false_caption": item.caption("negative")}
+    row |= {"relation_name": item.subtype} if item.type == "relation" else {}
+    order = item.meta.get(ORDER, [])
+    return {field: row[field] for field in (order if {*order} == {*row} else own_order(row, MARKS[item.type]))}
+
+
+FORMAT = Format(
+    name="aro",
+    title="ARO: VG-Relation and VG-Attribution (JSON)",
+    accepts=f"{' and '.join(FILES.values())} in a folder or a .zip, or one of them. Items get crops of the images.",
+    endings=(".zip", ".json"),
+    reader=read,
+    several=True,
+    split={
+        "image": SPLIT["image"],
+        "true_caption": SPLIT["caption"],
+        "false_caption": SPLIT["negative_caption"],
+        "type": "type",
+        "subtype": "subtype",
+        "id": "key",
+    },
+    writer=write,
+)
