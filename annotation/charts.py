@@ -83,3 +83,50 @@ def dots(figures: dict) -> Iterator[dict]:
         if interval["low"] is not None:
             mark |= {"from": place(interval["low"]), "to": place(interval["high"])}
         yield mark
+
+
+# Of what the papers report
+
+FATES = {  # what became of an item, in words, and how its bar is filled
+    "accepted": ("accepted as it was", "kept"),
+    "edited": ("edited", "kept"),
+    "confirmed": ("edited and confirmed", "kept"),
+    "dropped": ("dropped", "dropped"),
+    "to_confirm": ("waits for confirmation", "all"),
+    "to_adjudicate": ("waits for adjudication", "all"),
+    "open": ("open", "all"),
+}
+
+
+def fate_bars(fates: dict[str, int]) -> Iterator[dict]:
+    """Those that something has come to."""
+    total = sum(fates.values())
+    for name, count in fates.items():
+        label, kind = FATES[name]
+        if count:
+            yield single_bar(label, kind, count, total)
+
+
+def order_bars(orders: list[dict]) -> Iterator[dict]:
+    """Of the longest bar, not of all: thirteen orders share the judgments."""
+    most = max(row["judgments"] for row in orders)
+    for row in orders:
+        yield single_bar(row["words"], "kept" if row["right"] else "dropped", row["judgments"], most)
+
+
+def single_bar(label: str, kind: str, count: int, whole: int) -> dict:
+    """A bar with its count in it, or beside it where it is short."""
+    width = 100 * count / (whole or 1)
+    return {"label": label, "parts": [{**_part(kind, 0, width, count), "name": ""}], "after": min(width, 80)}
+
+
+def compare_bars(rows: list[dict], criteria: dict[str, str]) -> Iterator[dict]:
+    """A bar for each type and criterion: its origins in their order, then the ties."""
+    for row in rows:
+        parts, x = [], 0.0
+        better = [(f"origin-{place}", count) for place, count in enumerate(row["better"])]
+        for kind, count in [*better, ("tie", row["tie"])]:
+            width = 100 * count / (row["n"] or 1)
+            parts.append({**_part(kind, x, width, count), "name": ""})
+            x += width
+        yield {"label": f"{row['type']} {criteria[row['criterion']]}".strip(), "parts": parts}

@@ -4,7 +4,7 @@ import hashlib
 
 from django.urls import NoReverseMatch, reverse
 
-from annotation import charts, exports, funnel, review
+from annotation import charts, exports, funnel, paper_page, review
 from annotation.figures import study_figures
 from annotation.models import STUDY_MOVES, Kind, Promotion, Slot, Stage, StageState, Strategy, Study, StudyState
 from annotation.protocols.registry import PROTOCOLS
@@ -56,37 +56,58 @@ GROUP BY task.batch, slot.number ORDER BY task.batch, slot.number
 
 def contents(stage: Stage) -> dict:
     """Everything that the page and its live part show."""
-    study, figures = stage.study, study_figures(stage)
-    coarse = next(found for found in figures["agreement"] if found["on"] == figures["by_type_on"])
-    whole = funnel.funnel(study)
-    stages, shared_out = list(study.stages.order_by("position")), batches(stage)
-    return {
+    study, protocol = stage.study, PROTOCOLS[stage.protocol]
+    whole, stages = funnel.funnel(study), list(study.stages.order_by("position"))
+    shown = {
+        **drawn(stage, study_figures(stage)),
         "stage": stage,
         "study": study,
-        "protocol": PROTOCOLS[stage.protocol],
+        "protocol": protocol,
         "instructions": stage.instructions.latest("version"),
-        "figures": figures,
-        "coarse": coarse,
-        "pairs": sorted(coarse["kappa_pairs"], key=lambda pair: -pair["n"])[:PAIRS],
         "whole": whole,
         "bars": list(charts.funnel_bars(whole)),
         "tabs": [tab(one, stage, whole) for one in stages],
-        "batches": shared_out,
-        "no_checks": bool(stage.check_rate) and not stage.tasks.filter(kind=Kind.CHECK, live=True).exists(),
-        "outcome_bars": list(charts.outcome_bars(figures["outcomes"], funnel.measures(stage))),
+        "batches": batches(stage),
         "closing": closing(stage, stages, whole),
-        "again": again(stage),
+        **looked_at(stage),
+        "stage_links": stage_links(stage),
+        "study_links": study_links(study, any(funnel.measures(one) for one in stages)),
+        "seen": fingerprint(stage),
+    }
+    return {**shown, "blocks": blocks(shown)}
+
+
+def drawn(stage: Stage, figures: dict) -> dict:
+    """The stage's figures, with what the page makes of them to show them."""
+    coarse = next(found for found in figures["agreement"] if found["on"] == figures["by_type_on"])
+    return {
+        "figures": figures,
+        "coarse": coarse,
+        "pairs": sorted(coarse["kappa_pairs"], key=lambda pair: -pair["n"])[:PAIRS],
+        "outcome_bars": list(charts.outcome_bars(figures["outcomes"], funnel.measures(stage))),
         "axis": charts.axis(figures),
         "dots": list(charts.dots(figures)),
+        **paper_page.block(PROTOCOLS[stage.protocol], figures),
+    }
+
+
+def looked_at(stage: Stage) -> dict:
+    """What is to be looked at, and what can be done."""
+    study = stage.study
+    return {
+        "no_checks": bool(stage.check_rate) and not stage.tasks.filter(kind=Kind.CHECK, live=True).exists(),
+        "again": again(stage),
         "disagreements": review.disagreements(stage, SHOWN),
         "flags": review.open_flags(stage, SHOWN),
         "exports": list(exports.exports_of(study)[:5]),
         "moves": [(to, MOVES[to]) for to in MOVES if to in STUDY_MOVES[StudyState(study.state)]],
-        "stage_links": stage_links(stage),
-        "study_links": study_links(study, any(funnel.measures(one) for one in stages)),
-        "blocks": [(name, f"studies/_{name}.html") for name in BLOCKS if name != "batches" or shared_out],
-        "seen": fingerprint(stage),
     }
+
+
+def blocks(shown: dict) -> list[tuple[str, str]]:
+    """The page's parts that change, each with its template: those that this stage has."""
+    templates = {name: f"studies/_{name}.html" for name in BLOCKS if name != "batches" or shown["batches"]}
+    return [*templates.items(), *([("paper", shown["paper_template"])] if "paper" in shown else [])]
 
 
 def fingerprint(stage: Stage) -> str:

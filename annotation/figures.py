@@ -1,7 +1,7 @@
 """The figures of a stage: one dictionary that the study page shows, the API answers and the export carries.
 
-Five queries, however many items, judgments and annotators there are. Everything under `now` depends on the clock and is
-left out of exports.
+Five queries, however many items, judgments and annotators there are, and up to three more for what a paper reports
+beside (annotation/paper.py). Everything under `now` depends on the clock and is left out of exports.
 """
 
 import math
@@ -11,8 +11,11 @@ from statistics import median
 
 from annotation import agreement, tallies
 from annotation.agreement import Table
+from annotation.decisions import EDIT
+from annotation.edits import edits_of, named
 from annotation.models import Kind, Stage, StageState, StudyState
 from annotation.outcomes import rule_of
+from annotation.paper import paper
 from annotation.protocols.base import Protocol
 from annotation.rows import fetch
 from annotation.tallies import HOUR, Asked, Given, Rule, moment
@@ -73,7 +76,11 @@ OF_STAGE = (
 
 def judgment_rows(stage: Stage) -> list[Given]:
     """Every judgment of the stage, of checks too, revisions and surplus included, by item and by the time of giving."""
-    return [Given(tuple(row[:3]), *row[3:]) for row in fetch(JUDGMENTS, stage=stage.pk)]
+    rows = [Given(tuple(row[:3]), *row[3:]) for row in fetch(JUDGMENTS, stage=stage.pk)]
+    if not any(row.answer.startswith(EDIT) for row in rows):
+        return rows
+    edits = edits_of([stage])
+    return [row._replace(answer=named(edits, row.answer)) for row in rows]
 
 
 def asked_rows(stage: Stage) -> list[Asked]:
@@ -104,6 +111,7 @@ def study_figures(stage: Stage) -> dict:
         "by_type_on": coarse,
         "by_type": tallies.by_type(asked, standing, seen[coarse]),
         "series": tallies.series(counted),
+        **paper(stage),
         "now": _now(stage, counted, wanted - len(standing)),
     }
 

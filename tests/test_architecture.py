@@ -16,6 +16,8 @@ PURE = [
     "annotation/coefficients.py",
     "annotation/decisions.py",
     "annotation/meetings.py",
+    "annotation/paper_figures",
+    "annotation/paper_page.py",
     "annotation/plans.py",
     "annotation/presets.py",
     "annotation/pseudonyms.py",
@@ -27,6 +29,7 @@ PURE = [
     "benchmarks/formats",
     "benchmarks/construction",
     "benchmarks/metrics",
+    "benchmarks/plots.py",
 ]
 IMPURE = {"django", "celery", "rest_framework", "psycopg", "redis"}
 HEAVY = {"torch", "open_clip"}  # for the worker alone

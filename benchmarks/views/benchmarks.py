@@ -8,7 +8,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from benchmarks import access, queries
+from benchmarks import access, plots, queries
+from benchmarks.likeness import likeness
 from benchmarks.models import Benchmark, Item, Job
 
 PAGE = 20  # items
@@ -39,6 +40,7 @@ def benchmark_detail(request: HttpRequest, pk: int) -> HttpResponse:
         "chosen": chosen,
         "chosen_count": items.count() if chosen else None,
         "page": page_of(items, request.GET, urlencode(chosen)),
+        "likeness_panels": [] if request.GET else plots.panels(likeness(benchmark)),
     }
     return render(request, "benchmarks/detail.html", context)
 

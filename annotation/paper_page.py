@@ -1,0 +1,42 @@
+"""The study page's block of what a stage's paper reports: its words, its template, and its bars. Pure."""
+
+from itertools import zip_longest
+
+from annotation import charts
+from annotation.protocols.base import Answer, Protocol
+from benchmarks.plots import panels
+
+CRITERIA = {"sense": "commonsense", "fluency": "grammar"}  # the paper's names
+EDITS = ("Texts and edits", "studies/_paper_edits.html")
+BLOCKS = {
+    "visla-paraphrase": EDITS,
+    "visla-triplet": EDITS,
+    "hard-positive-rank": ("Both positives above the negative", "studies/_paper_rank.html"),
+    "sugarcrepe-compare": ("Better, by origin", "studies/_paper_compare.html"),
+}
+
+
+def block(protocol: Protocol, figures: dict) -> dict:
+    """What the page shows under `paper`; {} for a stage whose paper reports no more than the other blocks do."""
+    if "paper" not in figures:
+        return {}
+    title, template = BLOCKS[protocol.name]
+    paper = figures["paper"]
+    return {"paper": paper, "paper_title": title, "paper_template": template, **drawn(protocol, paper)}
+
+
+def drawn(protocol: Protocol, paper: dict) -> dict:
+    """What its template needs beside the figures."""
+    if "fates" in paper:
+        holds = paper.get("holds", ())
+        return {
+            "fate_bars": list(charts.fate_bars(paper["fates"])),
+            "edit_rows": [row | {"spreads": [row["characters"], row["words"]]} for row in paper["edits"]],
+            "guideline_rows": [one | two for one, two in zip_longest(paper["broken"], holds, fillvalue={})],
+            "likeness_panels": panels(paper["lexical"]),
+        }
+    if "orders" in paper:
+        say = protocol.form.say
+        orders = [row | {"words": say(Answer(row["order"]))} for row in paper["orders"]]
+        return {"order_rows": orders, "order_bars": list(charts.order_bars(orders))}
+    return {"compare_bars": list(charts.compare_bars(paper["rows"], CRITERIA)), "criteria": CRITERIA}
