@@ -1,37 +1,41 @@
 """What an adjudicator is shown: which tasks wait for a decision, and one of them with all that was said of it.
 
 Nobody's name stands here. Options come in an order drawn for the task, so that it says nothing either; they are known
-by their place in it, from 1.
+by their place in it, from 1. Where an answer is more than a pick, the answers that were given are what is chosen among.
 """
 
+import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from annotation import adjudication, placing, review
-from annotation.decisions import ADJUDICATOR
+from annotation import adjudication, placing, review, saying
+from annotation.decisions import ADJUDICATOR, verdict
 from annotation.models import Flag, Judgment, Kind, Outcome, Slot, Stage, Task
-from annotation.protocols.base import CANNOT_JUDGE, Choice
+from annotation.outcomes import given
+from annotation.protocols import base
+from annotation.protocols.base import Protocol, caption
 from annotation.protocols.registry import PROTOCOLS
 from annotation.review import Part
 from annotation.rows import fetch
+from annotation.saying import SAME
 from benchmarks import events, queries
 from benchmarks.models import Event, Item
 
 AWAITING, FLAGGED, KIND, OPTION = "awaiting", "flagged", "kind", "option"
 WHY = {
-    AWAITING: "tied, and the rule leaves it to you",
+    AWAITING: "undecided, and the rule leaves it to you",
     FLAGGED: "flagged",
     KIND: "differ in the kind of answer",
     OPTION: "differ in which option",
 }
+OWN = "own_words"  # of a form: the adjudicator writes what stands
 
 # Of the stage's live tasks those that wait for an adjudicator, and why; or those that one has decided, newest first.
-QUEUE = """
+QUEUE = f"""
 WITH judged AS (
-  SELECT slot.task_id, count(*) AS n, count(DISTINCT judgment.answer) AS answers,
-         count(DISTINCT CASE WHEN %(alike)s AND judgment.answer <> ALL(%(fixed)s) THEN '' ELSE judgment.answer END)
-           AS kinds
+  SELECT slot.task_id, count(*) AS n, count(DISTINCT {SAME}) AS answers,
+         count(DISTINCT CASE WHEN %(alike)s AND judgment.answer <> ALL(%(fixed)s) THEN '' ELSE {SAME} END) AS kinds
   FROM annotation_slot slot JOIN annotation_judgment judgment ON judgment.id = slot.judgment_id
   WHERE slot.stage_id = %(stage)s GROUP BY slot.task_id
 ), flagged AS (
@@ -57,7 +61,9 @@ ORDER BY CASE WHEN %(decided)s THEN decided_at END DESC,
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Something that may be answered: `value` is what a form sends, an option's place or a fixed answer's identity."""
+    """Something that may be answered: `value` is what a form sends, an option's place, a fixed answer's identity, or
+    what names an answer that was given.
+    """
 
     value: str
     label: str
@@ -67,8 +73,21 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
+class Words:
+    """A sentence that an adjudicator may write: the field's name, whose role it is, and what stands there."""
+
+    name: str
+    role: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Case:
-    """A task as the adjudicator sees it; `seen` says what the decision rests on."""
+    """A task as the adjudicator sees it; `seen` says what the decision rests on.
+
+    Where an answer is more than a pick, `options` are the answers that were given, `offered` what annotators chose
+    among, and `words` what can be written instead.
+    """
 
     task: Task
     item: Item
@@ -82,6 +101,8 @@ class Case:
     outcome: Outcome | None
     came: str  # the outcome's answer as it is labelled here
     said_before: Sequence[Event]
+    offered: Sequence[Part] = ()
+    words: Sequence[Words] = ()
 
     @property
     def adjudicated(self) -> bool:
@@ -94,8 +115,8 @@ class Case:
 
 def queue(stage: Stage, decided: bool = False) -> list[tuple[int, str]]:
     """Tasks and why each is here, in the order in which they come. One query."""
-    alike, fixed = PROTOCOLS[stage.protocol].alike, review.fixed_answers(stage)
-    return fetch(QUEUE, stage=stage.pk, alike=alike, fixed=fixed, decided=decided, adjudicator=ADJUDICATOR)
+    told = saying.for_sql(PROTOCOLS[stage.protocol])
+    return fetch(QUEUE, stage=stage.pk, decided=decided, adjudicator=ADJUDICATOR, **told)
 
 
 def find(stage: Stage, pk: int) -> Task | None:
@@ -105,23 +126,49 @@ def find(stage: Stage, pk: int) -> Task | None:
 
 def case(task: Task, stage: Stage) -> Case:
     """A few queries, whatever was said of it."""
+    protocol = PROTOCOLS[stage.protocol]
     item = queries.with_material(Item.objects.all()).get(pk=task.item_id)
-    there, seen = review.parts(item), adjudication.seen(task)
+    there, seen = review.parts(item, task.carried), adjudication.seen(task)
     judgments = list(Judgment.objects.filter(counted_on__task=task).order_by("created_at", "pk"))
-    counts = Counter(judgment.answer for judgment in judgments)
-    options, fixed = _options(task, there, counts), _fixed(stage, counts)
+    said = [base.Answer(judgment.answer, judgment.content) for judgment in judgments]
+    counts = Counter(answer.label for answer in said)
+    options = _given(task, protocol, said) if protocol.form else _options(task, there, counts)
+    fixed = _fixed(protocol, counts)
     outcome = Outcome.objects.filter(task=task).select_related("adjudicator").first()
-    labels = dict(zip(drawn(task), (one.label for one in options), strict=True))
-    labels |= {one.value: one.label for one in fixed}
+    more = {"offered": _those(there, drawn(task)), "words": _words(protocol, there, said)} if protocol.form else {}
     return Case(
         task=task, item=item, seen=seen, options=options, fixed=fixed, outcome=outcome,
-        shown=[there.get(identity) or Part(identity) for identity in task.shows],
-        reasons=[judgment.reason for judgment in judgments if judgment.reason],
+        shown=_those(there, task.shows),
+        reasons=_reasons(protocol, judgments),
         flags=list(Flag.objects.filter(lease__task=task).order_by("settled_at", "created_at", "pk")),
         wanted=Slot.objects.filter(task=task, judgment=None).count(),
-        came=labels.get(outcome.outcome, "") if outcome else "",
-        said_before=_said_before(task),
+        came=_came(task, protocol, outcome, [*options, *fixed]) if outcome else "",
+        said_before=_said_before(task), **more,
     )  # fmt: skip
+
+
+def _those(there: Mapping[str, Part], identities: Sequence[str]) -> list[Part]:
+    return [there.get(identity) or Part(identity) for identity in identities]
+
+
+def _reasons(protocol: Protocol, judgments: Sequence[Judgment]) -> list[str]:
+    """What they wrote of it; where an answer is more than a pick, what each said that would drop the item."""
+    if protocol.form is None:
+        return [judgment.reason for judgment in judgments if judgment.reason]
+    dropping = [judgment for judgment in judgments if protocol.reason(judgment.answer)]
+    return [
+        saying.in_words(protocol, base.Answer(one.answer, one.content)) if one.content else one.reason
+        for one in dropping
+    ]
+
+
+def _came(task: Task, protocol: Protocol, outcome: Outcome, answers: Sequence[Answer]) -> str:
+    """The outcome's answer as it is labelled here."""
+    if protocol.form:
+        said = base.Answer(outcome.outcome, outcome.content)
+        return saying.in_words(protocol, said) if said.label else ""
+    labels = dict(zip([*drawn(task), *saying.fixed_names(protocol)], (one.label for one in answers), strict=True))
+    return labels.get(outcome.outcome, "")
 
 
 def drawn(task: Task) -> list[str]:
@@ -137,17 +184,62 @@ def answer_of(task: Task, value: str) -> str:
     return value if value not in order else ""
 
 
+def said(task: Task, stage: Stage, sent: Mapping[str, str]) -> base.Answer:
+    """What the form sends as the `verdict`: one of the answers that were given, or the adjudicator's own words. What is
+    neither comes back as a label alone. Raises adjudication.Unfit.
+    """
+    protocol, value = PROTOCOLS[stage.protocol], sent.get("verdict", "")
+    if protocol.form is None:
+        return base.Answer(answer_of(task, value))
+    if value == OWN:
+        written = {role: sent.get(f"{OWN}-{role}", "") for role in protocol.form.edits}
+        return adjudication.own_words(task, stage, written)
+    answers = {_token(protocol, answer): answer for answer in reversed(given(task).values())}
+    return answers.get(value, base.Answer(value))
+
+
+def _token(protocol: Protocol, answer: base.Answer) -> str:
+    """Names an answer that was given, whatever else is said meanwhile; other words are another answer."""
+    label = "" if saying.confirms(protocol) else answer.label
+    return hashlib.sha256(f"{label} {verdict(answer)}".encode()).hexdigest()[:16]
+
+
+def _given(task: Task, protocol: Protocol, said: Sequence[base.Answer]) -> list[Answer]:
+    """What was answered but the fixed answers, each once, as the first who gave it said it."""
+    fixed = saying.fixed_names(protocol)
+    counts, first = Counter(), {}
+    for answer in said:
+        if answer.label not in fixed:
+            token = _token(protocol, answer)
+            counts[token] += 1
+            first.setdefault(token, answer)
+    order = sorted(first, key=lambda token: placing.draw("adjudicate", task.pk, token))
+    return [
+        Answer(token, saying.in_words(protocol, first[token]), counts[token], keys=str(place))
+        for place, token in enumerate(order, 1)
+    ]
+
+
+def _words(protocol: Protocol, there: Mapping[str, Part], said: Sequence[base.Answer]) -> list[Words]:
+    """What stands for each role that can be written: what somebody wrote, else the item's own sentence."""
+    found = []
+    for role in protocol.form.edits:
+        written = next((answer.texts[role] for answer in said if role in answer.texts), "")
+        own = there.get(caption(role))
+        found.append(Words(f"{OWN}-{role}", role.replace("_", " "), written or (own.text if own else "")))
+    return found
+
+
 def _options(task: Task, there: Mapping[str, Part], counts: Mapping[str, int]) -> list[Answer]:
     found = []
-    for place, identity in enumerate(drawn(task), 1):
-        part = there.get(identity) or Part(identity)
+    for place, (identity, part) in enumerate(zip(drawn(task), _those(there, drawn(task)), strict=True), 1):
         label = f"{'picture' if part.image else 'sentence'} {place}"
         found.append(Answer(str(place), label, counts.get(identity, 0), part, str(place)))
     return found
 
 
-def _fixed(stage: Stage, counts: Mapping[str, int]) -> list[Answer]:
-    choices = [*PROTOCOLS[stage.protocol].fixed, Choice(CANNOT_JUDGE, "Cannot judge", ("c",))]
+def _fixed(protocol: Protocol, counts: Mapping[str, int]) -> list[Answer]:
+    choices = saying.fixed_choices(protocol)
     return [Answer(one.identity, one.label, counts.get(one.identity, 0), None, " ".join(one.keys)) for one in choices]
 
 

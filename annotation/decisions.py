@@ -32,6 +32,7 @@ AWAITING = "awaiting_adjudication"
 TO_CONFIRM = "awaiting_confirmation"
 ADJUDICATOR = "adjudicator"
 EDITED = "edited"
+EDIT = "edit-"  # of an identity: what a judgment made of one sentence, as an option for whoever comes next
 CONFIRMS = 2  # annotators behind an edit
 CONFIRM_CAP = 3  # whom an edit is shown to before an adjudicator is asked, where the stage says nothing
 
@@ -77,23 +78,25 @@ def decide(
     return _settled(images[0], by, reason)
 
 
-def confirm(given: Sequence[Answer], *, cap: int, reason: Reason) -> Decision:
+def confirm(given: Sequence[Answer], *, cap: int, reason: Reason, overlap: int = 1) -> Decision:
     """`given` in the order of giving; where `cap` of them hold no two alike, an adjudicator is asked."""
     if not given:
         return Decision(OPEN)
+    if len(given) < overlap or (len(given) == 1 and is_edit(given[0].label)):
+        return Decision(OPEN, reason=TO_CONFIRM)
     if len(given) == 1:
-        alone = given[0].label != EDITED
-        return (
-            _with(given[0], _settled(given[0].label, "only_answer", reason))
-            if alone
-            else Decision(OPEN, reason=TO_CONFIRM)
-        )
+        return _with(given[0], _settled(given[0].label, "only_answer", reason))
     votes = Counter(map(verdict, given))
     for answer in given:
         if votes[verdict(answer)] >= CONFIRMS:
             by = "unanimous" if len(votes) == 1 else "majority"
             return _with(answer, _settled(answer.label, by, reason))
     return Decision(OPEN, reason=AWAITING if len(given) >= cap else TO_CONFIRM)
+
+
+def is_edit(label: str) -> bool:
+    """Whether it is somebody's own edit, or another's that was taken as it is."""
+    return label == EDITED or label.startswith(EDIT)
 
 
 def verdict(answer: Answer) -> str:

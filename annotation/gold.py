@@ -11,6 +11,7 @@ from django.db import transaction
 
 from annotation import placing, promotion
 from annotation.models import Attempt, AttemptKind, Kind, Lease, Outcome, Slot, Stage, Task
+from annotation.plans import NO_CHECKS
 from annotation.protocols.base import Ask, NotSuitable
 from annotation.protocols.registry import PROTOCOLS
 from annotation.retrying import anew
@@ -48,6 +49,8 @@ def items_of(stage: Stage) -> set[int]:
 def put(*, stage: Stage, kind: Kind, known: Mapping[Item, Known], by: str) -> list[Task]:
     """Tasks of that kind for these items, all or none. Raises CannotSet."""
     stage = promotion.locked(stage)
+    if PROTOCOLS[stage.protocol].form:
+        raise CannotSet([NO_CHECKS])
     asked, reasons = [], []
     for item in queries.with_material(Item.objects.filter(pk__in=[item.pk for item in known])).order_by("pk"):
         try:

@@ -10,6 +10,7 @@ from functools import cache
 from django.urls import reverse
 from django.utils.safestring import SafeString
 
+from annotation.decisions import EDIT
 from annotation.models import Lease, Task
 from annotation.protocols.base import caption, carried_texts
 from annotation.rows import fetch
@@ -29,7 +30,6 @@ SELECT 'caption-' || role || '-' || position, text FROM benchmarks_caption WHERE
 EDITS = """
 SELECT 'edit-' || id, value FROM annotation_judgment, jsonb_each_text(content->'texts') WHERE id = ANY(%(judgments)s)
 """
-EDIT = "edit-"  # of an identity: what a judgment made of one sentence
 
 Part = Mapping[str, object]  # of a caption: text; of an image: url, width and height in pixels
 

@@ -5,7 +5,7 @@ import json
 from django.db.models import F
 
 from annotation import decisions, promotion
-from annotation.decisions import ADJUDICATOR, EDITED, OPEN, TO_CONFIRM, Decision
+from annotation.decisions import ADJUDICATOR, EDIT, OPEN, TO_CONFIRM, Decision
 from annotation.models import Kind, Outcome, Slot, Stage, StageState, Task
 from annotation.protocols.base import Answer
 from annotation.protocols.registry import PROTOCOLS
@@ -38,17 +38,20 @@ def rule_of(stage: Stage) -> Rule:
     return Rule(PROTOCOLS[stage.protocol], stage.overlap, stage.tie_rule, stage.cap)
 
 
-def settle(task: Task, stage: Stage, answers: list[Answer] | None = None, feeds: bool = True) -> None:
+def settle(
+    task: Task, stage: Stage, answers: list[Answer] | None = None, feeds: bool = True, asked: bool = False
+) -> None:
     """Bring the outcome in line with the counted judgments, and the stages after it with the outcome.
 
     The caller has locked the task's row. An adjudicator's decision stands whatever is judged later. Where the caller
-    knows them, `answers` are what counts, and not `feeds` says that no stage takes from this one.
+    knows them, `answers` are what counts, and not `feeds` says that no stage takes from this one. `asked`: somebody has
+    just asked for one judgment more.
     """
     if task.kind != Kind.JUDGE:
         return
     form = PROTOCOLS[stage.protocol].form
     if answers is None or (form and form.confirms):
-        answers = _confirming(task, stage) if form and form.confirms else list(given(task).values())
+        answers = _confirming(task, stage, asked) if form and form.confirms else list(given(task).values())
     decision = rule_of(stage).settle(answers, task.overlap)
     if len(answers) >= task.overlap and _asks_for_more(task, stage, answers, decision):
         add_slot(task, stage)
@@ -62,26 +65,30 @@ def given(task: Task) -> Given:
     return {pk: Answer(label, json.loads(content)) for pk, label, content in fetch(GIVEN, task=task.pk)}
 
 
-def _confirming(task: Task, stage: Stage) -> list[Answer]:
+def _confirming(task: Task, stage: Stage, asked: bool) -> list[Answer]:
     """What was said of a task whose edits are to be confirmed; the edits become options for who comes next, and a place
     that was added for a confirmation goes where none is needed any more.
     """
     found = given(task)
-    first = {decisions.verdict(answer): pk for pk, answer in reversed(found.items()) if answer.label == EDITED}
-    proposals = [f"edit-{pk}" for pk in sorted(first.values())]
+    first = {decisions.verdict(answer): pk for pk, answer in reversed(found.items()) if decisions.is_edit(answer.label)}
+    proposals = [f"{EDIT}{pk}" for pk in sorted(first.values())]
     if proposals != task.proposals:
         task.proposals = proposals
         Task.objects.filter(pk=task.pk).update(proposals=proposals)
-    if rule_of(stage).settle(list(found.values())).state != OPEN:
+    if not asked and rule_of(stage).settle(list(found.values())).state != OPEN:
         _take_slots_back(task, stage)
     return list(found.values())
 
 
 def _take_slots_back(task: Task, stage: Stage) -> None:
-    """Places beyond the stage's overlap that nobody has ever held."""
-    least = stage.agreement_overlap if task.shared else stage.overlap
-    free = Slot.objects.filter(task=task, number__gt=least, annotator=None, leases=None)
-    gone = sum(1 for slot in free.order_by("-number") if slot.delete())
+    """The last places beyond the stage's overlap, as far as nobody has ever held them and they are kept for nobody."""
+    gone, added = 0, Slot.objects.filter(task=task, number__gt=stage.overlap).order_by("-number")
+    for slot in added.select_for_update(skip_locked=True):  # one that is locked is being claimed, or judged
+        last = slot.number == task.overlap - gone
+        if not last or slot.annotator_id or slot.reserved_id or slot.leases.exists():
+            break
+        slot.delete()
+        gone += 1
     if gone:
         Task.objects.filter(pk=task.pk).update(overlap=F("overlap") - gone)
         task.overlap -= gone

@@ -4,8 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import floor
 
+from annotation.protocols.base import Form
+
 HOUR = 3600
-BATCHES = "batches"  # of states.Strategy
+BATCHES, EVERYONE = "batches", "everyone"  # of states.Strategy
+NO_CHECKS = "Checks and practice compare a pick with the right one; an answer here is more than a pick: there are none."
+ONE_DECIDES = "One annotator decides here, and a second confirms an edit: "
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,13 +37,16 @@ class StagePlan:
         return replace(self, settings={**self.settings, **settings})
 
 
-def contradictions(settings: Mapping[str, object], own_items_apart: bool = False) -> dict[str, str]:
+def contradictions(
+    settings: Mapping[str, object], own_items_apart: bool = False, form: Form | None = None
+) -> dict[str, str]:
     """Settings of a stage that do not go together: the field to mend, and a sentence.
 
-    `own_items_apart`: its items make several questions each, and nobody is to get two of one item.
+    `own_items_apart`: its items make several questions each, and nobody is to get two of one item. `form` is that of
+    the stage's protocol.
     """
-    found = {}
-    if own_items_apart and settings.get("strategy") in (BATCHES, "everyone"):
+    found = _against(form, settings) if form else {}
+    if own_items_apart and settings.get("strategy") in (BATCHES, EVERYONE):
         found["apart_from"] = "A batch holds all questions of its items; keep the stage apart from itself in a pool."
     if settings.get("strategy") == BATCHES and not settings.get("batch_size"):
         found["batch_size"] = "How many items has a batch?"
@@ -48,6 +55,20 @@ def contradictions(settings: Mapping[str, object], own_items_apart: bool = False
         found["agreement_overlap" if items else "agreement_items"] = "An agreement sample needs both numbers."
     if settings.get("cap") and settings["cap"] < (settings.get("overlap") or 1):
         found["cap"] = "No less than the judgments an item."
+    return found
+
+
+def _against(form: Form, settings: Mapping[str, object]) -> dict[str, str]:
+    """What does not go with answers that are more than a pick."""
+    found = {"check_rate": NO_CHECKS} if settings.get("check_rate") else {}
+    if not form.confirms:
+        return found
+    if (settings.get("overlap") or 1) > 1:
+        found["overlap"] = f"{ONE_DECIDES}leave it at 1."
+    if settings.get("agreement_items"):
+        found["agreement_items"] = f"{ONE_DECIDES}leave the sample empty."
+    if settings.get("strategy") in (BATCHES, EVERYONE):
+        found["strategy"] = f"{ONE_DECIDES}a batch would never reach a second one. Take the pool, or name annotators."
     return found
 
 

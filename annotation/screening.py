@@ -10,6 +10,7 @@ from annotation.gold import CannotSet, Known
 from annotation.models import Kind, Stage, Task
 from annotation.pasted import Line, Unreadable, keys_in, read_lines
 from annotation.placing import draw
+from annotation.plans import NO_CHECKS
 from annotation.promotion import locked
 from annotation.protocols.base import nothing_right
 from annotation.protocols.registry import PROTOCOLS
@@ -29,6 +30,8 @@ def revise(*, stage: Stage, by: str, **settings) -> Stage:
         stage.full_clean(validate_unique=False, validate_constraints=True)
     except ValidationError as error:
         raise CannotSet([f"{field}: {' '.join(found)}" for field, found in error.message_dict.items()]) from None
+    if stage.check_rate and PROTOCOLS[stage.protocol].form:
+        raise CannotSet([NO_CHECKS])
     stage.save(update_fields=SETTINGS)
     checks.top_up(stage=stage)
     events.record(by=by, verb="revised screening", subject=stage, **settings)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from django import forms
 
 from annotation.models import OnFailure, Promotion, Stage, Strategy, Study, StudyState, TieRule
-from annotation.plans import Assumed, StagePlan, contradictions
+from annotation.plans import NO_CHECKS, Assumed, StagePlan, contradictions
 from annotation.protocols.registry import PROTOCOLS
 from benchmarks.models import Benchmark, Item
 
@@ -94,7 +94,10 @@ class StageForm(forms.Form):
         super().__init__(data, prefix=plan.called, initial=starting(plan, before, assumed))
         choices = [(stage.called, stage.called) for stage in before] + [(plan.called, "this stage itself")]
         self.fields["apart_from"].choices = choices
-        for name in [*([] if plan.source else ["promotion"]), *([] if feeds else ["kept"])]:
+        gone = [] if plan.source else ["promotion"]
+        gone += [] if feeds else ["kept"]
+        gone += ["check_rate", "training_pass"] if self.no_checks else []
+        for name in gone:
             del self.fields[name]
 
     MAIN = ("overlap", "tie_rule", "quota", "strategy", "batch_size", "sample", "agreement_items", "agreement_overlap")
@@ -102,6 +105,11 @@ class StageForm(forms.Form):
     @property
     def title(self) -> str:
         return PROTOCOLS[self.plan.protocol].title
+
+    @property
+    def no_checks(self) -> str:
+        """Why there can be no checks; empty where there can."""
+        return NO_CHECKS if PROTOCOLS[self.plan.protocol].form else ""
 
     @property
     def main(self) -> list[forms.BoundField]:
@@ -120,7 +128,8 @@ class StageForm(forms.Form):
         given = super().clean()
         own_items_apart = self.plan.called in given.get("apart_from", ()) and self.assumed.tasks > 1
         if not {"batch_size", "agreement_items", "agreement_overlap", "cap", "overlap"} & set(self.errors):
-            for name, sentence in contradictions(given, own_items_apart).items():
+            form = PROTOCOLS[self.plan.protocol].form
+            for name, sentence in contradictions(given, own_items_apart, form).items():
                 self.add_error(name, sentence)
         return given
 

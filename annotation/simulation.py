@@ -2,9 +2,9 @@
 
 An annotator answers a task's truth with probability 1 - error rate, else one of the other answers, each as likely. The
 truth is what is known of a check, of the item, or of the question by its construction (a baseline's); where nothing is
-known, a fixed one is drawn from the item's id. Which place on the screen holds which option is read from the database
-by the lease's token; no page says it (law 4). They go from stage to stage as people do, and come back while there is
-work.
+known, a fixed one is drawn from the item's id. Where an answer is more than a pick, they send what its form makes up,
+whatever the error rate. Which place on the screen holds which option is read from the database by the lease's token; no
+page says it (law 4). They go from stage to stage as people do, and come back while there is work.
 
 Thinking takes a log-normal time with a median of 6 s and a sigma of 0.5 (so 95 % lie between 2.3 s and 16 s). It is
 sent as the measured time and not waited for, unless `pace` says so. Stated like this, it is no claim about people.
@@ -25,6 +25,7 @@ from django.urls import reverse
 
 from annotation import participants, training
 from annotation.forms_client import Form, Page, Unreachable, Visitor
+from annotation.material import texts_of
 from annotation.models import Annotator, AttemptKind, Lease, Study, Task
 from annotation.protocols.registry import PROTOCOLS
 from benchmarks import events
@@ -144,7 +145,7 @@ class Simulated:
     def _judge(self, screen: Form) -> str:
         active, elapsed = thinking_ms(self.rng)
         time.sleep(elapsed / 1000 * self.plan.pace)
-        values = {**screen.values, "answer": self._answer(screen), "active": active, "elapsed": elapsed}
+        values = {**screen.values, **self._answer(screen), "active": active, "elapsed": elapsed}
         if not self._send(screen.action, values):
             return "other"
         self.tally.judgments += 1
@@ -152,10 +153,14 @@ class Simulated:
             self._undo()
         return "judged"
 
-    def _answer(self, screen: Form) -> str:
+    def _answer(self, screen: Form) -> dict[str, str]:
+        """The screen's fields as they fill them in."""
         leases = Lease.objects.select_related("task__item", "task__stage")
         lease = leases.get(token=screen.values["lease"])
-        return self._pick(lease.task, lease.shown)
+        form = PROTOCOLS[lease.task.stage.protocol].form
+        if form is not None:
+            return form.made_up(self.rng, lease.shown, texts_of(lease.task, lease.shown))
+        return {"answer": self._pick(lease.task, lease.shown)}
 
     def _pick(self, task: Task, shown: list[str]) -> str:
         protocol = task.stage.protocol

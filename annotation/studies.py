@@ -72,7 +72,7 @@ def _create_stage(study: Study, plan: StagePlan, made: Mapping[str, Stage], posi
     if unknown:
         raise CannotCreate(f"Stage {name} names {', '.join(sorted(unknown))}, which is no stage before it.")
     own_items_apart = name in (plan.apart_from or ()) and tasks_an_item(plan.protocol) > 1
-    if wrong := contradictions(plan.settings, own_items_apart):
+    if wrong := contradictions(plan.settings, own_items_apart, protocol.form):
         raise CannotCreate("\n".join(f"Stage {name}, {field}: {sentence}" for field, sentence in wrong.items()))
     stage = Stage(study=study, position=position, name=name, protocol=plan.protocol, **{"seed": seed, **plan.settings})
     stage.source, stage.after = made.get(plan.source), made.get(plan.after)

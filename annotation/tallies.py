@@ -79,7 +79,8 @@ class Rule(NamedTuple):
     def settle(self, given: Sequence[Answer], overlap: int | None = None) -> Decision:
         """What the answers come to, with what goes with it."""
         if self.protocol.form and self.protocol.form.confirms:
-            return confirm(given, cap=self.cap or CONFIRM_CAP, reason=self.protocol.reason)
+            wanted = overlap or self.overlap
+            return confirm(given, cap=self.cap or CONFIRM_CAP, reason=self.protocol.reason, overlap=wanted)
         decision = self.decide([answer.label for answer in given], overlap)
         return replace(decision, content=content_of(decision.outcome, given))
 

@@ -14,7 +14,13 @@ document.addEventListener("keydown", (event) => {
     if (!radio.dataset.keys.split(" ").includes(key)) continue;
     event.preventDefault();
     radio.checked = true;
-    note.focus();
+    (document.getElementById(radio.dataset.leads) ?? note).focus();
     return;
   }
+});
+
+// Whoever writes has picked their own words.
+form?.addEventListener("input", ({ target }) => {
+  const picks = target.dataset.picks;
+  if (picks) form.querySelector(`input[name=verdict][value="${picks}"]`).checked = true;
 });

@@ -68,9 +68,14 @@ def hours(minutes: float | None) -> str:
 @register.filter
 def words(name: str) -> str:
     """An outcome or a reason as people read it; `candidate-2` is the third image."""
-    if name.startswith("caption-"):
-        return f"{name.split('-')[1]} caption".replace("_", " ")
     role, _, number = name.rpartition("-")
+    if role == "caption-candidate":
+        return f"candidate {int(number) + 1}"
+    if name.startswith("caption-"):
+        another = f" {int(number) + 1}" if number.isdecimal() and int(number) else ""
+        return f"{name.split('-')[1]} caption{another}".replace("_", " ")
+    if role == "edit":
+        return "somebody’s edit"
     if role in IMAGES and number.isdecimal():
         return f"{IMAGES[role]} {int(number) + 1}" if role == "candidate" else IMAGES[role]
     return WORDS.get(name, name.replace("_", " "))

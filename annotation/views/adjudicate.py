@@ -64,7 +64,10 @@ def _do(request: HttpRequest, stage: Stage, task: Task) -> str:
         adjudication.send_back(**given)
         return "Sent back: one judgment more is asked for."
     verdict = request.POST.get("verdict", "")
-    said = {"reason": verdict} if verdict == adjudication.FLAGGED else {"answer": cases.answer_of(task, verdict)}
+    said = {"reason": verdict}
+    if verdict != adjudication.FLAGGED:
+        answer = cases.said(task, stage, request.POST)
+        said = {"answer": answer.label, "content": answer.content}
     settles = "settle_flags" in request.POST
     outcome = adjudication.decide(**given, **said, adjudicator=request.user, settles=settles)
     if outcome is None or (PROTOCOLS[stage.protocol].measures and outcome.state == KEPT):

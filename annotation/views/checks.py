@@ -9,6 +9,8 @@ from django.views.decorators.http import require_http_methods
 from annotation import access, checks, gold, passing, pasted, screening, training
 from annotation.gold import CannotSet
 from annotation.models import Kind, Stage
+from annotation.plans import NO_CHECKS
+from annotation.protocols.registry import PROTOCOLS
 from annotation.setup_forms import FAILURES, PercentField
 from benchmarks import events
 from benchmarks.access import staff_only
@@ -68,10 +70,13 @@ def forms_of(stage: Stage, do: str, sent) -> dict[str, forms.Form]:
         Kind.TRAINING.value: (KnownForm, {"benchmark": stage.study.benchmark_id}),
         "questions": (QuestionsForm, {"text": pasted.write_questions(stage.comprehension)}),
     }
-    return {
+    found = {
         name: form(sent if name == do else None, initial=start, auto_id=f"{name}-%s")
         for name, (form, start) in made.items()
     }
+    for name in ("check_rate", "training_pass") if PROTOCOLS[stage.protocol].form else ():
+        del found["settings"].fields[name]
+    return found
 
 
 def _do(request: HttpRequest, stage: Stage, form: forms.Form | None) -> str:
@@ -106,6 +111,7 @@ def _page(request: HttpRequest, stage: Stage, bound: dict[str, forms.Form], stat
     screens = stage.batch_size or 100
     context = {
         "section": "studies", "study": stage.study, "stage": stage, "forms": bound, "checks": found,
+        "no_checks": NO_CHECKS if PROTOCOLS[stage.protocol].form else "",
         "live": sum(task.live for task in found),
         "screens": screens, "wanted": passing.checks_for(screens, stage.check_rate),
         "practice": list(stage.tasks.filter(kind=Kind.TRAINING).select_related("item__benchmark").order_by("pk")),

@@ -1,0 +1,45 @@
+"""Answers as managers read them: which are the same, what they say, and which every task has beside its options."""
+
+from collections.abc import Mapping
+
+from annotation.decisions import verdict
+from annotation.protocols.base import CANNOT_JUDGE, Answer, Choice, Protocol
+from annotation.templatetags.figures import words
+
+# What two judgments have in common that say the same. Where an edit is to be confirmed, that is the words.
+SAME = """CASE WHEN %(confirms)s THEN coalesce(nullif(judgment.content->'texts', '{}')::text, judgment.answer)
+               ELSE judgment.answer END"""
+
+
+def confirms(protocol: Protocol) -> bool:
+    return bool(protocol.form and protocol.form.confirms)
+
+
+def same(protocol: Protocol, answer: Answer) -> str:
+    """`SAME`, of an answer."""
+    return verdict(answer) if confirms(protocol) else answer.label
+
+
+def in_words(protocol: Protocol, answer: Answer) -> str:
+    """What an annotator said, or an adjudicator; without its content, a label alone."""
+    if protocol.form is None or (not answer.content and answer.label in fixed_names(protocol)):
+        return words(answer.label)
+    return protocol.form.say(answer)
+
+
+def fixed_choices(protocol: Protocol) -> list[Choice]:
+    """The answers that every task has: those of the protocol, what drops an item by its form, and cannot judge."""
+    found = list(protocol.fixed)
+    if protocol.form:
+        drops = {label: why for label, why in protocol.drops.items() if label != CANNOT_JUDGE}
+        found += [Choice(label, f"Drop: {words(why)}", (label[0],)) for label, why in drops.items()]
+    return [*found, Choice(CANNOT_JUDGE, "Cannot judge", ("c",))]
+
+
+def fixed_names(protocol: Protocol) -> list[str]:
+    return [choice.identity for choice in fixed_choices(protocol)]
+
+
+def for_sql(protocol: Protocol) -> Mapping[str, object]:
+    """What a statement must know of a protocol to tell answers apart: `alike`, `fixed` and, for `SAME`, `confirms`."""
+    return {"alike": protocol.alike, "fixed": fixed_names(protocol), "confirms": confirms(protocol)}

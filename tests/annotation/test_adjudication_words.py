@@ -1,0 +1,194 @@
+"""Adjudication where an answer is more than a pick: an answer is adopted, or the adjudicator writes what stands."""
+
+import pytest
+
+from annotation import adjudication, cases
+from annotation.models import Outcome, Task
+from annotation.plans import StagePlan
+from annotation.protocols.base import Answer
+from tests import make, worded
+
+pytestmark = pytest.mark.django_db
+FIRST, SECOND, THIRD = "A cat is lying on a mat.", "There is a cat on a mat.", "A mat has a cat on it."
+
+
+def decide(task: Task, said: Answer, **more) -> Outcome:
+    given = {"by": "user:7", "seen": adjudication.seen(task), "note": "I read them.", **more}
+    return adjudication.decide(task=task, answer=said.label, content=said.content, **given)
+
+
+@pytest.fixture
+def three() -> Task:
+    """Three different edits: the stage's cap."""
+    here = worded.stage()
+    for words in (FIRST, SECOND, THIRD):
+        worded.edits(here, words)
+    return Task.objects.select_related("stage__study").get()
+
+
+def test_what_waits_for_a_confirmation_waits_for_no_adjudicator():
+    here = worded.stage()
+    worded.edits(here, FIRST)
+    assert cases.queue(here) == []
+    worded.edits(here, SECOND)
+    assert cases.queue(here) == []
+    worded.edits(here, THIRD)
+    assert cases.queue(here) == [(Task.objects.get().pk, "awaiting")]
+
+
+def test_an_edit_and_its_confirmation_are_no_disagreement():
+    here = worded.stage()
+    made = worded.edits(here, FIRST)
+    worded.picks(here, f"edit-{made.pk}")
+    assert Outcome.objects.get().content["texts"] == {"second_positive": FIRST}
+    assert cases.queue(here) == []
+
+
+def test_every_answer_is_there_in_words_with_its_count_and_no_name(three):
+    case = cases.case(three, three.stage)
+    assert sorted(answer.label for answer in case.options) == sorted(f"edited to “{w}”" for w in (FIRST, SECOND, THIRD))
+    assert [(answer.count, answer.keys) for answer in case.options] == [(1, "1"), (1, "2"), (1, "3")]
+    assert [(answer.value, answer.keys) for answer in case.fixed] == [("reject", "r"), ("cannot_judge", "c")]
+    assert [part.text for part in case.shown if part.text] == [worded.TEXTS["positive"][0], worded.TEXTS["negative"][0]]
+
+
+def test_an_answer_that_was_given_is_adopted_with_its_content(three):
+    wanted = next(one for one in cases.case(three, three.stage).options if SECOND in one.label)
+    said = cases.said(three, three.stage, {"verdict": wanted.value})
+    found = decide(three, said)
+    assert (found.state, found.outcome, found.by) == ("kept", "edited", "adjudicator")
+    assert found.content == {"texts": {"second_positive": SECOND}, "from": {"second_positive": "caption-candidate-0"}}
+
+
+def test_own_words_are_made_of_the_nearest_sentence(three):
+    said = adjudication.own_words(three, three.stage, {"second_positive": "On a mat a  cat sits."})
+    found = decide(three, said)
+    assert found.outcome == "edited" and found.content["texts"] == {"second_positive": "On a mat a cat sits."}
+    assert found.content["from"] == {"second_positive": "caption-candidate-1"}
+
+
+def test_own_words_that_are_an_option_are_that_option(three):
+    said = adjudication.own_words(three, three.stage, {"second_positive": worded.TEXTS["candidate"][2]})
+    assert decide(three, said).outcome == "caption-candidate-2"
+
+
+@pytest.mark.parametrize("words", ["", "  ", worded.TEXTS["negative"][0], "x" * 1001])
+def test_own_words_must_pass_what_an_annotators_must(three, words):
+    with pytest.raises(adjudication.Unfit, match="sentence"):
+        adjudication.own_words(three, three.stage, {"second_positive": words})
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        Answer("edited"),
+        Answer("edited", {"texts": {"second_positive": worded.TEXTS["negative"][0]}}),
+        Answer("edited", {"texts": {"negative": "A dog."}, "from": {"second_positive": "caption-candidate-0"}}),
+        Answer("caption-candidate-0", {"texts": {"second_positive": "Other words."}}),
+        Answer("caption-candidate-9"),
+        Answer("reject", {"texts": {"second_positive": FIRST}}),
+        Answer("flagged"),
+    ],
+)
+def test_what_nobody_could_have_answered_is_refused(three, said):
+    with pytest.raises(adjudication.Unfit):
+        decide(three, said)
+    assert not Outcome.objects.exists()
+
+
+def test_a_fixed_answer_drops_it_with_the_protocol_s_reason(three):
+    found = decide(three, cases.said(three, three.stage, {"verdict": "reject"}))
+    assert (found.state, found.outcome, found.reason, found.content) == ("dropped", "reject", "rejected", {})
+
+
+def test_whoever_saw_other_words_is_told(three):
+    seen = adjudication.seen(three)
+    first, second = (Answer("reject"), adjudication.own_words(three, three.stage, {"second_positive": "A cat lies."}))
+    decide(three, first)
+    with pytest.raises(adjudication.Changed):
+        decide(three, second, seen=seen)
+    seen = adjudication.seen(three)
+    decide(three, second)
+    third = adjudication.own_words(three, three.stage, {"second_positive": "A cat lies down."})
+    with pytest.raises(adjudication.Changed):
+        decide(three, third, seen=seen)
+
+
+def test_the_same_request_again_is_the_same_decision(three):
+    said = adjudication.own_words(three, three.stage, {"second_positive": "A cat lies."})
+    seen = adjudication.seen(three)
+    assert decide(three, said, seen=seen) == decide(three, said, seen=seen)
+
+
+def test_a_settled_item_that_is_sent_back_waits_for_one_judgment_more():
+    here = worded.stage()
+    worded.picks(here)
+    task = Task.objects.get()
+    adjudication.send_back(task=task, by="user:7", seen=adjudication.seen(task), note="Look again.")
+    assert not Outcome.objects.exists() and task.slots.count() == 2
+    worded.picks(here)
+    assert Outcome.objects.get().by == "unanimous"
+
+
+class TestPromotion:
+    """What an adjudicator writes goes on to the stage that asks about the three sentences, and comes back."""
+
+    @pytest.fixture
+    def first(self) -> Task:
+        plans = [StagePlan(worded.PARAPHRASE, "one"), StagePlan(worded.TRIPLET, "two", source="one", apart_from=[])]
+        here = worded.study(*plans).stages.select_related("study").get(position=1)
+        for words in (FIRST, SECOND, THIRD):
+            worded.edits(here, words)
+        return Task.objects.select_related("stage__study").get()
+
+    def carried(self) -> list[dict]:
+        return list(Task.objects.filter(stage__position=2, live=True).values_list("carried", flat=True))
+
+    def test_the_words_go_on_and_come_back(self, first):
+        decide(first, adjudication.own_words(first, first.stage, {"second_positive": "A cat lies."}))
+        assert self.carried() == [{"caption-second_positive": "A cat lies."}]
+        decide(first, Answer("reject"))
+        assert self.carried() == []
+        decide(first, adjudication.own_words(first, first.stage, {"second_positive": "A cat lies."}))
+        assert self.carried() == [{"caption-second_positive": "A cat lies."}]
+        adjudication.withdraw(task=first, by="user:7", seen=adjudication.seen(first))
+        assert self.carried() == []
+
+    def test_three_sentences_are_written_with_every_guideline_kept(self, first):
+        decide(first, adjudication.own_words(first, first.stage, {"second_positive": "A cat lies on a mat."}))
+        task = Task.objects.select_related("stage__study").get(stage__position=2, live=True)
+        case = cases.case(task, task.stage)
+        assert [(one.role, one.text) for one in case.words] == [
+            ("positive", worded.TEXTS["positive"][0]), ("second positive", "A cat lies on a mat."),
+            ("negative", worded.TEXTS["negative"][0]),
+        ]  # fmt: skip
+        texts = {"positive": "A cat sits on a mat.", "second_positive": "A cat is on a mat.", "negative": "No cat."}
+        found = decide(task, adjudication.own_words(task, task.stage, texts))
+        assert found.outcome == "edited" and all(found.content["guidelines"].values())
+        assert found.content["texts"] == {"second_positive": "A cat is on a mat.", "negative": "No cat."}
+
+    def test_what_is_left_as_it_was_is_valid(self, first):
+        decide(first, adjudication.own_words(first, first.stage, {"second_positive": "A cat lies on a mat."}))
+        task = Task.objects.select_related("stage__study").get(stage__position=2, live=True)
+        case = cases.case(task, task.stage)
+        sent = {"verdict": cases.OWN, **{one.name: one.text for one in case.words}}
+        assert decide(task, cases.said(task, task.stage, sent)).outcome == "valid"
+
+
+def test_a_ranking_that_was_given_is_adopted_and_no_other():
+    texts = {**worded.TEXTS, "second_positive": ["A cat rests on a mat."]}
+    plan = StagePlan(worded.RANK, settings={"overlap": 2, "tie_rule": "adjudicate"})
+    here = worded.stage(plan, texts=texts)
+    for steps in ("112", "121"):
+        person = make.annotator(here.study)
+        lease = worded.hold(person, here)
+        order = dict(zip(("positive", "second_positive", "negative"), steps, strict=True))
+        places = {f"step-{place}": order[one.split("-")[1]] for place, one in enumerate(lease.shown, 1)}
+        worded.send(person, lease, **places)
+    task = Task.objects.get()
+    labels = {answer.label: answer for answer in cases.case(task, here).options}
+    assert set(labels) == {"positive and second positive, then negative", "positive and negative, then second positive"}
+    said = cases.said(task, here, {"verdict": labels["positive and second positive, then negative"].value})
+    assert decide(task, said).outcome == "positive=second_positive>negative"
+    with pytest.raises(adjudication.Unfit):
+        decide(task, Answer("negative>positive>second_positive"))
