@@ -1,0 +1,231 @@
+"""What can be constructed from a file of rows, by name: each kind reads its fields and makes items or keeps rows. Pure.
+
+A new kind is a function here and a line in KINDS; docs/construction.md says what each reads.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from math import isfinite
+
+from benchmarks.construction import order, refinement, rows, spatial, swaps, tagging, templates
+from benchmarks.construction.batch import Batch, Dropped, construct
+from benchmarks.construction.replacement_words import Replacement
+from benchmarks.construction.replacements import TABLES, hard_positive
+from benchmarks.formats.base import ProblemLog
+from benchmarks.formats.table import Row
+from benchmarks.records import CaptionRecord, ItemRecord
+
+MODELS = ("grammar", "plausibility")  # SugarCrepe's two text models
+FALSE = ("0", "false", "False")
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """The rows of a file that has this name; problems go to the log, and nothing counts once it has one."""
+
+    file: str
+    rows: Sequence[Row]
+    log: ProblemLog
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Constructed:
+    """`items` are what was made of rows, or `kept` the rows that stay; `facts` say more in the report (JSON values)."""
+
+    read: int
+    dropped: list[tuple[int, str]]
+    items: list[ItemRecord] | None = None
+    kept: list[Row] | None = None
+    facts: dict[str, object] = field(default_factory=dict)
+
+    @property
+    def made(self) -> list:
+        return self.kept if self.items is None else self.items
+
+
+def aro_relation(given: Given) -> Constructed:
+    """Items from the fields subject, relation and object."""
+    fields = ("subject", "relation", "object")
+
+    def make(row: Row) -> ItemRecord:
+        parts = [text(row, name, given) for name in fields]
+        item = rows.item(row, given.file, given.log, *fields)
+        return paired(item, templates.relation_captions(*parts), "relation", parts[1])
+
+    return items_of(construct(numbered(given), make))
+
+
+def aro_attribution(given: Given) -> Constructed:
+    """Items from the fields attribute1, object1, attribute2 and object2."""
+    fields = ("attribute1", "object1", "attribute2", "object2")
+
+    def make(row: Row) -> ItemRecord:
+        parts = [text(row, name, given) for name in fields]
+        pair, attributes = templates.attribution_captions(*parts), parts[::2]
+        item = rows.item(row, given.file, given.log, *fields)
+        made = paired(item, pair, "attribution", " vs ".join(sorted(attributes)))
+        return replace(made, meta={**made.meta, "attributes": attributes})
+
+    return items_of(construct(numbered(given), make))
+
+
+def order_task(given: Given) -> Constructed:
+    """Items with a caption in its one form and its four wrong orders as negatives, in the order of ARO's Table 1."""
+    tagger = tagging.tagger()
+
+    def make(row: Row) -> ItemRecord:
+        item = captioned(row, given)
+        positive, wrong = order.perturbed(item.caption("positive"), tagger.tags, given.seed)
+        captions = (CaptionRecord("positive", positive), *(CaptionRecord("negative", one) for one in wrong.values()))
+        meta = {**item.meta, "caption": item.caption("positive"), "perturbations": list(wrong)}
+        return replace(item, type="order", subtype="", captions=captions, meta=meta)
+
+    return items_of(construct(numbered(given), make), seed=given.seed, tagger=tagger.name)
+
+
+def swap_positives(given: Given) -> Constructed:
+    """The items with a second positive caption, their phrases swapped."""
+
+    def make(row: Row) -> ItemRecord:
+        item = captioned(row, given)
+        return hard(item, swaps.swapped_phrases(item.caption("positive")), "swap", "att")
+
+    return items_of(construct(numbered(given), make))
+
+
+def replace_positives(given: Given) -> Constructed:
+    """The items with a second positive caption, one word replaced. Subtype rel or att says which table; else both."""
+    counts: Counter[str] = Counter()
+
+    def make(row: Row) -> ItemRecord:
+        item = captioned(row, given)
+        tables = [item.subtype] if item.subtype in TABLES else list(TABLES)
+        table = [entry for name in tables for entry in TABLES[name]]
+        negative = item.caption("negative") if item.captions_as("negative") else ""
+        found = hard_positive(item.caption("positive"), negative, table)
+        made = hard(item, found.text, "replace", subtype(found.replacement, tables))
+        counts[found.replacement.name] += 1
+        return made
+
+    made = construct(numbered(given), make)
+    return items_of(made, words=dict(counts.most_common()))
+
+
+def subtype(replacement: Replacement, tables: Sequence[str]) -> str:
+    """The table that has the word; empty where both have it (`sitting`) and the row does not say."""
+    words = set(replacement.words)
+    having = [name for name in tables if any(words & set(entry.words) for entry in TABLES[name])]
+    return having[0] if len(having) == 1 else ""
+
+
+def spatial_candidates(given: Given) -> Constructed:
+    """Items with both positives, the nearest negative, and the next nearest as candidates."""
+    by_row = {row.number: row for row in given.rows}
+    found = spatial.candidates([statement(row, given) for row in given.rows])
+    items = [triplet_item(made, by_row[made.of.row], given) for made in found.made]
+    facts = {
+        "second_positives": dict(Counter(made.origin for made in found.made)),
+        "negatives": {str(count): n for count, n in sorted(Counter(len(m.negatives) for m in found.made).items())},
+    }
+    return Constructed(found.read, found.dropped, items, facts=facts)
+
+
+def statement(row: Row, given: Given) -> spatial.Said:
+    fields = (text(row, name, given) for name in ("image", "caption", "subject", "relation", "object"))
+    return spatial.Said(*fields, true=str(row.values.get("label", "1")) not in FALSE, row=row.number)
+
+
+def triplet_item(made: spatial.Triplet, row: Row, given: Given) -> ItemRecord:
+    item = rows.item(row, given.file, given.log, "caption", "label")
+    nearest, *others = made.negatives
+    texts = [("positive", made.of.caption), ("second_positive", made.second), ("negative", nearest)]
+    texts += [("candidate", text) for text in others]
+    captions = tuple(CaptionRecord(*one) for one in texts)
+    return replace(item, type="spatial", subtype="", captions=captions, meta={**item.meta, "second_positive": made.origin})
+
+
+def refine(given: Given) -> Constructed:
+    """The rows that stay, as they stand, by each row's four scores."""
+    gaps = [(gap(row, MODELS[0], given), gap(row, MODELS[1], given)) for row in given.rows]
+    if given.log.count:
+        return Constructed(len(gaps), [], kept=[])
+    found = refinement.refine(gaps, given.seed)
+    dropped = [(given.rows[place].number, reason) for place, reason in found.dropped]
+    accuracy = {
+        model: {"before": found.before[place], "after": found.after[place]} for place, model in enumerate(MODELS)
+    }
+    facts = {"seed": given.seed, "cells": refinement.CELLS, "accuracy": accuracy}
+    return Constructed(len(gaps), dropped, kept=[given.rows[place] for place in found.kept], facts=facts)
+
+
+def gap(row: Row, model: str, given: Given) -> float:
+    """The model's score of the positive caption minus that of the negative; 0 with a problem where one is missing."""
+    return score(row, f"{model}_positive", given) - score(row, f"{model}_negative", given)
+
+
+def score(row: Row, name: str, given: Given) -> float:
+    """From a column, or from `meta` of an item in Winnow's manifest."""
+    meta = row.values.get("meta")
+    value = row.values.get(name, meta.get(name) if isinstance(meta, dict) else None)
+    try:
+        number = float(value) if not isinstance(value, bool) else float("nan")
+    except (TypeError, ValueError):
+        number = float("nan")
+    if isfinite(number) and 0 <= number <= 1:
+        return number
+    given.log.error("WRONG_VALUE", given.file, row.number, name, "Give the model's score, from 0 to 1.")
+    return 0.0
+
+
+def numbered(given: Given) -> list[tuple[int, Row]]:
+    return [(row.number, row) for row in given.rows]
+
+
+def text(row: Row, name: str, given: Given) -> str:
+    return rows.words(row, name, given.file, given.log)
+
+
+def captioned(row: Row, given: Given) -> ItemRecord:
+    """The row's item. Where it has a problem, the row is dropped: the log refuses the whole anyway."""
+    item = rows.captioned(row, given.file, given.log)
+    if item is None:
+        raise Dropped("the row has problems")
+    return item
+
+
+def paired(item: ItemRecord, pair: templates.Pair, type: str, subtype: str) -> ItemRecord:
+    """With both captions, and type and subtype as ARO's released lists give them (benchmarks/formats/aro.py)."""
+    captions = (CaptionRecord("positive", pair.positive), CaptionRecord("negative", pair.negative))
+    return replace(item, type=type, subtype=subtype, captions=captions)
+
+
+def hard(item: ItemRecord, second: str, type: str, subtype: str) -> ItemRecord:
+    """With that second positive caption. Raises Dropped where it would be no item, or take another's place."""
+    if item.captions_as("second_positive"):
+        raise Dropped("the item has a second positive caption")
+    if any(one.role == "negative" and one.text in (second, item.caption("positive")) for one in item.captions):
+        raise Dropped("the negative is the very text of a positive caption")
+    return replace(item.with_captions({"second_positive": second}), type=type, subtype=subtype)
+
+
+def items_of(batch: Batch[ItemRecord], **facts: object) -> Constructed:
+    return Constructed(batch.read, batch.dropped, batch.made, facts=facts)
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    make: Callable[[Given], Constructed]
+    says: str
+
+
+KINDS = {
+    "aro-relation": Kind(aro_relation, "ARO's relation captions, from subject, relation and object"),
+    "aro-attribution": Kind(aro_attribution, "ARO's attribution captions, from attribute1, object1, …"),
+    "order": Kind(order_task, "ARO's four wrong orders of each caption"),
+    "swap-positives": Kind(swap_positives, "hard positives of VG-Attribution captions, phrases swapped"),
+    "replace-positives": Kind(replace_positives, "hard positives, a relation or attribute replaced"),
+    "spatial-candidates": Kind(spatial_candidates, "Spatial VISLA's triplets, from VSR's captions"),
+    "refine": Kind(refine, "SugarCrepe's adversarial refinement, by the scores of two text models"),
+}

@@ -1,0 +1,133 @@
+"""ARO's order perturbations (§2.2, Table 1): the words of a caption in four wrong orders. Pure.
+
+Captions are first brought into one form, words in small letters without punctuation around them: otherwise a capital
+or a full stop in mid-sentence would tell a shuffled caption, whatever its order. What holds a word together (`t-shirt`,
+`man's`, `7:30`) stays. The same seed and words give the same order, whatever else is perturbed with them.
+"""
+
+from collections.abc import Callable, Sequence
+from itertools import combinations
+from random import Random
+
+from benchmarks.construction.batch import Dropped
+from benchmarks.construction.tagging import ADJECTIVE, NOUN, Tags
+
+Words = Sequence[str]
+Chunks = list[list[str]]
+SIZE = 3  # words of a trigram
+
+
+def words_of(caption: str) -> list[str]:
+    """The words in small letters, without the marks at their ends; a mark that stands alone is no word."""
+    stripped = (word.strip(edges(word)) for word in caption.lower().split())
+    return [word for word in stripped if word]
+
+
+def edges(word: str) -> str:
+    """Every character of the word that is neither letter nor digit."""
+    return "".join({character for character in word if not character.isalnum()})
+
+
+def shuffle_nouns_adjectives(words: Words, tags: Words, rng: Random) -> list[str]:
+    """Nouns change places with nouns, adjectives with adjectives, as the example in ARO's Table 1 has it."""
+    groups = ([place for place, tag in enumerate(tags) if tag == kind] for kind in (NOUN, ADJECTIVE))
+    return at_places(words, list(groups), rng)
+
+
+def shuffle_others(words: Words, tags: Words, rng: Random) -> list[str]:
+    """Everything but nouns and adjectives changes places (ARO Table 1)."""
+    return at_places(words, [[place for place, tag in enumerate(tags) if tag not in (NOUN, ADJECTIVE)]], rng)
+
+
+def shuffle_trigrams(words: Words, tags: Words, rng: Random) -> list[str]:
+    """Groups of three words change places and stay whole (ARO Table 1).
+
+    Where words are left over, their shorter group is drawn among the places: in the paper's example it is the third.
+    """
+    splits = [chunks for chunks in all_splits(words) if movable(chunks)]
+    if not splits:
+        raise Dropped("nothing would change")
+    chunks = rng.choice(splits)
+    return until_changed(list(words), lambda: joined(rng.sample(chunks, len(chunks))))
+
+
+def shuffle_within_trigrams(words: Words, tags: Words, rng: Random) -> list[str]:
+    """Words change places within each group of three, counted from the left; the groups stay (ARO Table 1)."""
+    places = range(len(words))
+    return at_places(words, [list(places[start : start + SIZE]) for start in places[::SIZE]], rng)
+
+
+PERTURBATIONS: dict[str, Callable[[Words, Words, Random], list[str]]] = {
+    "nouns and adjectives": shuffle_nouns_adjectives,
+    "all but nouns and adjectives": shuffle_others,
+    "trigrams": shuffle_trigrams,
+    "within trigrams": shuffle_within_trigrams,
+}
+
+
+def perturbed(caption: str, tags: Tags, seed: int) -> tuple[str, dict[str, str]]:
+    """The caption in its one form, and its four wrong orders by name (ARO §2.2, Table 1).
+
+    Each is drawn among the orders that read otherwise than the caption. Raises Dropped, with the perturbation's name,
+    where there is none: chance is one in five only with all four.
+    """
+    words = words_of(caption)
+    told = list(tags(words))
+    if len(told) != len(words):
+        raise ValueError(f"The tagger gave {len(told)} tags for {len(words)} words.")
+    text = " ".join(words)
+    made = {name: " ".join(one(name, words, told, Random(f"{seed}/{name}/{text}"))) for name in PERTURBATIONS}
+    return text, made
+
+
+def one(name: str, words: Words, tags: Words, rng: Random) -> list[str]:
+    """The perturbation of that name, which a reason to drop the caption then carries."""
+    try:
+        return PERTURBATIONS[name](words, tags, rng)
+    except Dropped as dropped:
+        raise Dropped(f"{name}: {dropped.reason}") from dropped
+
+
+def at_places(words: Words, groups: list[list[int]], rng: Random) -> list[str]:
+    """The words of each group of places in another order; all others stay. Raises Dropped where none can move."""
+    if all(len({words[place] for place in group}) < 2 for group in groups):
+        raise Dropped("nothing would change")
+
+    def drawn() -> list[str]:
+        made = list(words)
+        for group in groups:
+            for place, source in zip(group, rng.sample(group, len(group)), strict=True):
+                made[place] = words[source]
+        return made
+
+    return until_changed(list(words), drawn)
+
+
+def until_changed(words: list[str], draw: Callable[[], list[str]]) -> list[str]:
+    """At least every second order differs where one does, so this ends."""
+    while (made := draw()) == words:
+        pass
+    return made
+
+
+def all_splits(words: Words) -> list[Chunks]:
+    """The words in groups of three; with a shorter group, in every place that it can have."""
+    rest = len(words) % SIZE
+    if not rest:
+        return [cut(words, [SIZE] * (len(words) // SIZE))]
+    full = len(words) // SIZE
+    return [cut(words, [SIZE] * place + [rest] + [SIZE] * (full - place)) for place in range(full + 1)]
+
+
+def movable(chunks: Chunks) -> bool:
+    """Whether some order of the chunks reads otherwise: all read the same only where any two of them do."""
+    return any(one + other != other + one for one, other in combinations(chunks, 2))
+
+
+def cut(words: Words, sizes: list[int]) -> Chunks:
+    rest = iter(words)
+    return [[next(rest) for _ in range(size)] for size in sizes]
+
+
+def joined(chunks: Chunks) -> list[str]:
+    return [word for chunk in chunks for word in chunk]

@@ -1,0 +1,82 @@
+"""SugarCrepe's adversarial refinement (App. D.3): what text alone could tell is balanced away. Pure.
+
+Two text models score each caption between 0 and 1. The plane of their gaps, positive minus negative, is cut into equal
+cells; a cell and its mirror image about the origin keep the same number of items, so that each model prefers the
+positive caption in half of what is kept.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil
+from random import Random
+
+CELLS = 100  # a side of the grid over [-1, 1]
+Gaps = tuple[float, float]
+Cell = tuple[int, int]
+TIED = "a gap of exactly 0"
+UNMATCHED = "the mirror cell has fewer"
+
+
+@dataclass(frozen=True, slots=True)
+class Refined:
+    """`kept` and `dropped` are places of the given gaps, in their order; `accuracy` is each model's, in percent."""
+
+    kept: list[int]
+    dropped: list[tuple[int, str]]
+    before: tuple[float, float]
+    after: tuple[float, float]
+    seed: int
+
+    @property
+    def reasons(self) -> Counter[str]:
+        return Counter(reason for _, reason in self.dropped)
+
+
+def refine(gaps: Sequence[Gaps], seed: int, cells: int = CELLS) -> Refined:
+    """Which items stay (SugarCrepe App. D.3). Of a pair's fuller cell as many as the other has, drawn by the seed.
+
+    A positive gap g lies in cell k where (k-1)·2/cells < g ≤ k·2/cells; negative ones mirror that, so no border is in
+    both of a pair. A gap of exactly 0 prefers neither caption and has no mirror: such items are dropped. `cells` must
+    be even: an odd grid has a strip around 0 that is its own mirror and would balance nothing. Raises ValueError then,
+    and for gaps outside [-1, 1].
+    """
+    if cells < 2 or cells % 2:
+        raise ValueError(f"The grid needs an even number of cells a side, not {cells}.")
+    members: dict[Cell, list[int]] = defaultdict(list)
+    dropped = []
+    for place, (first, second) in enumerate(gaps):
+        where = cell(first, cells), cell(second, cells)
+        if 0 in where:
+            dropped.append((place, TIED))
+        else:
+            members[where].append(place)
+    kept = sorted(place for where in members for place in drawn(where, members, seed))
+    stays = set(kept)
+    dropped += [(place, UNMATCHED) for places in members.values() for place in places if place not in stays]
+    after = accuracy([gaps[place] for place in kept])
+    return Refined(kept, sorted(dropped), accuracy(gaps), after, seed)
+
+
+def drawn(where: Cell, members: dict[Cell, list[int]], seed: int) -> list[int]:
+    """Of this cell's items, as many as its mirror has; all where that has more."""
+    places = members[where]
+    mirror = len(members.get((-where[0], -where[1]), ()))
+    if mirror >= len(places):
+        return places
+    return Random(f"{seed}/{where[0]}/{where[1]}").sample(places, mirror)
+
+
+def cell(gap: float, cells: int = CELLS) -> int:
+    """1 … cells/2 from 0 outwards, negative below 0; 0 for a gap of exactly 0."""
+    if not -1 <= gap <= 1:
+        raise ValueError(f"A gap of {gap} is not between -1 and 1.")
+    distance = ceil(abs(gap) * cells / 2)
+    return distance if gap > 0 else -distance
+
+
+def accuracy(gaps: Sequence[Gaps]) -> tuple[float, float]:
+    """How often each model scores the positive caption higher, in percent; 0 without items. Ties are not right."""
+    count = len(gaps) or 1
+    first, second = (100 * sum(gap[model] > 0 for gap in gaps) / count for model in (0, 1))
+    return first, second

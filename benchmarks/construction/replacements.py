@@ -1,0 +1,99 @@
+"""Replacement hard positives (Hard Positive Truth §3.4, App. A.1): one relation or attribute gives way to its like.
+
+Which word it is, the hard negative tells: VL-CheckList replaced the same one, so it stands where the two captions
+differ. Whole words alone are replaced, and one of them; the article before stays, as in the paper's own `a upright
+person`. `as_released` is the simpler rule that the published files follow; docs/construction.md counts where they part.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+
+from benchmarks.construction.batch import Dropped
+from benchmarks.construction.replacement_words import ATTRIBUTES, RELATIONS, Replacement
+
+TABLES = {"rel": RELATIONS, "att": ATTRIBUTES}
+Found = tuple[re.Match[str], Replacement]
+WORD = re.compile(r"\S+")
+MARKS = ".,;:!?"
+
+
+@dataclass(frozen=True, slots=True)
+class HardPositive:
+    text: str
+    replacement: Replacement
+
+
+def hard_positive(caption: str, negative: str, table: Sequence[Replacement]) -> HardPositive:
+    """The caption with its one relation or attribute replaced (Hard Positive Truth §3.4, Tables 4 to 6).
+
+    Without a negative (an empty text) the caption may have one word of the table only. Raises Dropped where the word
+    that the negative replaced is not in the table, or nobody can tell which it is.
+    """
+    found = matches(caption, table)
+    if not found:
+        raise Dropped("no word of the table")
+    if negative:
+        found = replaced_in(caption, negative, found)
+    elif len(found) > 1:
+        raise Dropped("several words of the table, and no negative that tells which")
+    match, row = found[0]
+    return HardPositive(caption[: match.start()] + written(row.by, match[0]) + caption[match.end() :], row)
+
+
+def as_released(caption: str, table: Iterable[Replacement], spaced: bool) -> HardPositive:
+    """What the published files hold, made from the words of one group in the table's order (App. A.1, Tables 4 to 6).
+
+    The first word that the caption has gives way wherever it stands: for relations (`spaced`) between two spaces, for
+    attributes by its letters alone, so that `wetsuit` becomes `dampsuit`. Raises Dropped where none is there.
+    """
+    edge = " " if spaced else ""
+    for row in table:
+        for word in row.words:
+            if f"{edge}{word}{edge}" in caption:
+                return HardPositive(caption.replace(f"{edge}{word}{edge}", f"{edge}{row.by}{edge}"), row)
+    raise Dropped("no word of the table")
+
+
+def replaced_in(caption: str, negative: str, found: list[Found]) -> list[Found]:
+    """Those of the words that were found which stand where the negative differs."""
+    start, end = difference(caption, negative)
+    if start == end:
+        raise Dropped("the negative replaces no word")
+    there = [(match, row) for match, row in found if match.start() < end and match.end() > start]
+    if not there:
+        raise Dropped("the word that the negative replaces is not in the table")
+    return there
+
+
+def matches(caption: str, table: Sequence[Replacement]) -> list[Found]:
+    """The table's words in the caption, from left to right; of those that overlap the longest (`on top of`)."""
+    rows = {word: row for row in table for word in row.words}
+    longest_first = sorted(rows, key=lambda word: (-len(word), word))
+    any_word = re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, longest_first))})(?![\w-])", re.IGNORECASE)
+    return [(match, rows[match[0].lower()]) for match in any_word.finditer(caption)]
+
+
+def difference(caption: str, negative: str) -> tuple[int, int]:
+    """Where in the caption the words stand that the negative has not in their place: start and end.
+
+    Words that both begin with and both end with are taken away. The same place twice where nothing is left, since the
+    negative is the same or only adds.
+    """
+    mine, theirs = ([match[0].strip(MARKS).lower() for match in WORD.finditer(text)] for text in (caption, negative))
+    spans = [match.span() for match in WORD.finditer(caption)]
+    first = alike(mine, theirs)
+    last = alike(mine[first:][::-1], theirs[first:][::-1])
+    differing = spans[first : len(spans) - last]
+    return (differing[0][0], differing[-1][1]) if differing else (0, 0)
+
+
+def alike(one: list[str], other: list[str]) -> int:
+    """How many words both begin with."""
+    return sum(1 for _ in takewhile(lambda both: both[0] == both[1], zip(one, other, strict=False)))
+
+
+def written(words: str, original: str) -> str:
+    """With a capital where the original has one."""
+    return words[0].upper() + words[1:] if original[0].isupper() and not original.isupper() else words

@@ -1,0 +1,157 @@
+"""Rows to construct from: a CSV table, JSON Lines, or a JSON list (or object) of rows. Pure.
+
+A field may go by the name that its paper's files give it. What a row has beyond its fields stays with what is made.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from benchmarks.formats import jsonl, jsontext, text
+from benchmarks.formats.aro import BOX, is_whole
+from benchmarks.formats.base import ProblemLog, Unreadable
+from benchmarks.formats.table import Row, missing_column, read_table
+from benchmarks.records import Crop, ImageRecord, ItemRecord, Origin
+
+LINES = (".jsonl", ".ndjson")
+ENDINGS = (".csv", ".json", *LINES)
+NAMES = {  # field → the columns that it may stand in, ours first, then ARO's, SugarCrepe's and VSR's
+    "image": ("image", "filename", "image_path"),
+    "caption": ("caption", "true_caption"),
+    "negative_caption": ("negative_caption", "false_caption"),
+    "subject": ("subject", "subj", "object1"),
+    "relation": ("relation", "relation_name"),
+    "object": ("object", "obj", "object2"),
+}
+
+
+def read(path: Path, log: ProblemLog) -> list[Row]:
+    """The rows of a file, by its ending; their number is the line, or the place from 1 in a JSON file.
+
+    Never raises on bad input: nothing may be made of the rows once `log.count` is above 0.
+    """
+    reader = read_csv if path.suffix.lower() == ".csv" else read_lines if path.suffix.lower() in LINES else read_json
+    rows = []
+    try:
+        rows += reader(path, log)
+    except Unreadable:
+        return []
+    except OSError as error:
+        log.error("FILE_UNREADABLE", path.name, None, "", f"Make the file readable ({error.strerror}).")
+    if not rows and not log.count:
+        log.error("NO_ROWS", path.name, None, "", "The file has no rows; export it again.")
+    return rows
+
+
+def read_csv(path: Path, log: ProblemLog) -> Iterator[Row]:
+    return read_table(path, log, ())
+
+
+def read_lines(path: Path, log: ProblemLog) -> Iterator[Row]:
+    with path.open("rb") as stream:
+        for number, line in enumerate(text.lines(stream, path.name, log), 1):
+            if not line.strip():
+                continue
+            before = log.count
+            value = jsontext.parse(line, path.name, number, log)
+            if log.count == before:
+                yield from sound(value, number, path.name, log)
+
+
+def read_json(path: Path, log: ProblemLog) -> Iterator[Row]:
+    before = log.count
+    with path.open("rb") as stream:
+        value = jsontext.parse(text.whole(stream, path.name, log), path.name, None, log)
+    rows = list(value.values()) if isinstance(value, dict) else value
+    if not isinstance(rows, list):
+        if log.count == before:
+            log.error("JSON_INVALID", path.name, 1, "", "The file must hold one list of rows: [{…}, {…}].")
+        return
+    for number, row in enumerate(rows, 1):
+        yield from sound(row, number, path.name, log)
+
+
+def sound(value: object, number: int, file: str, log: ProblemLog) -> Iterator[Row]:
+    """The row, where it is an object whose text can be stored; its problems otherwise."""
+    if isinstance(value, dict):
+        if jsontext.sound_throughout(value, file, number, "", log):
+            yield Row(number, value)
+    else:
+        log.error("JSON_INVALID", file, number, "", "Each row must be one object: {…}.")
+
+
+def column(row: Row, name: str) -> str | None:
+    """The column of the row in which that field stands; None where it has none."""
+    return next((one for one in NAMES.get(name, (name,)) if one in row.values), None)
+
+
+def words(row: Row, name: str, file: str, log: ProblemLog, needed: bool = True) -> str:
+    """The text of a field; empty, with a problem in the log where it is needed, when there is none."""
+    where = column(row, name)
+    if where is None:
+        if needed:
+            missing_column(name, list(row.values), file, row.number, log)
+        return ""
+    value = row.values[where]
+    if not isinstance(value, str):
+        log.error("WRONG_VALUE", file, row.number, where, "Write this value as text, in quotes.")
+        return ""
+    if needed and not value.strip():
+        log.error("VALUE_MISSING", file, row.number, where, "Fill the cell, or remove the row.")
+    return value
+
+
+def item(row: Row, file: str, log: ProblemLog, *fields: str) -> ItemRecord:
+    """An item with the row's image; its captions are still to be made. `fields` are the columns that they take up."""
+    image = words(row, "image", file, log, needed=False)
+    taken = {column(row, name) for name in (*fields, "image", "id", "type", "subtype", *BOX)}
+    return ItemRecord(
+        key=words(row, "id", file, log, needed=False) or str(row.number),
+        type=words(row, "type", file, log, needed=False),
+        subtype=words(row, "subtype", file, log, needed=False),
+        captions=(),
+        images=(ImageRecord("positive", image, crop=box(row, file, log)),) if image else (),
+        meta={name: value for name, value in row.values.items() if name not in taken},
+        origin=Origin(file, row.number),
+    )
+
+
+def box(row: Row, file: str, log: ProblemLog) -> Crop | None:
+    """The part of the image that the row means, where it has ARO's four columns for it."""
+    if not set(BOX) <= row.values.keys():
+        return None
+    values = [row.values[name] for name in BOX]
+    numbers = [int(one) if isinstance(one, str) and one.isascii() and one.isdecimal() else one for one in values]
+    if all(map(is_whole, numbers)):
+        return tuple(map(int, numbers))
+    log.error("WRONG_VALUE", file, row.number, ", ".join(BOX), "Write whole numbers of pixels.")
+    return None
+
+
+def captioned(row: Row, file: str, log: ProblemLog) -> ItemRecord | None:
+    """The item that a row is: one of Winnow's manifest as it stands, else one made of image and captions.
+
+    It has a positive caption, and a negative one where the row has. None, with its problems in the log, where it is
+    neither.
+    """
+    before = log.count
+    if "captions" in row.values:
+        return manifest_item(row, file, log)
+    texts = {"positive": words(row, "caption", file, log)}
+    if negative := words(row, "negative_caption", file, log, needed=False):
+        texts["negative"] = negative
+    made = item(row, file, log, "caption", "negative_caption").with_captions(texts)
+    return made if log.count == before else None
+
+
+def manifest_item(row: Row, file: str, log: ProblemLog) -> ItemRecord | None:
+    before = log.count
+    origin = Origin(file, row.number)
+    jsonl.check_object(row.values, jsonl.FIELDS, "", origin, log)
+    jsonl.check_lists(row.values, origin, log)
+    if log.count > before:
+        return None
+    made = jsonl.made(row.values, origin)
+    if not made.captions_as("positive"):
+        log.error("VALUE_MISSING", file, row.number, "captions", "Give the item a positive caption.")
+        return None
+    return made

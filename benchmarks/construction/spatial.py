@@ -1,0 +1,121 @@
+"""Spatial VISLA's candidates (VISLA §3.3): a second positive from the other side, and the nearest negatives. Pure.
+
+From captions of Visual Spatial Reasoning, each with its subject, relation and object. People decide afterwards, and
+edit: in the paper most triplets needed it.
+"""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from benchmarks.construction.batch import Batch, Dropped, construct
+from benchmarks.construction.relations import converse, plain, said
+from benchmarks.metrics import lexical
+
+NEAREST = 3  # negatives that people choose from
+OWN, OWN_CONVERSE, MADE = "own caption", "own caption with the converse", "made by the converse"
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A caption of an image. `true` is whether it holds there: Visual Spatial Reasoning has false captions too."""
+
+    image: str
+    caption: str
+    subject: str
+    relation: str
+    object: str
+    true: bool = True
+    row: int = 0
+
+    @property
+    def things(self) -> frozenset[str]:
+        return frozenset({self.subject.lower(), self.object.lower()})
+
+    def meanings(self) -> set[tuple[str, str, str]]:
+        """(subject, relation, object) of the caption, and of its converse where there is one."""
+        subject, object, back = self.subject.lower(), self.object.lower(), converse(self.relation)
+        found = {(subject, plain(self.relation), object)}
+        return found | {(object, back, subject)} if back else found
+
+
+@dataclass(frozen=True, slots=True)
+class Triplet:
+    """`negatives` are one to three, nearest first; `origin` says where the second positive is from."""
+
+    of: Said
+    second: str
+    origin: str
+    negatives: tuple[str, ...]
+
+
+def candidates(captions: Sequence[Said], nearest: int = NEAREST) -> Batch[Triplet]:
+    """A triplet for each true caption (VISLA §3.3), in order. Dropped, with the reason, is
+
+    - a caption that does not hold;
+    - one that has no second positive: no caption of the image says it from the other side, and no converse is known;
+    - one without a negative: no other image has a caption on the same two things that says something else.
+    """
+    images: dict[str, list[Said]] = defaultdict(list)
+    pairs: dict[frozenset[str], list[Said]] = defaultdict(list)
+    for one in captions:
+        images[one.image].append(one)
+        pairs[one.things].append(one)
+
+    def triplet(one: Said) -> Triplet:
+        if not one.true:
+            raise Dropped("the caption does not hold for its image")
+        own = [other for other in images[one.image] if other.true]
+        second, origin = second_positive(one, own)
+        negatives = nearest_negatives(one, {second, *(other.caption for other in own)}, pairs[one.things], nearest)
+        return Triplet(one, second, origin, negatives)
+
+    return construct(((one.row, one) for one in captions), triplet)
+
+
+def second_positive(one: Said, own: Sequence[Said]) -> tuple[str, str]:
+    """The caption with subject and object switched, and where it is from (VISLA §3.3, positive caption mining).
+
+    First one of the image's own captions, preferably with the converse relation; else made by the converse. Of several
+    the first. Raises Dropped, naming the relation, where nothing is certain to be true.
+    """
+    if len(one.things) < 2:
+        raise Dropped("subject and object are the same")
+    back = converse(one.relation)
+    switched = [other for other in own if (other.subject.lower(), other.object.lower()) == mirrored(one)]
+    for other in switched:
+        if back is not None and plain(other.relation) == back:
+            return other.caption, OWN_CONVERSE
+    if switched:
+        return switched[0].caption, OWN
+    if back is None:
+        raise Dropped(f"no converse of the relation: {plain(one.relation)}")
+    return said(one.object, back, one.subject), MADE
+
+
+def mirrored(one: Said) -> tuple[str, str]:
+    return one.object.lower(), one.subject.lower()
+
+
+def nearest_negatives(one: Said, true: set[str], among: Sequence[Said], count: int) -> tuple[str, ...]:
+    """The captions of other images on the same two things that share most words with this (VISLA §3.3, negatives).
+
+    Each text once; by Jaccard similarity of the sets of words, then by text. Left out is what is known to be true
+    here: the texts in `true`, and captions that say the same relation from either side. Raises Dropped where none
+    is left.
+    """
+    known = {tuple(lexical.words(text)) for text in true}
+    found = {
+        other.caption
+        for other in among
+        if other.image != one.image and tuple(lexical.words(other.caption)) not in known and differs(other, one)
+    }
+    if not found:
+        raise Dropped("no other image has a caption on the same things that says something else")
+    ranked = sorted(found, key=lambda text: (-lexical.compare(one.caption, text).overlap, text))
+    return tuple(islice(ranked, count))
+
+
+def differs(other: Said, one: Said) -> bool:
+    return not other.meanings() & one.meanings()

@@ -1,0 +1,60 @@
+"""Which words are nouns and which are adjectives, told by spaCy's small English model or by HanTa. Pure.
+
+ARO (§2.2) tags with spaCy. Its model is no package of an index, so it is used where somebody has installed it
+(`python -m spacy download en_core_web_sm`); elsewhere HanTa's English model serves, which lies in HanTa's wheel.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import version
+from importlib.util import find_spec
+
+NOUN, ADJECTIVE, OTHER = "noun", "adjective", "other"
+Tags = Callable[[Sequence[str]], Sequence[str]]  # words of a sentence → NOUN, ADJECTIVE or OTHER for each
+SPACY_MODEL = "en_core_web_sm"
+HANTA_MODEL = "morphmodel_en.pgz"
+LONGEST = 40  # letters of a word that HanTa is shown: its time grows with their square
+
+
+@dataclass(frozen=True, slots=True)
+class Tagger:
+    """`name` stands in reports, with the version: other taggers, other perturbations."""
+
+    name: str
+    tags: Tags
+
+
+@cache
+def tagger() -> Tagger:
+    """The one that is installed: spaCy with its model, else HanTa. Loading takes up to a second."""
+    if find_spec("spacy") and find_spec(SPACY_MODEL):
+        import spacy
+
+        model = spacy.load(SPACY_MODEL)
+        return Tagger(f"spaCy {spacy.__version__}, {SPACY_MODEL} {model.meta['version']}", by_spacy(model))
+    return Tagger(f"HanTa {version('HanTa')}", by_hanta())
+
+
+def by_spacy(model) -> Tags:
+    """Tags of a loaded spaCy pipeline. It gets the words as they are split here, so that each has one tag."""
+    from spacy.tokens import Doc
+
+    return lambda words: [penn(token.tag_) for token in model(Doc(model.vocab, words=list(words)))]
+
+
+def by_hanta() -> Tags:
+    from HanTa.HanoverTagger import HanoverTagger
+
+    model = HanoverTagger(HANTA_MODEL)
+    return lambda words: [claws(tag) for tag in model.tag_sent([word[:LONGEST] for word in words], taglevel=0)]
+
+
+def penn(tag: str) -> str:
+    """NN NNS NNP NNPS, JJ JJR JJS: the tags that ARO's nouns and adjectives have."""
+    return NOUN if tag.startswith("NN") else ADJECTIVE if tag.startswith("JJ") else OTHER
+
+
+def claws(tag: str) -> str:
+    """CLAWS 5, the tags of the British National Corpus. UNC, a word that its lexicon lacks, counts as a noun."""
+    return NOUN if tag.startswith("N") or tag == "UNC" else ADJECTIVE if tag.startswith("AJ") else OTHER

@@ -1,0 +1,103 @@
+"""What was constructed as a file, and the report of it: what was made, what was dropped and why. Pure."""
+
+import csv
+import io
+import json
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from benchmarks.construction.kinds import Constructed
+from benchmarks.construction.rows import ENDINGS, LINES
+from benchmarks.formats import jsonl
+from benchmarks.formats.table import Row
+from benchmarks.records import ItemRecord
+
+SHOWN = 10  # numbers of dropped rows that a line of the report names
+
+
+def refused(path: Path, out: Path, endings: Sequence[str], kind: str) -> str:
+    """Why these two files will not do, in a sentence; empty where they will."""
+    if not path.is_file():
+        return f"There is no file {path}."
+    if path.suffix.lower() not in ENDINGS:
+        return f"Give a file that ends in {', '.join(ENDINGS)}; {path.name} does not."
+    if out.suffix.lower() not in endings:
+        return f"{kind} writes a file that ends in {' or '.join(endings)}; {out.name} does not."
+    if not out.absolute().parent.is_dir():
+        return f"There is no folder {out.parent}."
+    if out.exists() and out.samefile(path):
+        return "Write to another file than the one that is read."
+    if kind == "refine" and (out.suffix.lower() == ".csv") != (path.suffix.lower() == ".csv"):
+        return f"Rows of a {path.suffix} file are kept as they are; give --out an ending of that kind."
+    return ""
+
+
+def items(records: Iterable[ItemRecord]) -> str:
+    """Winnow's manifest, which `import_benchmark jsonl` reads."""
+    return "".join(map(jsonl.to_line, records))
+
+
+def rows(kept: Sequence[Row], out: Path) -> str:
+    """The rows as they were read, in the form that the file's name says."""
+    values = [row.values for row in kept]
+    if out.suffix.lower() == ".csv":
+        return table(values)
+    if out.suffix.lower() in LINES:
+        return "".join(json.dumps(value, ensure_ascii=False) + "\n" for value in values)
+    return json.dumps(values, ensure_ascii=False, indent=1) + "\n"
+
+
+def table(values: Sequence[dict[str, str]]) -> str:
+    """Rows of one table have the same columns."""
+    if not values:
+        return ""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(values[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(values)
+    return text.getvalue()
+
+
+def to_file(out: Path, content: str) -> None:
+    """All of it or nothing: the file that was there stays until the new one is whole."""
+    part = out.with_name(f".{out.name}.part")
+    part.write_text(content, encoding="utf-8", newline="")
+    os.replace(part, out)
+
+
+def report(kind: str, made: Constructed) -> dict:
+    """JSON values. `dropped` has, for each reason, how many rows and which."""
+    dropped: dict[str, list[int]] = {}
+    for number, reason in made.dropped:
+        dropped.setdefault(reason, []).append(number)
+    by_count = sorted(dropped.items(), key=lambda one: (-len(one[1]), one[0]))
+    return {
+        "kind": kind,
+        "read": made.read,
+        "made": len(made.made),
+        "dropped": [{"reason": reason, "count": len(numbers), "rows": numbers} for reason, numbers in by_count],
+        **made.facts,
+    }
+
+
+def lines(report: dict) -> Iterator[str]:
+    """The report for people; the sums add up."""
+    dropped = sum(one["count"] for one in report["dropped"])
+    word = "kept" if report["kind"] == "refine" else "made"
+    yield f"{report['read']:,} rows = {report['made']:,} {word} + {dropped:,} dropped"
+    for one in report["dropped"]:
+        named = ", ".join(f"{number:,}" for number in one["rows"][:SHOWN])
+        more = ", …" * (one["count"] > SHOWN)
+        yield f"dropped {one['count']:,}: {one['reason']} (row{'s' * (one['count'] != 1)} {named}{more})"
+    for name, value in report.items():
+        if name not in ("kind", "read", "made", "dropped"):
+            yield f"{name.replace('_', ' ')}: {told(value)}"
+
+
+def told(value: object) -> str:
+    """`a 3, b 4`; a table within one in brackets; percentages to two places."""
+    if isinstance(value, dict):
+        inner = {name: f"({told(one)})" if isinstance(one, dict) else told(one) for name, one in value.items()}
+        return ", ".join(f"{name} {one}" for name, one in inner.items())
+    return f"{value:.2f}" if isinstance(value, float) else str(value)

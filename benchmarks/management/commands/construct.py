@@ -1,0 +1,51 @@
+"""`manage.py construct KIND IN --out OUT`: items, or the rows that stay, made by a paper's rule, and a report."""
+
+import json
+from pathlib import Path
+
+from django.core.management.base import BaseCommand, CommandError
+
+from benchmarks.construction import rows, written
+from benchmarks.construction.kinds import KINDS, Given
+from benchmarks.formats import checks
+from benchmarks.formats.base import ProblemLog
+
+
+class Command(BaseCommand):
+    help = "Make items from captions and relations, or refine a set, by a paper's rule. docs/construction.md says more."
+
+    def add_arguments(self, parser):
+        kinds = "; ".join(f"{name}: {kind.says}" for name, kind in KINDS.items())
+        parser.add_argument("kind", choices=KINDS, help=kinds)
+        parser.add_argument("path", type=Path, metavar="IN", help="a .csv, .json or .jsonl file of rows")
+        parser.add_argument("--out", type=Path, required=True, help="the file to write; .jsonl where items are made")
+        parser.add_argument("--seed", type=int, default=0, help="of what is drawn; it stands in the report")
+        parser.add_argument("--json", action="store_true", help="the report as JSON")
+
+    def handle(self, *, kind, path, out, seed, json: bool, **rest):
+        path, out = Path(path), Path(out)
+        if wrong := written.refused(path, out, rows.ENDINGS if kind == "refine" else rows.LINES, kind):
+            raise CommandError(wrong)
+        log = ProblemLog()
+        made = KINDS[kind].make(Given(path.name, rows.read(path, log), log, seed))
+        checks.check(made.items or (), log)
+        self.refuse(log)
+        content = written.items(made.items) if made.items is not None else written.rows(made.kept, out)
+        try:
+            written.to_file(out, content)
+        except OSError as error:
+            raise CommandError(f"{out} cannot be written: {error.strerror}.") from error
+        report = written.report(kind, made)
+        self.stdout.write(dumped(report) if json else "\n".join(written.lines(report)))
+
+    def refuse(self, log: ProblemLog) -> None:
+        if not log.count:
+            return
+        for problem in log.problems:
+            self.stdout.write(str(problem))
+        more = f" The first {len(log.problems)} are listed." if log.count > len(log.problems) else ""
+        raise CommandError(f"Nothing was written: {log.count:,} problem{'s' * (log.count != 1)}.{more}")
+
+
+def dumped(report: dict) -> str:
+    return json.dumps(report, ensure_ascii=False, indent=1)
