@@ -44,9 +44,8 @@ export function wire(node, changed) {
   });
   node.addEventListener("keydown", (event) => {
     if (!event.target.matches("textarea") || event.key !== "Enter" || event.isComposing) return;
-    if (event.ctrlKey || event.metaKey) return;
-    event.preventDefault();
-    rest(node);
+    if (!event.ctrlKey && !event.metaKey) event.preventDefault();
+    rest(node); // also where it is to be submitted: leaving the field later would keep a draft of what is sent
   });
 }
 

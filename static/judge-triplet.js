@@ -8,11 +8,14 @@ import { say } from "./judge-say.js";
 const $ = (node, css) => node.querySelector(css);
 const $$ = (node, css) => [...node.querySelectorAll(css)];
 const letters = ["A", "B", "C"];
+// What each is now made of: its own words, or those of another that was put in the place of the third.
 const sentences = (node) =>
   $$(node, ".sentence").map((place, number) => {
     const field = $(place, "textarea");
-    const { was } = place.dataset;
-    return { place, field, was, called: `Sentence ${letters[number]}`, changed: one(field.value) !== one(was) };
+    const was = one(place.dataset.was);
+    const put = number === 2 && others(node).find(({ checked, value }) => checked && value);
+    const called = `Sentence ${letters[number]}`;
+    return { place, field, was, called, base: put ? wordsOf(put.parentElement) : was, changed: one(field.value) !== was };
   });
 const others = (node) => $$(node, "[name=use]");
 const lines = (node) => $$(node, ".line").map((line) => $(line, "input:checked")?.value ?? "");
@@ -20,9 +23,9 @@ const lines = (node) => $$(node, ".line").map((line) => $(line, "input:checked")
 function ready({ node }) {
   wire(node, (event) => changed(node, event));
   $(node, ".all").addEventListener("click", () => allHold(node));
-  for (const { place, field, was } of sentences(node)) {
-    $(place, ".back").addEventListener("click", () => (fill(field, was), write(field)));
-  }
+  sentences(node).forEach(({ place, field }, number) => {
+    $(place, ".back").addEventListener("click", () => (fill(field, sentences(node)[number].base), write(field)));
+  });
   show(node);
 }
 
@@ -30,13 +33,13 @@ function changed(node, { type, target }) {
   if (type === "change" && target.name === "use") fill($(node, "[name=third]"), wordsAt(node, target));
   else if (type === "input" && target.name === "third") follow(node);
   show(node);
-  if (type === "input" && target.matches("textarea")) {
-    const { was, called } = sentences(node).find(({ field }) => field === target);
-    readOut(() => `${called}: ${inWords(diff(was, one(target.value)))}`);
+  if (target.matches("textarea") && target === document.activeElement) {
+    const { base, called } = sentences(node).find(({ field }) => field === target);
+    readOut(() => `${called}: ${inWords(diff(base, one(target.value)))}`);
   }
 }
 
-const wordsAt = (node, radio) => (radio.value ? wordsOf(radio.parentElement) : one(sentences(node)[2].was));
+const wordsAt = (node, radio) => (radio.value ? wordsOf(radio.parentElement) : sentences(node)[2].was);
 
 function fill(field, words) {
   field.value = words;
@@ -51,9 +54,10 @@ function follow(node) {
 }
 
 function show(node) {
-  for (const { place, field, was, changed } of sentences(node)) {
-    $(place, ".change").hidden = !changed;
-    if (changed) mark($(place, ".diff"), diff(was, one(field.value)));
+  for (const { place, field, base } of sentences(node)) {
+    const words = one(field.value);
+    $(place, ".change").hidden = words === base;
+    mark($(place, ".diff"), diff(base, words));
   }
   $(node, ".comes").textContent = comes(node);
 }

@@ -18,7 +18,9 @@ CAT = {
 
 def item(benchmark: Benchmark, captions: dict[str, Sequence[str]] = CAT, image: bool = True) -> Item:
     number = benchmark.items.count()
-    made = Item.objects.create(benchmark=benchmark, key=f"item-{number}", position=number, type="replace", subtype="rel")
+    made = Item.objects.create(
+        benchmark=benchmark, key=f"item-{number}", position=number, type="replace", subtype="rel"
+    )
     for role, texts in captions.items():
         for position, text in enumerate(texts):
             Caption.objects.create(item=made, role=role, position=position, text=text)

@@ -1,0 +1,269 @@
+"""The screens on which sentences are rewritten, in a real Chromium: by keyboard, by mouse, without script."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from annotation.models import Judgment, Outcome
+from tests import make, pictures, triples
+from tests.browser.test_judge import stored
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+WINDOWS = pytest.mark.parametrize(("width", "height"), [(1366, 768), (390, 844)])
+BOTH = pytest.mark.parametrize("protocol", ["visla-paraphrase", "visla-triplet"])
+ANOTHER = "A cat sits in the basket."
+ANOTHER_SCREEN = """before => {
+  const there = document.querySelector('#place fieldset');
+  return there ? there.dataset.lease !== before : !document.getElementById('place');
+}"""
+
+
+def somebody(protocol: str, items=2, **settings):
+    return make.annotator(pictures.paint(triples.study(protocol, items, **settings)))
+
+
+def last() -> Judgment:
+    return Judgment.objects.latest("pk")
+
+
+def place(desk, words: str) -> str:
+    return desk.page.locator(".text-option", has_text=words).locator("input").get_attribute("value")
+
+
+def words(desk):
+    return desk.page.locator("#place [name=words]")
+
+
+def type_all(desk, text: str):
+    desk.press("Control+a")
+    desk.page.keyboard.type(text)
+
+
+def send(desk, *keys: str):
+    """Press them and wait for the next screen, or the end."""
+    before = desk.lease
+    desk.press(*keys)
+    desk.page.wait_for_function(ANOTHER_SCREEN, arg=before)
+    return desk
+
+
+def test_pick_edit_and_reject_by_keyboard_alone(sit):
+    desk = sit(annotator=somebody("visla-paraphrase", 3))
+    desk.press("Enter").told("Pick a sentence").press("e").told("Pick the sentence to edit first")
+    send(desk, place(desk, "basket holds"), "Enter").press(place(desk, "basket holds"), "e")
+    type_all(desk, "The basket contains a cat.")
+    desk.press("Enter")
+    expect(desk.page.locator("h1")).to_be_focused()
+    send(desk, "Enter").press("r", "Enter").told("Tick what is wrong").press("s", "p", "p", "w", "r")
+    desk.page.keyboard.type("er, no")
+    desk.press("Control+Enter").says("saved")
+    stored(desk, 3)
+    first, then, rejected = Judgment.objects.order_by("pk")
+    assert (first.answer, first.content["texts"]) == (
+        "caption-second_positive-0", {"second_positive": "The basket holds a cat."},
+    )  # fmt: skip
+    assert (then.answer, then.content["from"]) == ("edited", {"second_positive": "caption-second_positive-0"})
+    assert (rejected.answer, rejected.reason) == ("reject", "er, no")
+    assert rejected.content["guidelines"] == {"same": False, "fluent": False} and desk.page.errors == []
+
+
+def test_the_marks_follow_every_letter_and_are_read_out_in_short(sit):
+    desk = sit(annotator=somebody("visla-paraphrase", 1))
+    desk.press(place(desk, "In the basket"), "e")
+    type_all(desk, ANOTHER)
+    marks = desk.page.locator(".editor .diff")
+    expect(marks.locator("ins")).to_have_text(["sits"])
+    expect(marks.locator("del")).to_have_text(["is"])
+    expect(desk.page.locator("#say.quietly")).to_have_text("1 word new, 1 gone")
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (" ", "Your sentence is empty."),
+        ("A cat is in  the basket.", "the same as the sentence on top"),
+        ("A cat is beside the basket.", "the same as the sentence that it must not mean"),
+    ],
+)
+def test_what_the_server_would_refuse_never_leaves_the_screen(sit, text, told):
+    desk = sit(annotator=somebody("visla-paraphrase", 1))
+    desk.press("1", "e")
+    type_all(desk, text)
+    desk.press("Control+Enter").told(told)
+    assert not Judgment.objects.exists()
+
+
+def test_another_pick_is_taken_as_it_is_and_what_was_written_waits(sit):
+    desk = sit(annotator=somebody("visla-paraphrase", 1))
+    desk.press("1", "e")
+    type_all(desk, ANOTHER)
+    desk.press("Escape", "2").picked("2")
+    expect(words(desk)).to_be_hidden()
+    desk.press("1", "e")
+    expect(words(desk)).to_have_value(ANOTHER)
+
+
+def test_what_was_typed_is_there_after_a_reload_an_undo_and_in_looking_back(sit):
+    desk = sit(annotator=somebody("visla-paraphrase", 2))
+    desk.press("3", "e")
+    type_all(desk, ANOTHER)
+    desk.page.reload()
+    desk.at_desk().picked("3")
+    expect(words(desk)).to_have_value(ANOTHER)
+    send(desk, "Enter").says("saved").press("u").told("Taken back").picked("3")
+    expect(words(desk)).to_have_value(ANOTHER)
+    send(desk, "Enter").says("saved").press("ArrowLeft").picked("3")
+    expect(words(desk)).to_have_value(ANOTHER)
+    desk.press("2", "Enter").says("saved")
+    desk.page.reload()
+    desk.at_desk().press("ArrowLeft").picked("2")
+    expect(words(desk)).to_be_hidden()
+    assert last().content["from"]["second_positive"] == last().answer and desk.page.errors == []
+
+
+def test_the_picture_comes_on_request(sit):
+    desk = sit(annotator=somebody("visla-paraphrase", 1))
+    picture = desk.page.locator("#place img")
+    expect(picture).to_be_hidden()
+    desk.press("z")
+    expect(picture).to_be_visible()
+    desk.press(" ")
+    expect(picture).to_be_hidden()
+
+
+def test_the_second_annotator_sees_the_edit_and_confirms_it(sit):
+    study = pictures.paint(triples.study("visla-paraphrase", 1))
+    desk = sit(annotator=make.annotator(study))
+    desk.press("1", "e")
+    type_all(desk, ANOTHER)
+    desk.press("Control+Enter").says("saved")
+    stored(desk, 1)
+    other = sit(annotator=make.annotator(study))
+    edited = other.page.locator(".edit-option", has=other.page.locator(".by"))
+    expect(edited).to_have_count(1)
+    expect(edited.locator("ins")).to_have_text(["sits"])
+    other.press(place(other, "sits"), "Enter").says("saved")
+    stored(other, 1)
+    outcome = Outcome.objects.get()
+    assert (outcome.state, outcome.content["texts"]) == ("kept", {"second_positive": ANOTHER})
+
+
+def test_three_sentences_are_valid_edited_or_dropped_by_keyboard(sit):
+    desk = sit(annotator=somebody("visla-triplet", 3))
+    desk.press("Enter").told("every line")
+    send(desk, "a", "Enter")
+    desk.press("a", "t", "Enter").told("Mend the sentences").press("e")
+    type_all(desk, ANOTHER)
+    desk.press("Enter", "t")
+    expect(desk.page.locator(".comes")).to_have_text("Enter saves your changes to A.")
+    send(desk, "Enter").press("a", "d", "Enter").told("Mark what does not hold").press("c", "Enter").says("saved")
+    stored(desk, 3)
+    valid, edited, _ = Judgment.objects.order_by("pk")
+    assert (valid.answer, edited.answer, edited.content["texts"]) == ("valid", "edited", {"positive": ANOTHER})
+    assert (last().answer, last().reason) == ("dropped", "C contradicts both A and B.") and desk.page.errors == []
+
+
+def test_another_sentence_takes_the_place_of_the_third(sit):
+    desk = sit(annotator=somebody("visla-triplet", 1))
+    third, under = desk.page.locator("[name=third]"), place(desk, "under")
+    desk.press(under)
+    expect(third).to_have_value("A cat is under the basket.")
+    expect(desk.page.locator(".sentence").nth(2).locator(".change")).to_be_hidden()
+    desk.press("0")
+    expect(third).to_have_value("A cat is beside the basket.")
+    desk.press(under, "a")
+    third.press("End")
+    third.press_sequentially(" No.")
+    expect(desk.page.locator(".sentence").nth(2).locator("ins")).to_have_text(["No."])
+    desk.page.reload()
+    desk.at_desk()
+    expect(third).to_have_value("A cat is under the basket. No.")
+    desk.press("Enter").says("saved")
+    stored(desk, 1)
+    assert last().content["from"] == {"negative": "caption-candidate-0"}
+
+
+def test_by_mouse_and_put_back(sit):
+    desk = sit(annotator=somebody("visla-triplet", 1))
+    desk.page.get_by_role("button", name="All hold").click()
+    desk.page.get_by_label("B, sentence").fill("A basket with a cat in it.")
+    desk.page.get_by_role("button", name="Put back sentence B").click()
+    expect(desk.page.get_by_label("B, sentence")).to_have_value("The basket holds a cat.")
+    desk.page.get_by_role("radiogroup", name="All three make sense").get_by_role("radio", name="broken").click()
+    desk.page.get_by_role("checkbox", name="Drop them").click()
+    desk.press("Enter").says("saved")  # keys go on after a click on a box
+    stored(desk, 1)
+    assert last().content["guidelines"]["fluent"] is False
+
+
+def test_without_script_a_sentence_is_edited_all_the_same(open_page, site):
+    page = open_page(java_script_enabled=False)
+    page.goto(f"{site}/judge/{somebody('visla-paraphrase').token}/")
+    expect(page.locator("[name=words]")).to_be_hidden()
+    page.get_by_role("radio").first.check(force=True)
+    page.get_by_role("checkbox", name="Edit it").check(force=True)
+    page.get_by_label("What it should say").fill(ANOTHER)
+    page.get_by_role("button", name="Submit", exact=True).click()
+    expect(page.locator("#done")).to_have_text("1")
+    page.get_by_role("button", name="Undo").click()
+    expect(page.get_by_label("What it should say")).to_have_value(ANOTHER)
+    assert Judgment.objects.filter(answer="edited").count() == 1
+
+
+def test_without_script_three_sentences_are_mended_all_the_same(open_page, site):
+    page = open_page(java_script_enabled=False)
+    page.goto(f"{site}/judge/{somebody('visla-triplet').token}/")
+    for line in page.get_by_role("radio", name="holds").all():
+        line.check(force=True)
+    page.get_by_role("radio", name=re.compile("under")).check(force=True)
+    page.get_by_role("button", name="Submit", exact=True).click()
+    expect(page.locator("#done")).to_have_text("1")
+    assert last().content["texts"] == {"negative": "A cat is under the basket."}
+
+
+@pytest.mark.real
+@WINDOWS
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@BOTH
+def test_real_rows_break_no_rule_of_accessibility(real, sit, axe_violations, protocol, width, height, dark):
+    study = triples.real(real / "data", protocol, 3)
+    desk = sit(annotator=make.annotator(study), width=width, height=height, dark=dark)
+    found = {"screen": axe_violations(desk.page)}
+    desk.press("1", "e")
+    desk.page.keyboard.type(" And more.")
+    found["edited"] = axe_violations(desk.page)
+    desk.press("Escape", "z", *("rs" if protocol == "visla-paraphrase" else "asd"))
+    found["rejected"] = axe_violations(desk.page)
+    assert not any(found.values()) and desk.page.errors == [], found
+    assert desk.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+@pytest.mark.real
+@pytest.mark.parametrize(
+    ("protocol", "keys"), [("visla-paraphrase", ["1", "Enter"]), ("visla-triplet", ["a", "Enter"])]
+)
+def test_real_rows_are_walked_by_keyboard(real, sit, protocol, keys):
+    desk = sit(annotator=make.annotator(triples.real(real / "data", protocol, 8)))
+    for _ in range(8):
+        send(desk, *keys)
+    expect(desk.page.get_by_role("heading", name="All done, thank you")).to_be_visible()
+    assert Judgment.objects.count() == 8 and desk.page.errors == []
+
+
+DIFF = """async ([was, is]) => {
+  const { diff } = await import('/static/judge-diff.js');
+  const parts = diff(was, is);
+  const only = (...kinds) => parts.filter(([kind]) => kinds.includes(kind)).flatMap(([, words]) => words).join('');
+  return [only('same', 'gone'), only('same', 'new'), parts.length];
+}"""
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "parts"),
+    [("", "", 0), ("a b", "a b", 1), ("a b c", "a c", 3), ("ein Haus.", "Häuser!", 2), ("x", "", 1), ("", "y z", 1)],
+)
+def test_a_diff_holds_both_sentences(sit, was, now, parts):
+    page = sit(annotator=somebody("visla-paraphrase", 1)).page
+    before, after, count = page.evaluate(DIFF, [was, now])
+    assert (before.replace(" ", ""), after, count) == (was.replace(" ", ""), now, parts)
