@@ -95,6 +95,7 @@ class Pass:
         self.waiting: deque[tuple[list[Part], int, Future]] = deque()
         self.bytes = 0
         self.parts: dict[str, Part] = {}  # content -> the first part that had it
+        self.refused: set[str] = set()  # names of files that cannot be used at all
 
     def add(self, name: str, data: bytes) -> None:
         """Hand one file to the threads: its whole image, unless that has been met, and the crops of it."""
@@ -135,9 +136,11 @@ class Pass:
     def _take(self, parts: list[Part], future: Future) -> None:
         try:
             made = future.result()
-        except images.ImageRefused as refused:  # the file: its crops need not be looked at
-            self._refuse(parts[0], refused)
+        except images.ImageRefused as refused:
             made = []
+            if parts[0][0] not in self.refused:  # one problem, however many crops of it are named
+                self._refuse(parts[0], refused)
+                self.refused.add(parts[0][0])
         for part, kept in zip(parts, made, strict=False):
             self._keep(part, kept)
         for _ in parts:
