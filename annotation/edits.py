@@ -9,12 +9,12 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from annotation.decisions import EDITED
-from annotation.material import EDIT
+from annotation.decisions import EDIT, EDITED
 from annotation.models import Stage
 from annotation.protocols.registry import PROTOCOLS
 from annotation.pseudonyms import pseudonym
 from annotation.rows import fetch
+from annotation.saying import confirms
 
 EDITS = """
 SELECT id, number, screen, revision, content->'texts' FROM (
@@ -24,7 +24,7 @@ SELECT id, number, screen, revision, content->'texts' FROM (
   JOIN annotation_judgment judgment ON judgment.lease_id = lease.id
   JOIN annotation_annotator annotator ON annotator.id = lease.annotator_id
   WHERE task.stage_id = ANY(%(stages)s)
-) given WHERE answer = %(edited)s ORDER BY id
+) given WHERE answer = %(edited)s OR answer LIKE %(others)s ORDER BY id
 """
 
 
@@ -39,23 +39,13 @@ Edits = Mapping[str, Edit]  # by the name that the database has
 
 def edits_of(stages: Iterable[Stage]) -> Edits:
     """Every edit that was, or could have been, an option for others in these stages. One query, if any confirms."""
-    confirming = [stage.pk for stage in stages if confirms(stage)]
-    rows = fetch(EDITS, stages=confirming, edited=EDITED) if confirming else []
+    confirming = [stage.pk for stage in stages if confirms(PROTOCOLS[stage.protocol])]
+    rows = fetch(EDITS, stages=confirming, edited=EDITED, others=f"{EDIT}%") if confirming else []
     return {f"{EDIT}{pk}": Edit(edit_name(*who), json.loads(texts)) for pk, *who, texts in rows}
-
-
-def confirms(stage: Stage) -> bool:
-    form = PROTOCOLS[stage.protocol].form
-    return form is not None and form.confirms
 
 
 def edit_name(annotator: int, screen: int, revision: int) -> str:
     return f"{EDIT}{pseudonym(annotator)}-{screen}-{revision}"
-
-
-def is_edit(answer: str | None) -> bool:
-    """Whether an answer is an edit, one's own or somebody else's."""
-    return answer == EDITED or (answer or "").startswith(EDIT)
 
 
 def named(edits: Edits, identity: str | None) -> str | None:

@@ -3,14 +3,13 @@
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import count
 
 from annotation.decisions import CONFIRM_CAP
-from annotation.edits import confirms
 from annotation.models import Stage, Study
 from annotation.protocols.registry import PROTOCOLS
-from annotation.release_data import columns_of, format_of, writes
-from benchmarks.models import Benchmark
+from annotation.saying import confirms
 
 TIES = {
     "drop": "a tie drops the item (tie_unresolved)",
@@ -41,9 +40,6 @@ configs:
   - split: test
     path: data.parquet
 ---"""
-NO_SOURCE = """
-There is no `source/`: items came as {}, which Winnow reads and does not write. `items.jsonl` has all of them.
-"""
 FILES = (
     ("`items.jsonl`", "the same items: what each stage said by which votes, which words it changed, every image"),
     ("`dropped.jsonl`", "the dropped items, each with the stage and the reason"),
@@ -54,7 +50,17 @@ FILES = (
     ("`annotators.jsonl`, `flags.jsonl`", "annotators by number alone; what they reported"),
     ("`figures.json`", "the funnel, the figures of each stage and the human baseline"),
     ("`manifest.json`", "SHA-256, size and rows of each file; the settings and instructions of each stage"),
+    ("`source/`", "the kept items as their source has them, without the images"),
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """What the card says of the files themselves."""
+
+    sha256: str  # of the split
+    columns: Sequence[str]
+    no_source: str = ""  # why there is no `source/`
 
 
 def settings_of(stage: Stage) -> dict:
@@ -67,8 +73,8 @@ def settings_of(stage: Stage) -> dict:
         "measures": protocol.measures,
         "fixed_answers": [choice.identity for choice in protocol.fixed],
         "drops": dict(protocol.drops),
-        "confirms": confirms(stage),
-        "confirm_cap": (stage.cap or CONFIRM_CAP) if confirms(stage) else None,
+        "confirms": confirms(protocol),
+        "confirm_cap": (stage.cap or CONFIRM_CAP) if confirms(protocol) else None,
         "guidelines": {one.code: one.words for one in (protocol.form.guidelines if protocol.form else ())},
         "alike": protocol.alike,
         "views": list(protocol.projections),
@@ -84,7 +90,7 @@ def describe(stage: Stage) -> str:
     ending = (
         f"; dropped are {drops}." if drops and not protocol.measures else "; nothing is dropped, answers are scored."
     )
-    if confirms(stage):
+    if confirms(protocol):
         return f"{CONFIRMED.format(stage.cap or CONFIRM_CAP)}{ending}"
     most = max(stage.overlap, stage.agreement_overlap or 1, stage.cap or 1)
     if most == 1:
@@ -108,16 +114,16 @@ def line(stage: Stage) -> str:
     return f"**{stage.name}** ({stage.protocol}): {taken}{drawn}; {describe(stage)}"
 
 
-def card(study: Study, whole: Mapping, stages: Sequence[Stage], written: Mapping[str, Counter], data: str) -> str:
+def card(study: Study, whole: Mapping, stages: Sequence[Stage], written: Mapping[str, Counter], files: Files) -> str:
     """The dataset card. Its YAML tells `load_dataset(folder)` which of the files is the split.
 
-    `written` has of each stage what became of its tasks' words, by the stage's name. `data` is the split's SHA-256: the
-    loader keeps what it read under a hash of this YAML, and would else take another export in a folder of the same name
-    for this one.
+    It names the split's SHA-256, since the loader keeps what it read under a hash of this YAML, and would else take
+    another export in a folder of the same name for this one. `written` has of each stage, by its name, what became of
+    its tasks' words.
     """
     return "\n".join(
         [
-            FRONT.format(name=json.dumps(study.name, ensure_ascii=False), data=data),
+            FRONT.format(name=json.dumps(study.name, ensure_ascii=False), data=files.sha256),
             f"# {study.name}\n",
             f"A validated split, exported by Winnow: {whole['kept']:,} items kept of {whole['imported']:,};",
             f"{whole['dropped']:,} dropped, {whole['open']:,} still open.\n",
@@ -126,7 +132,7 @@ def card(study: Study, whole: Mapping, stages: Sequence[Stage], written: Mapping
             _lines([f"{row['name']}, {row['reason']}: {row['items']:,}" for row in whole["reasons"]] or ["none"]),
             "How items were decided:\n",
             _lines(map(line, stages), numbered=True),
-            _files(study.benchmark),
+            _table(files),
         ]
     )
 
@@ -147,11 +153,9 @@ def _measured(row: Mapping) -> str:
     return f"{row['name']} ({row['protocol']}): {row['tasks']:,} asked, {row['answered']:,} answered; it drops nothing"
 
 
-def _files(benchmark: Benchmark) -> str:
+def _table(files: Files) -> str:
     """What each file holds; and why there is no `source/`, where there is none."""
-    format, columns = format_of(benchmark), ", ".join(column.name for column in columns_of(benchmark))
-    rows = [("file", "what"), ("---", "---"), ("`data.parquet`", f"the kept items: {columns}"), *FILES]
-    if writes(format):
-        rows.append(("`source/`", f"the kept items as their source has them, without images: {format.title}"))
-    table = "".join(f"| {name} | {what} |\n" for name, what in rows)
-    return table if writes(format) else table + NO_SOURCE.format(format.title if format else benchmark.source)
+    rows = [("`data.parquet`", f"the kept items: {', '.join(files.columns)}"), *FILES]
+    rows = [(name, what) for name, what in rows if not (files.no_source and name == "`source/`")]
+    table = "".join(f"| {name} | {what} |\n" for name, what in [("file", "what"), ("---", "---"), *rows])
+    return f"{table}\nThere is no `source/`: {files.no_source}\n" if files.no_source else table

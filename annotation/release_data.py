@@ -10,7 +10,8 @@ from django.core.files.storage import default_storage
 
 from annotation.release_files import EXTENSIONS, IMAGE, ParquetFile, split_schema
 from annotation.rows import fetch
-from benchmarks.formats.base import SPLIT, Format
+from benchmarks import sources
+from benchmarks.formats.base import SPLIT
 from benchmarks.formats.registry import FORMATS
 from benchmarks.models import Benchmark, Item, ItemImage
 from benchmarks.records import ItemRecord
@@ -65,17 +66,9 @@ def _has_image(row: Mapping[str, object], column: Column) -> bool:
     return column.kind == IMAGE and row[column.name] is not None
 
 
-def format_of(benchmark: Benchmark) -> Format | None:
-    """The format that its first import came in; none where nothing was imported."""
-    return FORMATS.get(benchmark.source)
-
-
-def writes(found: Format | None) -> bool:
-    return found is not None and found.writer is not None
-
-
 def columns_of(benchmark: Benchmark) -> list[Column]:
-    found = format_of(benchmark)
+    """Those of the format that its first import came in."""
+    found = FORMATS.get(benchmark.source)
     return [_column(benchmark, *named) for named in (found.split if found else SPLIT).items()]
 
 
@@ -113,10 +106,11 @@ def _embedded(use: ItemImage | None) -> dict | None:
         return {"bytes": file.read(), "path": f"{use.image.sha256}.{EXTENSIONS[use.image.format]}"}
 
 
-def write_source(benchmark: Benchmark, records: Iterator[ItemRecord], folder: Path) -> None:
-    """The records in the files of the benchmark's own format, below `source/`; nothing where it has no writer."""
-    found = format_of(benchmark)
-    for name, content in found.writer(records) if writes(found) else ():
-        path = folder / SOURCE / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
+def write_source(benchmark: Benchmark, records: Iterator[ItemRecord], folder: Path) -> str:
+    """The records in the files of the benchmark's own format, below `source/`; else returns why there are none."""
+    try:
+        format = sources.format_of(benchmark)
+    except sources.CannotWrite as why:
+        return str(why)
+    sources.put(format.writer(records), folder / SOURCE)
+    return ""

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from django.db.models import F
 
 from annotation import funnel, promotion
-from annotation.decisions import DROPPED, KEPT
-from annotation.edits import Edits, is_edit, named, told
+from annotation.decisions import DROPPED, KEPT, is_edit
+from annotation.edits import Edits, named, told
 from annotation.models import Stage, Study
 from annotation.protocols.base import Carried, carried_texts
 from annotation.release_texts import edited_roles
@@ -41,7 +41,8 @@ class Split:
     """Everything about a study's items that is read at once; the items themselves come some at a time."""
 
     def __init__(self, study: Study, stages: Sequence[Stage], edits: Edits):
-        self.items, self.edits = study.benchmark.items.order_by("position"), edits
+        self.stages, self.edits = stages, edits
+        self.items = study.benchmark.items.order_by("position")
         self.selecting = {stage.pk: stage for stage in stages if not funnel.measures(stage)}
         self.walk = funnel.walk_of(study, list(self.selecting.values()))
         self.fates = funnel.fates(self.walk)
@@ -149,7 +150,7 @@ class Split:
 
 def _fate(row: dict) -> str:
     if row["state"] == KEPT:
-        return "edited" if is_edit(row["outcome"]) else "accepted"
+        return "edited" if is_edit(row["outcome"] or "") else "accepted"
     return "rejected" if row["state"] == DROPPED else "open"
 
 
@@ -165,4 +166,5 @@ def _image(use: ItemImage, negative: str) -> dict:
         "source_name": use.source_name,
         "licence": use.licence,
         "attribution": use.attribution,
+        **({"crop": use.crop} if use.crop else {}),
     }

@@ -3,8 +3,8 @@
 import json
 from collections.abc import Iterable, Iterator, Mapping
 
+from annotation.decisions import EDIT
 from annotation.edits import Edits, named
-from annotation.material import EDIT
 from annotation.models import Stage
 from annotation.protocols.base import WORDS, Carried, caption, carried_texts
 from annotation.protocols.registry import PROTOCOLS

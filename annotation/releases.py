@@ -7,12 +7,10 @@ bytes. The folder appears whole or not at all.
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from django.conf import settings
-from django.db import connection, transaction
 
 from annotation import baseline, promotion, release_cards, release_data, release_files, release_rows, release_texts
 from annotation.decisions import DROPPED, KEPT
@@ -22,7 +20,7 @@ from annotation.funnel import funnel
 from annotation.models import Stage, Study
 from annotation.release_files import files_below
 from annotation.release_items import Split
-from benchmarks import events
+from benchmarks import events, sources
 
 MADE_BY = "Winnow"
 Step = Callable[[int, int], None]  # items done, items in all
@@ -46,22 +44,13 @@ def export_split(*, study: Study, out: Path, by: str, step: Step = lambda done, 
     folder.mkdir(parents=True)
     promotion.take_in(study, by=by)
     try:
-        with _snapshot():
+        with sources.snapshot():
             manifest = _write(Study.objects.select_related("benchmark").get(pk=study.pk), folder, step)
         _put(folder, out)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     events.record(by=by, verb="exported", subject=study, files=manifest["files"], counts=manifest["counts"])
     return manifest
-
-
-@contextmanager
-def _snapshot() -> Iterator[None]:
-    """Everything inside sees the database as it was at the first read, and changes nothing."""
-    with transaction.atomic(durable=True):
-        with connection.cursor() as cursor:
-            cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-        yield
 
 
 def _check_target(out: Path) -> None:
@@ -100,12 +89,9 @@ def _write(study: Study, folder: Path, step: Step) -> dict:
     whole, found, edits = funnel(study), [study_figures(stage) for stage in stages], edits_of(stages)
     split = Split(study, stages, edits)
     rows = _write_items(split, study, folder, step) | _write_rows(study, stages, edits, folder)
-    release_data.write_source(study.benchmark, split.kept(), folder)
+    no_source = release_data.write_source(study.benchmark, split.kept(), folder)
     release_files.write_json(folder / "figures.json", _figures(study, whole, found))
-    written = {stage.name: split.written(stage) for stage in stages}
-    data = release_files.digest(folder / "data.parquet")["sha256"]
-    text = release_cards.card(study, whole, stages, written, data)
-    (folder / "README.md").write_text(text, encoding="utf-8", newline="\n")
+    _write_card(study, split, whole, folder, no_source)
     told = [{**release_cards.settings_of(stage), "not_suitable": split.not_suitable(stage)} for stage in stages]
     manifest = _manifest(study, told, whole, found, folder, rows)
     release_files.write_json(folder / "manifest.json", manifest)
@@ -143,6 +129,14 @@ def _write_rows(study: Study, stages: Sequence[Stage], edits: Edits, folder: Pat
     rows = {name: release_files.write_lines(folder / name, found) for name, found in lines.items()}
     judgments = release_rows.judgments(study, edits)
     return rows | {"judgments.parquet": release_files.write_judgments(folder / "judgments.parquet", judgments)}
+
+
+def _write_card(study: Study, split: Split, whole: dict, folder: Path, no_source: str) -> None:
+    written = {stage.name: split.written(stage) for stage in split.stages}
+    columns = [column.name for column in release_data.columns_of(study.benchmark)]
+    files = release_cards.Files(release_files.digest(folder / "data.parquet")["sha256"], columns, no_source)
+    text = release_cards.card(study, whole, split.stages, written, files)
+    (folder / "README.md").write_text(text, encoding="utf-8", newline="\n")
 
 
 def _figures(study: Study, whole: dict, found: Sequence[dict]) -> dict:

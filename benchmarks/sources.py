@@ -1,6 +1,6 @@
 """A benchmark as its source had it: the inverse of its import. A read; nothing is stored."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -57,11 +57,16 @@ def write(benchmark: Benchmark, folder: Path) -> list[tuple[str, int]]:
     """Put the files into a folder that is new or empty; (name, bytes) of each. Raises CannotWrite."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise CannotWrite(f"{folder} is there and not empty. Name a new folder.")
-    written = []
     with snapshot():
-        for name, content in files(benchmark):
-            path = folder / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content)
-            written.append((name, len(content)))
+        return put(files(benchmark), folder)
+
+
+def put(files: Iterable[tuple[str, bytes]], folder: Path) -> list[tuple[str, int]]:
+    """Write (name, content) of each file below the folder; (name, bytes) of each."""
+    written = []
+    for name, content in files:
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+        written.append((name, len(content)))
     return written

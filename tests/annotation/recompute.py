@@ -23,17 +23,34 @@ def recompute(folder: Path) -> dict:
     manifest = json.loads((folder / "manifest.json").read_text())
     rows = pq.read_table(folder / "judgments.parquet").to_pandas()
     rows["us"] = rows.created_at.astype("datetime64[us, UTC]").astype("int64")
+    rows["content"] = rows.content.map(lambda said: json.loads(said) if isinstance(said, str) else {})
     tasks = pd.DataFrame(lines(folder / "tasks.jsonl"))
     read = {name: lines(folder / f"{name}.jsonl") for name in ("flags", "annotators", "adjudications")}
     stages = [Stage(manifest, stage, rows, tasks, read) for stage in manifest["stages"]]
     return {
         "funnel": funnel(manifest, stages, tasks),
         "stages": [stage.figures() for stage in stages],
+        "outcomes": outcome_rows(stages),
     }
 
 
 def lines(path: Path) -> list[dict]:
     return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+# The coarser views of an answer that can be judged, as docs/measures.md words them
+COARSE = {
+    "original or not": lambda answer: "original" if answer == "positive-0" else "not",
+    "holds or not": lambda answer: "holds" if answer == "yes" else "not",
+    "both above the negative": lambda answer: "right" if is_right(answer) else "wrong",
+    "sense": lambda answer: answer.split("/")[0],
+    "fluency": lambda answer: answer.split("/")[1],
+}
+
+
+def is_right(order: str) -> bool:
+    """The negative is on the last step, alone (Hard Positive Truth, §4.1)."""
+    return order.split(">")[-1] == "negative" and ">" in order
 
 
 # One stage
@@ -60,10 +77,11 @@ class Stage:
 
     def _view(self, name: str):
         """The coarser views, each as docs/measures.md words it."""
-        kept = {"original or not": ["positive-0"], "holds or not": ["yes"]}.get(name)
-        words = {"original or not": ("original", "not"), "holds or not": ("holds", "not")}.get(name)
-        if kept:
-            return lambda answer: answer if answer == "cannot_judge" else words[answer not in kept]
+        if name in ("kept or rejected", "kept or dropped"):
+            return lambda answer: answer if answer in (*self.settings["drops"], "cannot_judge") else "kept"
+        coarse = COARSE.get(name)
+        if coarse:
+            return lambda answer: answer if answer == "cannot_judge" else coarse(answer)
         if name != "any or none":
             raise ValueError(f"there is no word on the view {name!r} here")
         return self.kind
@@ -74,17 +92,40 @@ class Stage:
         return answer if answer in fixed or not self.settings["alike"] else "any"
 
     def decided(self) -> pd.DataFrame:
-        """Each live task with (state, outcome, reason, how) by the rule, an adjudicator's word before it."""
-        answers = {place: list(group.answer) for place, group in self.standing.groupby(TASK)}
+        """Each live task with (state, outcome, reason, how, content) by the rule, an adjudicator's word before it."""
+        given = {
+            place: list(zip(group.answer, group.content, strict=True)) for place, group in self.standing.groupby(TASK)
+        }
         found = []
         for task in self.tasks.itertuples():
             word = self.adjudicated.get((task.item, task.question, task.round))
             if word:
-                found.append((word["state"], word["outcome"], word["reason"], "adjudicator"))
+                found.append((word["state"], word["outcome"], word["reason"], "adjudicator", word["content"]))
             else:
-                found.append(self.decide(answers.get((task.position, task.question, task.round), []), task.overlap))
-        named = pd.DataFrame(found, columns=["came", "answer", "why", "how"], dtype=object)
+                mine = given.get((task.position, task.question, task.round), [])
+                found.append(
+                    self.confirm(mine, task.overlap) if self.settings["confirms"] else self.settle(mine, task.overlap)
+                )
+        named = pd.DataFrame(found, columns=["came", "answer", "why", "how", "brought"], dtype=object)
         return pd.concat([self.tasks, named], axis=1)
+
+    def confirm(self, given: list[tuple[str, dict]], overlap: int) -> tuple:
+        """Two annotators of one mind, by their words or else by their label; one is enough for what is no edit."""
+        said = [
+            json.dumps(content["texts"], sort_keys=True) if content.get("texts") else label for label, content in given
+        ]
+        votes = pd.Series(said, dtype=object).value_counts()
+        for (label, content), verdict in zip(given, said, strict=True):
+            alone = len(given) == 1 and label.partition("-")[0] not in ("edited", "edit")
+            if len(given) >= overlap and (votes[verdict] > 1 or alone):
+                how = "only_answer" if len(given) == 1 else "unanimous" if len(votes) == 1 else "majority"
+                return *self.ending(label, how), content
+        return "open", None, None, None, None
+
+    def settle(self, given: list[tuple[str, dict]], overlap: int) -> tuple:
+        """The rule on the labels; what comes with the outcome is that of the first answer of its label."""
+        found = self.decide([label for label, _ in given], overlap)
+        return *found, next((content for label, content in given if label == found[1]), {})
 
     def decide(self, answers: list[str], overlap: int) -> tuple:
         """(state, outcome, reason, how), by the rule as docs/measures.md states it."""
@@ -106,9 +147,12 @@ class Stage:
             most = picks.value_counts()
             level = [pick for pick in dict.fromkeys(picks) if most[pick] == most.max()]
             kind, how = level[0], "first_of_equals" if how == "majority" and len(level) > 1 else how
+        return self.ending(kind, how)
+
+    def ending(self, answer: str, how: str) -> tuple:
         drops = self.settings["drops"]
-        reason = drops.get(kind) or drops.get(kind.rpartition("-")[0])
-        return ("dropped", kind, reason, how) if reason else ("kept", kind, None, how)
+        reason = drops.get(answer) or drops.get(answer.rpartition("-")[0])
+        return ("dropped", answer, reason, how) if reason else ("kept", answer, None, how)
 
     def figures(self) -> dict:
         decided, seen = self.decided(), self.seen()
@@ -180,6 +224,38 @@ def outcomes(decided: pd.DataFrame) -> dict:
     }
 
 
+# What came of each task, and what it had from the stages before
+
+
+def outcome_rows(stages: list[Stage]) -> list[dict]:
+    found, rows = {}, []
+    for stage in stages:
+        decided = stage.decided()
+        found[stage.name] = {item: carried_on(stage, group) for item, group in decided.groupby("position")}
+        source = found.get(stage.settings["source"], {})
+        rows += [
+            {
+                "stage": stage.name, "item": task.item, "question": task.question, "state": task.came,
+                "outcome": task.answer or None, "reason": task.why or None, "decided_by": task.how,
+                "content": task.brought or None, "carried": source.get(task.position) or None,
+            }
+            for task in decided.itertuples()
+        ]  # fmt: skip
+    return rows
+
+
+def carried_on(stage: Stage, tasks: pd.DataFrame) -> dict[str, str]:
+    """What goes on with an item: what came in and, where all of its tasks keep it, what they chose or wrote."""
+    carried = dict(tasks.carried.iloc[0])
+    if (tasks.came != "kept").any():
+        return carried
+    if stage.settings["carries"]:
+        carried[stage.settings["carries"]] = tasks.answer.iloc[0]
+    for brought in tasks.brought:
+        carried |= {f"caption-{role}": text for role, text in brought.get("texts", {}).items()}
+    return carried
+
+
 # The funnel
 
 
@@ -195,18 +271,31 @@ def funnel(manifest: dict, stages: list[Stage], tasks: pd.DataFrame) -> dict:
     kinds |= {row.position: (row.type, row.subtype) for row in own.itertuples()}
     for stage in selecting:
         kinds |= {row["position"]: (row["type"], row["subtype"]) for row in stage.settings["not_suitable"]}
-    fates = {item: fate(item, selecting, found, known) for item in kinds}
+    full = {stage.name: is_full(stage, found[stage.name], kinds, groups) for stage in selecting}
+    fates = {item: fate(item, selecting, found, known, full) for item in kinds}
     unmet = {kind: count - sum(of == kind for of in kinds.values()) for kind, count in groups.items()}
 
     def part(wanted: list[tuple]) -> dict:
         items = [item for item, kind in kinds.items() if kind in wanted]
-        return counts(items, fates, selecting, found, sum(unmet[kind] for kind in wanted))
+        return counts(items, fates, selecting, found, sum(unmet[kind] for kind in wanted), full)
 
     return {
         **part(list(groups)),
         "measuring": [measured(stage) for stage in stages if stage.settings["measures"]],
         "by_type": [{"type": kind, "subtype": subtype, **part([(kind, subtype)])} for kind, subtype in groups],
     }
+
+
+def is_full(stage: Stage, found: dict, kinds: dict, groups: dict) -> bool:
+    """Whether a sample is all there; where it is so many of each type, that of every type."""
+    sample = stage.settings["sample"]
+    if sample is None or not stage.settings["sample_each"]:
+        return sample is not None and len(found) >= sample
+    has = pd.Series([kinds[item][0] for item in found], dtype=object).value_counts()
+    there = pd.Series({kind: 0 for kind, _ in groups})
+    for (kind, _), count in groups.items():
+        there[kind] += count
+    return all(has.get(kind, 0) >= min(sample, count) for kind, count in there.items())
 
 
 def of_items(decided: pd.DataFrame) -> dict[int, tuple[str, str]]:
@@ -221,15 +310,14 @@ def of_items(decided: pd.DataFrame) -> dict[int, tuple[str, str]]:
     return found
 
 
-def fate(item: int, stages: list[Stage], found: dict, known: dict) -> dict:
+def fate(item: int, stages: list[Stage], found: dict, known: dict, full: dict) -> dict:
     """Where an item is, follow it: stage after stage until nobody takes it up."""
     ends = []
     for stage in stages:
         settings = stage.settings
         if item not in found[stage.name]:
             if settings["source"] is None:
-                full = settings["sample"] is not None and len(found[stage.name]) >= settings["sample"]
-                ends.append(left_out(item, stage, known, not full))
+                ends.append(left_out(item, stage, known, not full[stage.name]))
             continue
         state, reason = found[stage.name][item]
         takers = [one for one in stages if one.settings["source"] == stage.name]
@@ -255,12 +343,12 @@ def left_out(item: int, stage: Stage, known: dict, waits: bool) -> dict:
     return {"state": "dropped", "stage": stage, "reason": reason, "waits": False, "out": True}
 
 
-def counts(items: list[int], fates: dict, stages: list[Stage], found: dict, unmet: int) -> dict:
+def counts(items: list[int], fates: dict, stages: list[Stage], found: dict, unmet: int, full: dict) -> dict:
     """`unmet` items are in no stage's tasks; they wait for the first one, or came through where none selects."""
     root = next((stage for stage in stages if stage.settings["source"] is None), None)
     nothing = {"state": "open", "stage": root, "reason": "", "waits": True, "out": False}
     through = {"state": "kept", "stage": None, "reason": "", "waits": False, "out": False}
-    if root is not None and root.settings["sample"] is not None and len(found[root.name]) >= root.settings["sample"]:
+    if root is not None and full[root.name]:
         nothing = left_out(-1, root, {root.name: set()}, False)
     ends = [fates[item] for item in items] + [nothing if root else through] * unmet
     whole = len(ends)
@@ -518,9 +606,25 @@ def series(counted: pd.DataFrame) -> dict:
 
 
 def figures(folder: Path) -> dict:
-    """What the export says, without the human baseline (recompute_baseline.py)."""
+    """What the export says, without the human baseline (recompute_baseline.py) and the papers' figures of a stage
+    (recompute_paper.py).
+    """
     found = json.loads((folder / "figures.json").read_text())
-    return {name: found[name] for name in ("funnel", "stages")}
+    stages = [{name: part for name, part in stage.items() if name != "paper"} for stage in found["stages"]]
+    return {"funnel": found["funnel"], "stages": stages, "outcomes": told(folder)}
+
+
+def told(folder: Path) -> list[dict]:
+    """What came of the live tasks, as the export says, in the order of `outcome_rows`."""
+    manifest = json.loads((folder / "manifest.json").read_text())
+    order = {stage["name"]: place for place, stage in enumerate(manifest["stages"])}
+    tasks = [task for task in lines(folder / "tasks.jsonl") if task["live"] and task["kind"] == "judge"]
+    tasks.sort(key=lambda task: (order[task["stage"]], task["position"], task["question"], task["round"]))
+    names = ("stage", "item", "question", "outcome", "reason", "decided_by", "content", "carried")
+    return [
+        {"state": task["state"] or "open", **{name: task[name] or None for name in names}, "question": task["question"]}
+        for task in tasks
+    ]
 
 
 def differences(ours, theirs, path: str = "") -> list[str]:

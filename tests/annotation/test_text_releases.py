@@ -1,0 +1,271 @@
+"""Exports of what people wrote: columns, words and where they are from, the source's own layout, round trips."""
+
+import hashlib
+import io
+import json
+import re
+import zipfile
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from django.core.files.storage import default_storage
+
+from annotation import exports, releases, tasks
+from annotation.models import Judgment, Study
+from annotation.plans import StagePlan
+from annotation.release_data import columns_of
+from benchmarks.formats.registry import FORMATS
+from tests import make, scribes
+from tests.annotation.recompute import differences, figures, recompute
+from tests.annotation.test_releases import export, lines
+
+pytestmark = pytest.mark.django_db(transaction=True)
+SECOND, CANDIDATE = "caption-second_positive-0", "caption-candidate-0"
+MENDED = "In basket 0 a cat is to be found."
+
+
+@pytest.fixture
+def study(tmp_path) -> Study:
+    """Six triplets, worked through by made-up answers."""
+    made = scribes.visla_study(tmp_path / "in", rows=12)
+    scribes.work(made)
+    return made
+
+
+@pytest.fixture
+def paraphrase(tmp_path) -> Study:
+    """One item of which nothing is said yet."""
+    stages = [StagePlan("visla-paraphrase", name="paraphrase", settings={"overlap": 1})]
+    return make.study(benchmark=scribes.visla(tmp_path / "in", rows=1), stages=stages)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def judged(study: Study, *said: scribes.Says) -> Study:
+    """A new annotator for each."""
+    for one in said:
+        assert scribes.says(make.annotator(study), study.stages.get(), one)
+    return study
+
+
+def only(folder: Path, name: str) -> dict:
+    (line,) = lines(folder / name)
+    return line
+
+
+def caption(folder: Path, role: str, name: str = "items.jsonl") -> dict:
+    return next(one for one in only(folder, name)["captions"] if one["role"] == role)
+
+
+# The split
+
+
+def test_the_split_has_the_columns_of_its_format_and_loads(study, tmp_path, monkeypatch):
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    from datasets import load_dataset
+
+    export(study, tmp_path / "out")
+    data = load_dataset(str(tmp_path / "out"), cache_dir=str(tmp_path / "cache"))["test"]
+    assert data.column_names == list(FORMATS["visla"].split)
+    kept = {item["id"]: item for item in lines(tmp_path / "out/items.jsonl")}
+    assert len(data) == len(kept) > 0
+    for row in data:
+        words = {one["role"]: one["text"] for one in reversed(kept[row["id"]]["captions"])}
+        assert (row["caption"], row["second_positive"]) == (words["positive"], words["second_positive"])
+        assert (row["negative_caption"], row["image"].size) == (words["negative"], (16, 16))
+
+
+@pytest.mark.parametrize(
+    ("values", "kind", "cells"),
+    [
+        (["a", None], "string", ["a", None]),
+        ([1, 2], "int64", [1, 2]),
+        ([1, 0.5], "double", [1.0, 0.5]),
+        ([True, False], "bool", [True, False]),
+        ([["a", "b"], 1], "string", ['["a", "b"]', "1"]),
+    ],
+)
+def test_a_field_of_meta_is_a_column_of_its_kind(monkeypatch, values, kind, cells):
+    from dataclasses import replace
+
+    monkeypatch.setitem(FORMATS, "jsonl", replace(FORMATS["jsonl"], split={"it": "meta:it"}))
+    made = make.benchmark(2)
+    for item, value in zip(made.items.order_by("position"), values, strict=True):
+        item.meta = {"it": value}
+        item.save()
+    (column,) = columns_of(made)
+    items = made.items.order_by("position")
+    assert (str(column.kind), [column.cell(item, None, {}) for item in items]) == (kind, cells)
+
+
+# Words, and where they are from
+
+
+def test_a_candidate_taken_as_it_is_becomes_the_second_positive(paraphrase, tmp_path):
+    export(judged(paraphrase, scribes.picks(CANDIDATE)), tmp_path / "out")
+    taken = {"changed_by": "paraphrase", "made_of": CANDIDATE, "imported": "Basket 0 holds a cat."}
+    words = "There is a cat, number 0, in basket 0."
+    assert caption(tmp_path / "out", "second_positive") == {"role": "second_positive", "text": words, **taken}
+    (row,) = pq.read_table(tmp_path / "out/data.parquet").to_pylist()
+    assert row["second_positive"] == words
+
+
+def test_what_stays_as_it_came_says_nothing_more(paraphrase, tmp_path):
+    export(judged(paraphrase, scribes.picks(SECOND)), tmp_path / "out")
+    assert [set(one) for one in only(tmp_path / "out", "items.jsonl")["captions"]] == [{"role", "text"}] * 5
+    assert "paraphrase (visla-paraphrase): 1 in, 1 kept, 1 accepted, 0 edited, 0 rejected" in card(tmp_path)
+
+
+def test_a_confirmed_edit_says_what_it_was_and_what_of(paraphrase, tmp_path):
+    export(judged(paraphrase, scribes.edits(CANDIDATE, MENDED), scribes.takes_edit), tmp_path / "out")
+    found = caption(tmp_path / "out", "second_positive")
+    assert (found["text"], found["made_of"], found["changed_by"]) == (MENDED, CANDIDATE, "paraphrase")
+    (decision,) = only(tmp_path / "out", "items.jsonl")["decisions"]
+    assert (decision["votes"], decision["decided_by"]) == ({"edit-A-01-1-1": 1, "edited": 1}, "unanimous")
+    assert "1 in, 1 kept, 0 accepted, 1 edited, 0 rejected" in card(tmp_path)
+
+
+def test_a_rejected_item_keeps_its_reason(paraphrase, tmp_path):
+    export(judged(paraphrase, scribes.rejects), tmp_path / "out")
+    assert only(tmp_path / "out", "dropped.jsonl")["reason"] == "rejected"
+    (row,) = pq.read_table(tmp_path / "out/judgments.parquet").to_pylist()
+    assert (row["answer"], row["reason"]) == ("reject", "None of them says the same.")
+    assert "1 in, 0 kept, 0 accepted, 0 edited, 1 rejected" in card(tmp_path)
+
+
+def card(folder: Path) -> str:
+    return (folder / "out/README.md").read_text()
+
+
+def test_every_revision_of_a_text_is_there_with_who_made_it(paraphrase, tmp_path):
+    person, stage = make.annotator(paraphrase), paraphrase.stages.get()
+    lease = scribes.screen(person, stage)
+    for words in ("First words.", "Second words."):
+        scribes.answer(lease, scribes.edits(CANDIDATE, words)(lease, {}))
+    scribes.undo(person)
+    scribes.answer(lease, scribes.picks(SECOND)(lease, {}))
+    export(paraphrase, tmp_path / "out")
+    rows = lines(tmp_path / "out/texts.jsonl")
+    named = [(row["annotator"], row["revision"], row["text"], row["counted"], row["withdrawn"]) for row in rows]
+    assert named == [
+        ("A-01", 1, "First words.", False, False),
+        ("A-01", 2, "Second words.", False, True),
+        ("A-01", 4, "Basket 0 holds a cat.", True, False),
+    ]
+    assert [row["before"] for row in rows] == ["There is a cat, number 0, in basket 0."] * 2 + ["Basket 0 holds a cat."]
+    assert [row["edit"] for row in rows] == ["edit-A-01-1-1", "edit-A-01-1-2", None]
+
+
+def test_an_edit_of_an_edit_names_it(paraphrase, tmp_path):
+    def again(lease, texts):
+        return scribes.edits(lease.task.proposals[0], "Third words.")(lease, texts)
+
+    export(judged(paraphrase, scribes.edits(CANDIDATE, MENDED), again), tmp_path / "out")
+    first, second = lines(tmp_path / "out/texts.jsonl")
+    assert (second["made_of"], second["before"]) == (first["edit"], MENDED)
+    task = only(tmp_path / "out", "tasks.jsonl")
+    assert (task["proposals"], task["state"]) == ([first["edit"], second["edit"]], None)
+
+
+def test_an_adjudicators_words_are_theirs_without_a_name(paraphrase, tmp_path):
+    judged(paraphrase, scribes.rejects)
+    scribes.adjudicate(paraphrase.stages.get().tasks.get(), {"second_positive": MENDED}, {"second_positive": CANDIDATE})
+    export(paraphrase, tmp_path / "out")
+    row = only(tmp_path / "out", "texts.jsonl")
+    assert (row["by"], row["annotator"], row["text"], row["made_of"]) == ("adjudicator", None, MENDED, CANDIDATE)
+    assert only(tmp_path / "out", "adjudications.jsonl")["content"]["texts"] == {"second_positive": MENDED}
+    assert caption(tmp_path / "out", "second_positive")["text"] == MENDED
+
+
+def test_nothing_of_an_answer_is_lost_but_the_numbers_of_the_database(study, tmp_path):
+    export(study, tmp_path / "out")
+    rows = pq.read_table(tmp_path / "out/judgments.parquet").to_pylist()
+    stored = Judgment.objects.filter(lease__slot__stage__study=study)
+    told = sorted(json.dumps(json.loads(row["content"] or "{}").get("texts"), sort_keys=True) for row in rows)
+    assert told == sorted(json.dumps(content.get("texts"), sort_keys=True) for content in stored_contents(stored))
+    assert {row["content"] for row in rows if row["withdrawn"]} == {None}
+    everything = b"".join(contents(tmp_path / "out").values())
+    assert re.search(rb"edit-A-\d\d-1-\d", everything) and not re.search(rb"edit-\d", everything)
+
+
+def stored_contents(judgments) -> list[dict]:
+    return list(judgments.values_list("content", flat=True))
+
+
+# The source's own layout
+
+
+def test_the_source_folder_has_the_kept_rows_with_their_words(study, tmp_path):
+    export(study, tmp_path / "out")
+    header, *rows = (tmp_path / "out/source/Generic_VISLA.tsv").read_bytes().decode().split("\r\n")
+    kept = pq.read_table(tmp_path / "out/data.parquet").to_pylist()
+    assert header == scribes.HEADER
+    assert [row.split("\t")[1:] for row in rows] == [
+        [row["caption"], row["second_positive"], row["negative_caption"]] for row in kept
+    ]
+
+
+def test_the_manifest_and_the_zip_have_files_in_folders(study, tmp_path, eager_tasks):
+    manifest = export(study, tmp_path / "out")
+    files = contents(tmp_path / "out")
+    listed = {name: (of["sha256"], of["bytes"]) for name, of in manifest["files"].items()}
+    assert listed == {
+        name: (hashlib.sha256(data).hexdigest(), len(data)) for name, data in files.items() if name != "manifest.json"
+    }
+    assert "source/Generic_VISLA.tsv" in listed
+    job = exports.queue_export(study=study, by="user:1")
+    tasks.run_export.delay(job.pk)
+    job.refresh_from_db()
+    with default_storage.open(job.report["file"]) as file, zipfile.ZipFile(io.BytesIO(file.read())) as archive:
+        assert {name.partition("/")[2]: archive.read(name) for name in archive.namelist()} == files
+
+
+def test_an_earlier_export_is_replaced_but_not_what_lies_in_its_folders(study, tmp_path):
+    export(study, tmp_path / "out")
+    export(study, tmp_path / "out")
+    (tmp_path / "out/source/notes.md").write_text("mine")
+    with pytest.raises(releases.CannotExport, match=r"source/notes\.md"):
+        export(study, tmp_path / "out")
+
+
+def test_a_format_without_a_writer_says_why_it_has_no_source(tmp_path):
+    export(make.study(items=1), tmp_path / "out")
+    assert not (tmp_path / "out/source").exists()
+    assert "There is no `source/`" in card(tmp_path) and "came as jsonl" in card(tmp_path)
+
+
+# The same state, the same bytes
+
+
+def test_twice_the_same_bytes(study, tmp_path):
+    export(study, tmp_path / "one")
+    export(study, tmp_path / "two")
+    assert contents(tmp_path / "one") == contents(tmp_path / "two")
+
+
+def test_names_of_edits_do_not_depend_on_what_was_judged_before(tmp_path):
+    told = []
+    for name, items in (("one", [0, 1, 2]), ("two", [2, 0, 1])):
+        stages = [StagePlan("visla-paraphrase", name="paraphrase", settings={"overlap": 1})]
+        made = make.study(benchmark=scribes.visla(tmp_path / name, rows=3), stages=stages)
+        writer, reader = make.annotator(made), make.annotator(made)
+        for said in (lambda lease, texts: scribes.edits(CANDIDATE, "Other words.")(lease, texts), scribes.takes_edit):
+            scribes.in_order(writer if said is not scribes.takes_edit else reader, made.stages.get(), items, said)
+        export(made, tmp_path / name / "out")
+        told.append([(tmp_path / name / "out" / file).read_bytes() for file in ("tasks.jsonl", "items.jsonl")])
+    assert told[0] == told[1]
+
+
+# Anybody can recompute
+
+
+def test_every_figure_can_be_recomputed(study, tmp_path):
+    export(study, tmp_path / "out")
+    ours = recompute(tmp_path / "out")
+    assert differences(ours, figures(tmp_path / "out")) == []
+    ends = {row["decided_by"] for row in ours["outcomes"]}
+    assert {"only_answer", "unanimous"} <= ends
+    assert any((row["content"] or {}).get("texts") for row in ours["outcomes"] if row["outcome"] == "edited")

@@ -1,0 +1,161 @@
+"""Annotators of protocols whose answers are more than a pick, who work by the verbs that the judging page calls; and
+benchmarks in the formats of the text protocols, small ones and the published ones.
+"""
+
+import json
+import random
+import uuid
+import zipfile
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+from annotation import judging, promotion
+from annotation.material import texts_of
+from annotation.models import Annotator, Lease, Outcome, Stage, Study, Task
+from annotation.plans import StagePlan
+from annotation.protocols.registry import PROTOCOLS
+from benchmarks.models import Benchmark, Caption
+from tests import crew, make
+from tests.benchmarks import importing
+
+Fields = dict[str, str]  # what a screen sends
+Says = Callable[[Lease, dict[str, str]], Fields]  # the screen and the words behind its identities → its fields
+
+ROW = "{0}.jpg\tA cat is in basket {0}.\tBasket {0} holds a cat.\tA cat is beside basket {0}."
+HEADER = "filename\tcaption\tsecond positive\tnegative_caption"
+
+
+def answer(lease: Lease, fields: Fields) -> judging.Receipt:
+    """The screen's answer, or a new revision of it."""
+    more = {name: value for name, value in fields.items() if name not in ("answer", "reason")}
+    return judging.submit(
+        annotator=lease.annotator, token=lease.token, key=uuid.uuid4(), shown_answer=fields.get("answer", ""),
+        reason=fields.get("reason", ""), more=more, active_ms=9000, elapsed_ms=9000,
+    )  # fmt: skip
+
+
+def screen(person: Annotator, stage: Stage) -> Lease | None:
+    return next(iter(crew.held(person, stage, wanted=1)), None)
+
+
+def says(person: Annotator, stage: Stage, said: Says) -> judging.Receipt | None:
+    """Judge the next screen, if there is one."""
+    lease = screen(person, stage)
+    return lease and answer(lease, said(lease, texts_of(lease.task, lease.shown)))
+
+
+def picks(identity: str) -> Says:
+    return lambda lease, texts: {"answer": str(lease.shown.index(identity) + 1)}
+
+
+def edits(identity: str, words: str) -> Says:
+    return lambda lease, texts: {**picks(identity)(lease, texts), "edit": "1", "words": words}
+
+
+def takes_edit(lease: Lease, texts: dict[str, str]) -> Fields:
+    """The first edit that somebody else made."""
+    return picks(lease.task.proposals[0])(lease, texts)
+
+
+def rejects(lease: Lease, texts: dict[str, str]) -> Fields:
+    return {"answer": "reject", "why": "None of them says the same."}
+
+
+def work(study: Study, people: int = 5, seed: int = 1, changes: float = 0.15) -> list[Annotator]:
+    """Everybody works through all stages in turn: made-up answers, some of them cannot judge, some changed, some taken
+    back and given again.
+    """
+    dice, crowd = random.Random(seed), [make.annotator(study, simulated=True) for _ in range(people)]
+    for stage in study.stages.order_by("position"):
+        while sum(_judge(person, stage, dice, changes) for person in crowd):
+            pass
+    return crowd
+
+
+def _judge(person: Annotator, stage: Stage, dice: random.Random, changes: float) -> bool:
+    lease = screen(person, stage)
+    if lease is None:
+        return False
+    answer(lease, made_up(lease, stage, dice))
+    if dice.random() < changes:
+        answer(lease, made_up(lease, stage, dice))
+    if dice.random() < changes:
+        undo(person)
+        answer(lease, made_up(lease, stage, dice))
+    return True
+
+
+def undo(person: Annotator) -> Lease:
+    return judging.undo(annotator=person, key=uuid.uuid4())
+
+
+def adjudicate(task: Task, texts: dict[str, str], made_of: dict[str, str]) -> None:
+    """These words, whoever wrote what."""
+    content = {"texts": texts, "from": made_of}
+    found = {"state": "kept", "outcome": "edited", "content": content, "reason": "", "by": "adjudicator", "note": "So."}
+    Outcome.objects.update_or_create(task=task, defaults=found)
+    promotion.follow(task.stage, task.item_id)
+
+
+def in_order(person: Annotator, stage: Stage, items: Sequence[int], said: Says) -> None:
+    """Judge the items of these positions, in this order, one screen after the other."""
+    leases = {lease.task.item.position: lease for lease in crew.held(person, stage, wanted=len(items))}
+    for position in items:
+        lease = leases[position]
+        answer(lease, said(lease, texts_of(lease.task, lease.shown)))
+
+
+def made_up(lease: Lease, stage: Stage, dice: random.Random) -> Fields:
+    """Half of those who meet an edit agree with it."""
+    if lease.task.proposals and dice.random() < 0.5:
+        return takes_edit(lease, {})
+    if dice.random() < 0.05:
+        return {"answer": "cannot_judge", "reason": "I do not know the word."}
+    return PROTOCOLS[stage.protocol].form.made_up(dice, lease.shown, texts_of(lease.task, lease.shown))
+
+
+# Benchmarks
+
+
+def imported(path: Path, format: str, images: Path | None, **options) -> Benchmark:
+    name = f"Imported {next(make.serial)}"
+    job = importing.imported(path, images, name=name, format=format, text_only=images is None, **options)
+    assert job.state == "done", job.problems
+    return Benchmark.objects.get(name=name)
+
+
+def visla(folder: Path, rows: int = 6, candidates: int = 2) -> Benchmark:
+    """A small Generic file with a picture for each row, and further captions beside, as a construction makes them."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "Generic_VISLA.tsv"
+    path.write_bytes("\r\n".join([HEADER, *(ROW.format(number) for number in range(rows))]).encode())
+    made = imported(path, "visla", importing.archive(folder, [f"{number}.jpg" for number in range(rows)]))
+    for item in made.items.all():
+        for place in range(candidates):
+            text = f"There is a cat, number {place}, in basket {item.position}."
+            Caption.objects.create(item=item, role="candidate", position=place, text=text)
+    return made
+
+
+def visla_study(folder: Path, rows: int = 6, **settings) -> Study:
+    """Pick a second positive, then look at the triplet."""
+    stages = [
+        StagePlan("visla-paraphrase", name="paraphrase", settings={"overlap": 1, **settings}),
+        StagePlan("visla-triplet", name="triplet", source="paraphrase", apart_from=[], settings={"overlap": 1}),
+    ]
+    return make.study(benchmark=visla(folder, rows), stages=stages)
+
+
+def one_picture(folder: Path, names: Iterable[str]) -> Path:
+    """A zip in which every name has the same picture: for imports at full size."""
+    path, data = folder / "same.zip", importing.jpeg(1)
+    with zipfile.ZipFile(path, "w") as packed:
+        for name in dict.fromkeys(names):
+            packed.writestr(name, data)
+    return path
+
+
+def names_in(paths: Iterable[Path], field: str) -> list[str]:
+    """What a JSON source calls its images."""
+    found = [json.loads(path.read_text(encoding="utf-8")) for path in paths]
+    return [row[field] for rows in found for row in (rows.values() if isinstance(rows, dict) else rows)]
