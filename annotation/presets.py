@@ -84,6 +84,34 @@ PRESETS: Mapping[str, Preset] = {
             "The same 500 items, but nobody gets two questions of one item: each is answered on its own.",
             tuple(baseline_plans(source="", design=DIFFERENT)),
         ),
+        Preset(
+            "visla-generic",
+            "VISLA, second positives",
+            "An expert picks, edits or rejects an item's second positive; a second one confirms what was edited.",
+            (PARAPHRASE,),
+            pay=0,
+        ),
+        Preset(
+            "visla-spatial",
+            "VISLA, triplets",
+            "Experts check two positives and a negative against the guidelines, and mend or drop what breaks them.",
+            (TRIPLET,),
+            pay=0,
+        ),
+        Preset(
+            "hard-positives",
+            "Hard positives",
+            "Two experts rank three captions of each of 100 items: do people put both positives above the negative?",
+            (RANK,),
+            pay=0,
+        ),
+        Preset(
+            "sugarcrepe-eval",
+            "SugarCrepe, compare negatives",
+            "Of two negatives of different origin, which makes more sense and which is more fluent? 100 of each type.",
+            (COMPARE,),
+            pay=0,
+        ),
         Preset("verify", "Verify", "Does the caption hold? Three people an item, and most of them win.", (VERIFY,)),
     )
 }

@@ -61,6 +61,8 @@ def test_a_preset_sent_back_as_it_came_makes_its_stages(client, manager, preset)
     benchmark = make.benchmark(items=2)
     for item in benchmark.items.all():
         item.item_images.create(image=make.image(), role="negative", position=0, source_name="n")
+        for role, position in (("second_positive", 0), ("negative", 1)):  # what the text protocols ask about
+            item.captions.create(role=role, position=position, text=f"Other words, {role}.")
     answer = client.post(NEW, start(client, preset=preset, benchmark=benchmark.pk))
     assert answer.status_code == 302, re.findall(r"errorlist[^>]*>(.*?)</ul>", answer.content.decode())
     made = list(Study.objects.get().stages.all())

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from annotation.presets import SPECIMEN
 from annotation.protocols.registry import PROTOCOLS
-from tests.annotation.protocols.items import item
 
 TEMPLATES = Path(__file__).resolve().parents[3] / "templates"
 ROLES = ("positive", "negative", "candidate", "original")
@@ -21,16 +21,17 @@ def test_it_has_a_template_and_words_that_name_no_role(protocol):
 
 @every
 def test_its_questions_of_an_item_are_told_apart_and_have_answers(protocol):
-    asks = protocol.asks(item(), {"negative": "candidate-2"})
+    asks = protocol.asks(SPECIMEN, {"negative": "candidate-2"})
     assert len({ask.question for ask in asks}) == len(asks)
-    assert all(ask.shows and (ask.options or protocol.fixed) for ask in asks)
+    assert all(ask.shows and (ask.options or protocol.fixed or protocol.form) for ask in asks)
 
 
 @every
 def test_its_keys_are_shown_and_each_does_one_thing(protocol):
     keys = [key for choice in protocol.fixed for key in choice.keys]
-    options = protocol.asks(item(), {"negative": "candidate-2"})[0].options
-    assert len(set(keys)) == len(keys) and bool(protocol.picks[0]) == bool(options)
+    options = protocol.asks(SPECIMEN, {"negative": "candidate-2"})[0].options
+    assert len(set(keys)) == len(keys)
+    assert bool(protocol.form.keys) if protocol.form else bool(protocol.picks[0]) == bool(options)
     assert not set(keys) & {str(place) for place in range(1, len(options) + 1)}
 
 
