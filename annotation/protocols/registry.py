@@ -5,6 +5,8 @@ from annotation.protocols import (
     bivlc_disambiguate,
     bivlc_i2t,
     bivlc_t2i,
+    hard_positive_rank,
+    sugarcrepe_compare,
     verify,
     visla_paraphrase,
     visla_triplet,
@@ -21,5 +23,7 @@ PROTOCOLS: dict[str, Protocol] = {
         verify.PROTOCOL,
         visla_paraphrase.PROTOCOL,
         visla_triplet.PROTOCOL,
+        hard_positive_rank.PROTOCOL,
+        sugarcrepe_compare.PROTOCOL,
     )
 }

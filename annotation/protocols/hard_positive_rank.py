@@ -1,0 +1,138 @@
+"""Hard Positive Truth §4.1, human performance: an item's three captions ranked by how well they fit its image.
+
+Captions may tie. It is right when both positives stand above the negative, in whatever order they stand themselves.
+"""
+
+from collections.abc import Mapping, Sequence
+from random import Random
+
+from annotation.protocols.base import (
+    CANNOT_JUDGE,
+    Answer,
+    Ask,
+    Carried,
+    Form,
+    NoAnswer,
+    Protocol,
+    Sent,
+    Texts,
+    caption,
+    require,
+    role_of,
+)
+from benchmarks.records import ItemRecord
+
+POSITIVES, NEGATIVE = ("positive", "second_positive"), "negative"
+ROLES = (*POSITIVES, NEGATIVE)  # the order in which a label names those that tie
+STEPS = {"1": 1, "2": 2, "3": 3}  # as a screen sends them; 1 is the best
+LETTERS = "ABC"  # what a screen calls the sentences, in the order shown
+SIMULATED_SLIPS, SIMULATED_TIES = 0.1, 0.5
+
+INSTRUCTIONS = """\
+You will see one picture and three sentences. Put each sentence on a step, best, middle or least, by how well it
+describes the picture.
+
+- Sentences that describe the picture equally well belong on the same step. Two may share a step, and so may all three.
+- Only the order counts. A step can stay empty, and a sentence on the last step need not be a bad one.
+- Read all three to the end. They may differ in one word only, or have the same words in another order: who does what to
+  whom, and which colour belongs to which thing.
+- Judge what a sentence says, not how it says it. Two that say the same in different words are equally good, even where
+  one of them sounds better.
+- Looks do not matter. Blur, odd colours and a tight crop are fine.
+
+There is no order to begin with: every sentence has to be put somewhere. Drag it onto a step, press one of its buttons,
+or press 1, 2 or 3 for the sentence that is marked.
+
+Use Cannot judge only when you are unable to answer, for example because you do not understand a sentence or the picture
+does not load, and say why. Skip passes the screen to somebody else. Flag tells the researchers that something is wrong
+with the material.
+"""
+
+
+def asks(item: ItemRecord, carried: Carried) -> list[Ask]:
+    """One question: the image with all three captions."""
+    require(item, captions=ROLES, images=["positive"])
+    return [Ask(shows=("positive-0",), options=tuple(map(caption, ROLES)))]
+
+
+def read(sent: Sent, shown: Sequence[str], texts: Texts) -> Answer:
+    """`step-1` to `step-3`: the step of the sentence at that place."""
+    return Answer(order_of({role_of(one): _step(sent, place) for place, one in enumerate(shown, 1)}))
+
+
+def _step(sent: Sent, place: int) -> int:
+    step = STEPS.get(sent.get(f"step-{place}", ""))
+    if step is None:
+        raise NoAnswer(f"Put sentence {LETTERS[place - 1]} on a step: best, middle or least.")
+    return step
+
+
+def order_of(steps: Mapping[str, int]) -> str:
+    """Role → step, best lowest, as a label: `positive=second_positive>negative`. Empty steps leave no trace."""
+    used = sorted(set(steps.values()))
+    return ">".join("=".join(role for role in ROLES if steps[role] == step) for step in used)
+
+
+def ranks(label: str) -> dict[str, int]:
+    """Role → rank from 1, of which those that tie have the same; nothing where the label is no order."""
+    tiers = [tier.split("=") for tier in label.split(">")]
+    found = {role: rank for rank, tier in enumerate(tiers, 1) for role in tier}
+    return found if set(found) == set(ROLES) else {}
+
+
+def is_right(label: str) -> bool:
+    """Both positives strictly above the negative (Hard Positive §4.1, equation 1). Who cannot judge is not right."""
+    rank = ranks(label)
+    return bool(rank) and all(rank[one] < rank[NEGATIVE] for one in POSITIVES)
+
+
+def fill(answer: Answer, shown: Sequence[str]) -> dict[str, str]:
+    """The inverse of `read`, on the first steps: what was put on 1, 1 and 3 comes back on 1, 1 and 2."""
+    rank = ranks(answer.label)
+    return {f"step-{place}": str(rank[role_of(identity)]) for place, identity in enumerate(shown, 1)}
+
+
+def made_up(rng: Random, shown: Sequence[str], texts: Texts) -> dict[str, str]:
+    """Nine in ten are right, half of these with both positives on the best step; one in ten is any order."""
+    if rng.random() < SIMULATED_SLIPS:
+        steps = {role: rng.randint(1, 3) for role in ROLES}
+    else:
+        first, second = (1, 1) if rng.random() < SIMULATED_TIES else rng.sample((1, 2), 2)
+        steps = dict(zip(ROLES, (first, second, 3), strict=True))
+    return {f"step-{place}": str(steps[role_of(identity)]) for place, identity in enumerate(shown, 1)}
+
+
+def say(answer: Answer) -> str:
+    """`positive and second positive, then negative`."""
+    return answer.label.replace("_", " ").replace("=", " and ").replace(">", ", then ")
+
+
+def right_or_wrong(answer: str) -> str:
+    return answer if answer == CANNOT_JUDGE else "right" if is_right(answer) else "wrong"
+
+
+PROTOCOL = Protocol(
+    name="hard-positive-rank",
+    title="Rank three sentences",
+    question="How well does each sentence describe the picture?",
+    shown="a picture and three sentences that you put in order",
+    instructions=INSTRUCTIONS,
+    template="judge/_rank.html",
+    asks=asks,
+    picks=("1 2 3", "put the marked sentence on a step, and mark the next one"),
+    projections={"both above the negative": right_or_wrong},
+    measures=True,
+    leaks=frozenset({"bivlc-choose", "bivlc-disambiguate", "visla-paraphrase", "visla-triplet"}),
+    form=Form(
+        read=read,
+        fill=fill,
+        made_up=made_up,
+        say=say,
+        script="judge-rank.js",
+        style="judge-rank.css",
+        keys=(
+            ("↑ ↓", "mark the sentence above or below"),
+            ("A B C", "mark that sentence"),
+        ),
+    ),
+)

@@ -1,0 +1,127 @@
+"""SugarCrepe App. E.2: which of two hard negatives of one caption makes more sense, and which is more fluent, or a tie.
+
+The two are of different origin, which nobody who judges is told.
+"""
+
+from collections.abc import Callable, Sequence
+from random import Random
+
+from annotation.protocols.base import (
+    CANNOT_JUDGE,
+    WORDS,
+    Answer,
+    Ask,
+    Carried,
+    Form,
+    NoAnswer,
+    NotSuitable,
+    Protocol,
+    Sent,
+    Texts,
+    caption,
+    require,
+)
+from benchmarks.records import ItemRecord
+
+# A screen's questions, in the order in which a label has their answers.
+QUESTIONS = {"sense": "which one makes more sense", "fluency": "which one is more fluent"}
+TIE = "tie"
+
+INSTRUCTIONS = """\
+You will see a sentence on top, and below it two others that were made from it by changing its words. Neither has to be
+true, and neither has to say the same as the sentence on top. Say which of the two is the better sentence, twice:
+
+- Which makes more sense? Think of the world as you know it. A sentence makes sense if you can imagine it, even where it
+  is unlikely: a cat under a car rather than a car under a cat, a red apple rather than a wooden sky.
+- Which is more fluent? Think of grammar and wording alone. A fluent sentence reads like something that a person would
+  write: complete, in the usual order, without a word that is doubled, missing or out of place.
+
+The two questions are apart: nonsense can be well written, and good sense badly. Where neither sentence is better, say
+that it is a tie. Do not pick one only to pick something. Upper and lower case and a missing full stop do not count.
+
+Use Cannot judge only when you are unable to answer, for example because you do not understand a sentence, and say why.
+Skip passes the screen to somebody else. Flag tells the researchers that something is wrong with the material.
+"""
+
+
+def asks(item: ItemRecord, carried: Carried) -> list[Ask]:
+    """The caption, and its two negatives; an image, where there is one, is not shown."""
+    require(item, captions=["positive"])
+    options = tuple(item.captions_as("negative"))
+    if len(options) != 2:
+        raise NotSuitable(f"item {item.key} has {len(options)} negative captions; sugarcrepe-compare compares two")
+    return [Ask(shows=(caption("positive"),), options=options)]
+
+
+def read(sent: Sent, shown: Sequence[str], texts: Texts) -> Answer:
+    """`sense` and `fluency`: the place of the better sentence, or `tie`."""
+    return Answer("/".join(_better(sent, question, shown) for question in QUESTIONS))
+
+
+def _better(sent: Sent, question: str, shown: Sequence[str]) -> str:
+    """`negative-1` or `tie`. Raises NoAnswer."""
+    better = {TIE: TIE} | {str(place): identity.removeprefix(WORDS) for place, identity in enumerate(shown, 1)}
+    found = better.get(sent.get(question, ""))
+    if found is None:
+        raise NoAnswer(f"Say {QUESTIONS[question]}, or that it is a tie.")
+    return found
+
+
+def fill(answer: Answer, shown: Sequence[str]) -> dict[str, str]:
+    """The inverse of `read`."""
+    places = {identity.removeprefix(WORDS): str(place) for place, identity in enumerate(shown, 1)}
+    return {question: places.get(one, TIE) for question, one in zip(QUESTIONS, answer.label.split("/"), strict=True)}
+
+
+def made_up(rng: Random, shown: Sequence[str], texts: Texts) -> dict[str, str]:
+    """Half of the answers are ties; else the first of the two sentences, as the item has them, is better in two of
+    three.
+    """
+    first = str(list(shown).index(min(shown)) + 1)
+    second = str(3 - int(first))
+    return {question: rng.choice([TIE, TIE, TIE, first, first, second]) for question in QUESTIONS}
+
+
+def say(answer: Answer) -> str:
+    if answer.label == CANNOT_JUDGE:
+        return "cannot judge"
+    said = zip(QUESTIONS, answer.label.split("/"), strict=True)
+    return ", ".join(f"{question}: {_called(one)}" for question, one in said)
+
+
+def _called(one: str) -> str:
+    """`negative 2` of `negative-1`."""
+    role, _, number = one.rpartition("-")
+    return f"{role} {int(number) + 1}" if role else one
+
+
+def _answer_to(question: str) -> Callable[[str], str]:
+    """What a label says to one of the two questions; *cannot judge* says so to both."""
+    place = list(QUESTIONS).index(question)
+    return lambda answer: answer if answer == CANNOT_JUDGE else answer.split("/")[place]
+
+
+PROTOCOL = Protocol(
+    name="sugarcrepe-compare",
+    title="Compare two sentences",
+    question="Which of the two makes more sense, and which is more fluent?",
+    shown="a sentence and two others that were made from it",
+    instructions=INSTRUCTIONS,
+    template="judge/_compare.html",
+    asks=asks,
+    picks=("1 2", "answer the marked question with that sentence, and mark the next question"),
+    projections={question: _answer_to(question) for question in QUESTIONS},
+    measures=True,
+    form=Form(
+        read=read,
+        fill=fill,
+        made_up=made_up,
+        say=say,
+        script="judge-compare.js",
+        style="judge-compare.css",
+        keys=(
+            ("0 T", "answer it with a tie"),
+            ("↑ ↓", "mark the other question"),
+        ),
+    ),
+)

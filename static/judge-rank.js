@@ -1,0 +1,132 @@
+// Sentences are put on steps: dragged there, with their buttons, or with a digit for the one that is marked. Where a
+// sentence stands is which of its radio buttons is checked, and judge-rank.css shows it there.
+
+import { drags } from "./judge-drag.js";
+import { kinds } from "./judge-forms.js";
+import { digit } from "./judge-keys.js";
+import { say } from "./judge-say.js";
+
+const STEPS = ["best", "middle", "least"];
+const NEAR = 24; // pixels beside the steps that still are the steps
+const dragging = new WeakMap(); // screen's node → its drags
+const $$ = (node, css) => [...node.querySelectorAll(css)];
+const cards = (node) => $$(node, ".rank-option");
+const nameOf = (card) => card.dataset.letter;
+const stepOf = (card) => Number(card.querySelector("input:checked")?.value ?? 0);
+const unplaced = (node) => cards(node).filter((card) => !stepOf(card));
+const together = (names) => names.join(", ").replace(/, (?=[^,]*$)/, " and ");
+
+// As they stand in sight, top first.
+const seen = (node) => cards(node).sort((one, other) => stepOf(one) - stepOf(other));
+
+function ready({ node }) {
+  dragging.set(node, drags(node, {
+    what: (target) => (target.closest(".put") ? null : target.closest(".rank-option")),
+    over: (x, y) => $$(node, ".step").forEach((step) => step.classList.toggle("over", step === stepAt(node, x, y))),
+    drop(card, x, y) {
+      const step = stepAt(node, x, y);
+      if (step) put(card, step.dataset.step);
+    },
+  }));
+  node.addEventListener("change", () => tell(node));
+  node.addEventListener("filled", () => start(node));
+  node.addEventListener("focusin", ({ target }) => markAt(node, target));
+  node.addEventListener("click", ({ target, detail }) => {
+    markAt(node, target);
+    if (detail && target.matches("input")) node.querySelector("h1").focus({ preventScroll: true }); // arrows mark again
+  });
+  start(node);
+}
+
+function start(node) {
+  mark(node, unplaced(node)[0] ?? cards(node)[0]);
+  tell(node);
+}
+
+// The order in words, for who reads and for who listens.
+function tell(node) {
+  const left = unplaced(node).map(nameOf);
+  node.querySelector(".order").textContent = left.length ? partly(node, left) : order(node);
+}
+
+function partly(node, left) {
+  const put = cards(node).filter(stepOf).map((card) => `${nameOf(card)} ${STEPS[stepOf(card) - 1]}`);
+  return `${put.length ? `${together(put)}. ` : ""}Not on a step yet: ${together(left)}.`;
+}
+
+function order(node) {
+  const tiers = STEPS.map((_, index) => cards(node).filter((card) => stepOf(card) === index + 1).map(nameOf));
+  const words = tiers.filter((tier) => tier.length).map((tier) => together(tier) + (tier.length > 1 ? " together" : ""));
+  return `${words.join(", then ")}.`;
+}
+
+// The step whose part of the screen has this point, or none.
+function stepAt(node, x, y) {
+  const box = node.querySelector(".rank").getBoundingClientRect();
+  if (!(x > box.left - NEAR && x < box.right + NEAR && y < box.bottom + NEAR)) return undefined;
+  return $$(node, ".step").findLast((step) => step.getBoundingClientRect().top <= y);
+}
+
+function put(card, step) {
+  const radio = card.querySelector(`input[value="${step}"]`);
+  radio.checked = true;
+  radio.dispatchEvent(new Event("change", { bubbles: true }));
+}
+
+function mark(node, card) {
+  for (const one of cards(node)) one.removeAttribute("aria-current");
+  card.setAttribute("aria-current", "true");
+}
+
+function markAt(node, target) {
+  const card = target.closest(".rank-option");
+  if (card) mark(node, card);
+}
+
+const marked = (node) => node.querySelector(".rank-option[aria-current]");
+
+// The keyboard's: marks it, says which it is, and takes the focus along where that is on a sentence's buttons.
+function go(node, card) {
+  const focused = document.activeElement.closest(".put");
+  mark(node, card);
+  if (focused) (card.querySelector("input:checked") ?? card.querySelector("input")).focus();
+  else say(`${card.getAttribute("aria-label")} Marked${stepOf(card) ? `, ${STEPS[stepOf(card) - 1]}` : ""}.`, true);
+  card.scrollIntoView({ block: "nearest" });
+  return true;
+}
+
+function key(event, { node }) {
+  if (dragging.get(node).moving) return true;
+  const step = digit(event);
+  if (STEPS[step - 1]) return take(node, step);
+  if (event.shiftKey) return false;
+  const called = cards(node).find((card) => nameOf(card).toLowerCase() === event.key.toLowerCase());
+  if (called) return go(node, called);
+  const by = { ArrowUp: -1, ArrowDown: 1 }[event.key];
+  if (!by || event.target.closest("input") || node.closest(".zoomed")) return false;
+  const all = seen(node);
+  return go(node, all[(all.indexOf(marked(node)) + by + all.length) % all.length]);
+}
+
+// The marked sentence goes onto a step, and the next that has none is marked, or the next.
+function take(node, step) {
+  const card = marked(node);
+  put(card, step);
+  const all = cards(node);
+  const after = [...all.slice(all.indexOf(card) + 1), ...all];
+  return go(node, after.find((one) => !stepOf(one)) ?? after[0]);
+}
+
+function lacks({ node }) {
+  const [first] = unplaced(node);
+  if (!first) return "";
+  mark(node, first);
+  return `Put sentence ${nameOf(first)} on a step: press 1, 2 or 3.`;
+}
+
+addEventListener("keydown", (event) => {
+  const node = document.querySelector('#place [data-form="rank"]');
+  if (event.key === "Escape" && node) dragging.get(node)?.release();
+}, true);
+
+kinds.rank = { ready, key, lacks };
