@@ -46,7 +46,7 @@ class Constructed:
 
 
 def aro_relation(given: Given) -> Constructed:
-    """Items from the fields subject, relation and object."""
+    """Items from the fields subject, relation and object (ARO App. A.1)."""
     fields = ("subject", "relation", "object")
 
     def make(row: Row) -> ItemRecord:
@@ -58,7 +58,7 @@ def aro_relation(given: Given) -> Constructed:
 
 
 def aro_attribution(given: Given) -> Constructed:
-    """Items from the fields attribute1, object1, attribute2 and object2."""
+    """Items from the fields attribute1, object1, attribute2 and object2 (ARO App. A.1)."""
     fields = ("attribute1", "object1", "attribute2", "object2")
 
     def make(row: Row) -> ItemRecord:
@@ -72,7 +72,7 @@ def aro_attribution(given: Given) -> Constructed:
 
 
 def order_task(given: Given) -> Constructed:
-    """Items with a caption in its one form and its four wrong orders as negatives, in the order of ARO's Table 1."""
+    """Items with a caption in its one form and its four wrong orders as negatives (ARO §2.2, Table 1)."""
     tagger = tagging.tagger()
 
     def make(row: Row) -> ItemRecord:
@@ -86,7 +86,7 @@ def order_task(given: Given) -> Constructed:
 
 
 def swap_positives(given: Given) -> Constructed:
-    """The items with a second positive caption, their phrases swapped."""
+    """The items with a second positive caption, their phrases swapped (Hard Positive Truth §3.4)."""
 
     def make(row: Row) -> ItemRecord:
         item = captioned(row, given)
@@ -96,7 +96,10 @@ def swap_positives(given: Given) -> Constructed:
 
 
 def replace_positives(given: Given) -> Constructed:
-    """The items with a second positive caption, one word replaced. Subtype rel or att says which table; else both."""
+    """The items with a second positive caption, one word replaced (Hard Positive Truth §3.4).
+
+    Subtype rel or att says which table; without it both serve.
+    """
     counts: Counter[str] = Counter()
 
     def make(row: Row) -> ItemRecord:
@@ -121,7 +124,7 @@ def subtype(replacement: Replacement, tables: Sequence[str]) -> str:
 
 
 def spatial_candidates(given: Given) -> Constructed:
-    """Items with both positives, the nearest negative, and the next nearest as candidates."""
+    """Items with both positives, the nearest negative, and the next nearest as candidates (VISLA §3.3)."""
     by_row = {row.number: row for row in given.rows}
     found = spatial.candidates([statement(row, given) for row in given.rows])
     items = [triplet_item(made, by_row[made.of.row], given) for made in found.made]
@@ -147,7 +150,7 @@ def triplet_item(made: spatial.Triplet, row: Row, given: Given) -> ItemRecord:
 
 
 def refine(given: Given) -> Constructed:
-    """The rows that stay, as they stand, by each row's four scores."""
+    """The rows that stay, as they stand, by each row's four scores (SugarCrepe App. D.3)."""
     gaps = [(gap(row, MODELS[0], given), gap(row, MODELS[1], given)) for row in given.rows]
     if given.log.count:
         return Constructed(len(gaps), [], kept=[])
