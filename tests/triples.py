@@ -5,8 +5,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from annotation.models import Study
-from benchmarks.models import Benchmark, Caption, Item, ItemImage
-from tests import make, pictures
+from tests import make, pictures, worded
 
 CAT = {
     "positive": ["A cat is in the basket."],
@@ -16,26 +15,11 @@ CAT = {
 }
 
 
-def item(benchmark: Benchmark, captions: dict[str, Sequence[str]] = CAT, image: bool = True) -> Item:
-    number = benchmark.items.count()
-    made = Item.objects.create(
-        benchmark=benchmark, key=f"item-{number}", position=number, type="replace", subtype="rel"
-    )
-    for role, texts in captions.items():
-        for position, text in enumerate(texts):
-            Caption.objects.create(item=made, role=role, position=position, text=text)
-    if image:
-        ItemImage.objects.create(
-            item=made, image=make.image(), role="positive", position=0, source_name=f"{number}.jpg"
-        )
-    return made
-
-
 def study(protocol: str, items: int | Iterable[dict[str, Sequence[str]]] = 1, **settings) -> Study:
     """Of so many cats in baskets, or of these captions."""
     benchmark = make.benchmark(0)
     for captions in [CAT] * items if isinstance(items, int) else items:
-        item(benchmark, captions)
+        worded.item(benchmark, captions, type="replace", subtype="rel")
     return make.study(benchmark=benchmark, protocol=protocol, **settings)
 
 
