@@ -146,7 +146,8 @@ def triplet_item(made: spatial.Triplet, row: Row, given: Given) -> ItemRecord:
     texts = [("positive", made.of.caption), ("second_positive", made.second), ("negative", nearest)]
     texts += [("candidate", text) for text in others]
     captions = tuple(CaptionRecord(*one) for one in texts)
-    return replace(item, type="spatial", subtype="", captions=captions, meta={**item.meta, "second_positive": made.origin})
+    meta = {**item.meta, "second_positive": made.origin}
+    return replace(item, type="spatial", subtype="", captions=captions, meta=meta)
 
 
 def refine(given: Given) -> Constructed:
