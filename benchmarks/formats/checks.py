@@ -6,6 +6,7 @@ from hashlib import sha256
 
 from benchmarks.formats import limits
 from benchmarks.formats.base import ProblemLog
+from benchmarks.formats.writing import named_images
 from benchmarks.records import ROLES, Crop, ItemRecord, Origin
 from workers import names
 
@@ -162,7 +163,7 @@ def check_key_once(key: str, origin: Origin, keys: dict[str, Origin], log: Probl
 
 def note_same_content(record: ItemRecord, origin: Origin, contents: dict[bytes, Origin], log: ProblemLog) -> None:
     parts = [(caption.role, caption.text) for caption in record.captions]
-    parts += [(image.role, image.part) for image in record.images]
+    parts += named_images(record)
     digest = sha256(repr(parts).encode("utf-8", "replace")).digest()
     first = contents.setdefault(digest, origin)
     if first is not origin:

@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from benchmarks.formats import jsontext, limits, sides
+from benchmarks.formats import jsonfiles, jsontext, limits, sides
 from benchmarks.formats.base import SPLIT, Format, ProblemLog
 from benchmarks.formats.table import missing_column, too_many_rows
 from benchmarks.formats.writing import extras, image_name
@@ -37,7 +37,7 @@ def read(path: Path, log: ProblemLog, second: Path | None = None) -> Iterator[It
 def rows_of(half: sides.Half, log: ProblemLog) -> list | None:
     """The rows of a file; None with its problems in the log."""
     before = log.count
-    rows = sides.value_of(half, log)
+    rows = jsonfiles.value(half.data, half.title, log)
     if isinstance(rows, list) and rows:
         return rows
     if rows == []:

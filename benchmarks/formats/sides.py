@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.formats import jsonfiles, limits
+from benchmarks.formats import limits
 from benchmarks.formats.base import ProblemLog, Unreadable
 from workers.archives import ArchiveRefused, Source, open_images
 
@@ -113,8 +113,3 @@ def note_ignored(sides: tuple[Side, Side], wanted: Sequence[str], log: ProblemLo
         asked = [side.prefix + name for side in sides if side.source is source for name in wanted]
         for name in source.unused(asked):
             log.note("FILE_IGNORED", name, None, "", "Not one of the format's files; left out.")
-
-
-def value_of(half: Half, log: ProblemLog) -> object | None:
-    """What the file holds; None with its problems in the log."""
-    return jsonfiles.value(half.data, half.title, log)

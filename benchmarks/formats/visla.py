@@ -66,7 +66,7 @@ def record(row: Row, key: str, layout: Layout, file: str) -> ItemRecord:
         subtype="",
         captions=tuple(CaptionRecord(role, text) for role, text in zip(CAPTIONS, texts, strict=False)),
         images=(ImageRecord("positive", image),),
-        meta={**irrelevant, **{name: row.values[name] for name in extra(row, layout)}},
+        meta={**{name: row.values[name] for name in extra(row, layout)}, **irrelevant},
         origin=Origin(file, row.number),
     )
 
@@ -81,18 +81,19 @@ def write(records: Iterable[ItemRecord]) -> Iterator[tuple[str, bytes]]:
     for layout in LAYOUTS:
         own = [item for item in items if layout_of(item) is layout]
         if own:
-            further = sorted({name for item in own for name in extras(item.meta, [IRRELEVANT])})
+            known = [IRRELEVANT] if layout is SPATIAL else []
+            further = sorted({name for item in own for name in extras(item.meta, known)})
             rows = [[*layout.columns, *further], *(row_of(item, layout, further) for item in own)]
             yield layout.file, "\r\n".join(map(line, rows)).encode()
 
 
 def layout_of(item: ItemRecord) -> Layout:
-    return SPATIAL if IRRELEVANT in item.meta else GENERIC
+    return SPATIAL if item.type == SPATIAL.name else GENERIC
 
 
 def row_of(item: ItemRecord, layout: Layout, further: list[str]) -> list[str]:
     cells = [image_name(item, "positive"), *(item.caption(role) for role in CAPTIONS)]
-    cells += [str(item.meta[IRRELEVANT])] if layout is SPATIAL else []
+    cells += [str(item.meta.get(IRRELEVANT, ""))] if layout is SPATIAL else []
     return [*cells, *(str(item.meta.get(name, "")) for name in further)]
 
 

@@ -15,11 +15,23 @@ def image_name(record: ItemRecord, role: str) -> str:
 
 def image_part(record: ItemRecord, role: str) -> Part:
     """That name, and the crop where the item's image is one."""
-    named = [[image.role, image.name, image.crop] for image in record.images]
-    for own, name, *crop in [*named, *record.meta.get(LEFT_OUT, [])]:
-        if own == role:
-            return name, tuple(crop[0]) if crop and crop[0] else None
-    return "", None
+    return next((part for own, part in named_images(record) if own == role), ("", None))
+
+
+def named_images(record: ItemRecord) -> list[tuple[str, Part]]:
+    """The role of each image and which it is, of those too that were left out."""
+    gone = record.meta.get(LEFT_OUT)
+    told = [left_out(one) for one in gone] if isinstance(gone, list) else []  # a source may use our name for its own
+    return [(image.role, image.part) for image in record.images] + [one for one in told if one]
+
+
+def left_out(told: object) -> tuple[str, Part] | None:
+    match told:
+        case [str(role), str(name)]:
+            return role, (name, None)
+        case [str(role), str(name), [int(), int(), int(), int()] as crop]:
+            return role, (name, tuple(crop))
+    return None
 
 
 def without_images(record: ItemRecord) -> ItemRecord:

@@ -4,11 +4,13 @@ Cases with code None must be accepted: text cases name images that are in no arc
 """
 
 from tests.benchmarks.bad_archives import ARCHIVES
+from tests.benchmarks.bad_aro import ARO
 from tests.benchmarks.bad_case import Case, Given
 from tests.benchmarks.bad_images import IMAGES
+from tests.benchmarks.bad_sources import SOURCES
 from tests.benchmarks.bad_texts import TEXTS
 
-__all__ = ["ARCHIVES", "CASES", "IMAGES", "TEXTS", "Case", "Given"]
+__all__ = ["ARCHIVES", "ARO", "CASES", "IMAGES", "SOURCES", "TEXTS", "Case", "Given"]
 
-CASES: dict[str, Case] = {**ARCHIVES, **IMAGES, **TEXTS}
-assert len(CASES) == len(ARCHIVES) + len(IMAGES) + len(TEXTS)
+CASES: dict[str, Case] = {**ARCHIVES, **IMAGES, **TEXTS, **SOURCES, **ARO}
+assert len(CASES) == len(ARCHIVES) + len(IMAGES) + len(TEXTS) + len(SOURCES) + len(ARO)

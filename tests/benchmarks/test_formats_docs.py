@@ -15,7 +15,7 @@ from workers import limits
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PAGE = (ROOT / "docs/formats.md").read_text()
-SAID = re.compile(r'(?:error|note|refuse|ArchiveRefused|ImageRefused|Problem)\(\s*\*?\(*\(?"([A-Z_]+)"')
+SAID = re.compile(r'(?:error|note|gap|refuse|ArchiveRefused|ImageRefused|Problem)\(\s*\*?\(*\(?"([A-Z_]+)"')
 
 
 def codes_in_the_code() -> set[str]:
@@ -36,11 +36,12 @@ def test_every_limit_is_published(module):
 
 
 @pytest.mark.parametrize(
-    ("format", "start"), [("bivlc-candidates", "filename,"), ("jsonl", '{"id"'), ("sugarcrepe", '{"12"')]
+    ("format", "start"),
+    [("bivlc-candidates", "filename,"), ("jsonl", '{"id"'), ("sugarcrepe", '{"12"'), ("aro", '[{"image_path"')],
 )
 def test_the_examples_are_accepted(tmp_path, format, start):
     example = next(block for block in re.findall(r"```\n(.*?)```", PAGE, re.S) if block.startswith(start))
     log = ProblemLog()
-    file = {"sugarcrepe": "swap_obj.json", "jsonl": "items.jsonl"}.get(format, "table.csv")
+    file = {"sugarcrepe": "swap_obj.json", "jsonl": "items.jsonl", "aro": "list.json"}.get(format, "table.csv")
     assert len(check(FORMATS[format].read(written(tmp_path, file, example), log), log)) == 1
     assert log.problems == []
