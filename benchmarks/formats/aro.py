@@ -1,8 +1,8 @@
-"""ARO's VG-Relation and VG-Attribution (ARO §2, App. A): a JSON list of rows each. An item's image is a crop.
+"""ARO's VG-Relation and VG-Attribution (ARO §2.1): a JSON list of rows each. An item's image is a crop.
 
 [{"image_path": "7.jpg", "bbox_x": 10, "bbox_y": 0, "bbox_w": 64, "bbox_h": 48,
-  "true_caption": "the horse is eating the grass", "false_caption": "the grass is eating the horse",
-  "relation_name": "eating"}]
+  "true_caption": "the cat is watching the bird", "false_caption": "the bird is watching the cat",
+  "relation_name": "watching"}]
 
 A row of VG-Attribution has `attributes`, two texts, in the place of `relation_name`. What a list is, its rows say. Type
 is relation or attribution. Subtype is what accuracy is reported by: the relation, or the pair of attributes in

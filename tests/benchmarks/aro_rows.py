@@ -11,8 +11,8 @@ QUARTERS = {RED: (0, 0, 40, 30), GREEN: (40, 0, 40, 30), BLUE: (0, 30, 40, 30), 
 
 def relation(number: int = 0, box: tuple = (0, 0, 40, 30), **fields) -> dict:
     row = {"image_path": "a.png", **dict(zip(aro.BOX, box, strict=True))}
-    row |= {"true_caption": f"the horse is eating the grass {number}"}
-    row |= {"false_caption": f"the grass is eating the horse {number}", "relation_name": "eating"}
+    row |= {"true_caption": f"the cat is watching the bird {number}"}
+    row |= {"false_caption": f"the bird is watching the cat {number}", "relation_name": "watching"}
     return {name: value for name, value in {**row, **fields}.items() if value is not ...}
 
 

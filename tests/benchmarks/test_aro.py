@@ -21,13 +21,13 @@ def read(path: Path) -> tuple[list[ItemRecord], ProblemLog]:
 
 
 def test_a_relation_s_row(tmp_path):
-    found, log = read(listed(tmp_path, [relation(), relation(1, (40, 0, 40.0, 30), image_id=7, obj1_name="horse")]))
+    found, log = read(listed(tmp_path, [relation(), relation(1, (40, 0, 40.0, 30), image_id=7, obj1_name="cat")]))
     assert log.problems == [] and [one.key for one in found] == ["vg_relation-0", "vg_relation-1"]
     one = found[1]
-    assert (one.type, one.subtype, one.origin.row) == ("relation", "eating", 2)
+    assert (one.type, one.subtype, one.origin.row) == ("relation", "watching", 2)
     assert one.images == (ImageRecord("positive", "a.png", crop=(40, 0, 40, 30)),)
-    assert one.caption("positive").startswith("the horse") and one.caption("negative").startswith("the grass")
-    assert one.meta == {"image_id": 7, "obj1_name": "horse"}
+    assert one.caption("positive").startswith("the cat") and one.caption("negative").startswith("the bird")
+    assert one.meta == {"image_id": 7, "obj1_name": "cat"}
 
 
 def test_a_pair_of_attributes_is_one_subtype_in_either_order(tmp_path):
