@@ -15,6 +15,8 @@ import tarfile
 import tempfile
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from PIL import Image, ImageDraw
@@ -81,7 +83,7 @@ class Memory(threading.Thread):
         return [statistics.median(self.samples[start : start + size]) for start in range(0, 4 * size, size)]
 
 
-def measure(table: Path, archive: Path) -> None:
+def measure(format: str, path: Path, archive: Path) -> None:
     import django
 
     django.setup()
@@ -91,9 +93,8 @@ def measure(table: Path, archive: Path) -> None:
 
     call_command("migrate", verbosity=0)
     job = actions.queue_import(
-        name="BiVLC candidates", format="bivlc-candidates", path=table, images=archive,
-        options=actions.Options(), by="measure",
-    )  # fmt: skip
+        name="Measured", format=format, path=path, images=archive, options=actions.Options(), by="measure"
+    )
     memory = Memory()
     memory.start()
     started = time.monotonic()
@@ -109,21 +110,28 @@ def measure(table: Path, archive: Path) -> None:
     print(", ".join(f"{mb:,.0f}" for mb in memory.quarters()), "MB")
 
 
-def main() -> None:
-    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    options.add_argument("--table", type=Path, default=TABLE, help="the CSV file of candidates")
-    table = options.parse_args().table
+@contextmanager
+def house() -> Iterator[Path]:
+    """A folder that is gone afterwards, with servers of its own that Django is told of."""
     with tempfile.TemporaryDirectory(prefix="winnow-load-") as folder:
         var = Path(folder).resolve()
-        pack(named_images(table), var / "images.tar")
         servers = Servers(var, durable=False)
         servers.start()
         os.environ |= {"WINNOW_VAR": str(var), "DATABASE_URL": database_url(var), "REDIS_URL": redis_url(var)}
         os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
         try:
-            measure(table, var / "images.tar")
+            yield var
         finally:
             servers.stop()
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options.add_argument("--table", type=Path, default=TABLE, help="the CSV file of candidates")
+    table = options.parse_args().table
+    with house() as var:
+        pack(named_images(table), var / "images.tar")
+        measure("bivlc-candidates", table, var / "images.tar")
 
 
 if __name__ == "__main__":
