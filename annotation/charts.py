@@ -39,21 +39,22 @@ def _note(step: dict) -> str:
 def outcome_bars(outcomes: dict, measures: bool = False) -> Iterator[dict]:
     """Of one stage: a bar of all its tasks, a bar of what became of them, a bar for each reason.
 
-    In a stage that measures, what is kept is what is answered.
+    A stage that measures drops nothing: what has its judgments is answered, though no answer may have most of them.
     """
-    total = outcomes["tasks"] or 1
+    total, kept, dropped = outcomes["tasks"] or 1, outcomes["kept"], outcomes["dropped"]
+    counts = {"kept": kept + dropped} if measures else {"kept": kept, "dropped": dropped}
     yield {"label": "in the stage", "parts": [_part("all", 0, 100, outcomes["tasks"])]}
     parts, x = [], 0.0
-    for kind in ("kept", "dropped", "open"):
-        width = 100 * outcomes[kind] / total
-        part = _part(kind, x, width, outcomes[kind])
+    for kind, count in (counts | {"open": outcomes["open"]}).items():
+        width = 100 * count / total
+        part = _part(kind, x, width, count)
         parts.append({**part, "name": "answered"} if measures and part["name"] == "kept" else part)
         x += width
     yield {"label": "answers" if measures else "outcome", "parts": parts}
-    before = 100 * outcomes["kept"] / total
+    before = 100 * kept / total
     for reason, count in outcomes["reasons"].items():
         width = 100 * count / total
-        part = {**_part("dropped", before, width, count), "name": ""}
+        part = {**_part("all" if measures else "dropped", before, width, count), "name": ""}
         yield {"label": reason, "parts": [part], "after": min(before + width, 80)}
         before += width
 
@@ -120,7 +121,7 @@ def single_bar(label: str, kind: str, count: int, whole: int) -> dict:
     return {"label": label, "parts": [{**_part(kind, 0, width, count), "name": ""}], "after": min(width, 80)}
 
 
-def compare_bars(rows: list[dict], criteria: dict[str, str]) -> Iterator[dict]:
+def compare_bars(rows: list[dict]) -> Iterator[dict]:
     """A bar for each type and criterion: its origins in their order, then the ties."""
     for row in rows:
         parts, x = [], 0.0
@@ -129,4 +130,4 @@ def compare_bars(rows: list[dict], criteria: dict[str, str]) -> Iterator[dict]:
             width = 100 * count / (row["n"] or 1)
             parts.append({**_part(kind, x, width, count), "name": ""})
             x += width
-        yield {"label": f"{row['type']} {criteria[row['criterion']]}".strip(), "parts": parts}
+        yield {"label": f"{row['type']} {row['words']}".strip(), "parts": parts}

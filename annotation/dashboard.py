@@ -4,7 +4,7 @@ import hashlib
 
 from django.urls import NoReverseMatch, reverse
 
-from annotation import charts, exports, funnel, paper_page, review
+from annotation import baseline, charts, exports, funnel, paper_page, review
 from annotation.figures import study_figures
 from annotation.models import STUDY_MOVES, Kind, Promotion, Slot, Stage, StageState, Strategy, Study, StudyState
 from annotation.protocols.registry import PROTOCOLS
@@ -71,7 +71,7 @@ def contents(stage: Stage) -> dict:
         "closing": closing(stage, stages, whole),
         **looked_at(stage),
         "stage_links": stage_links(stage),
-        "study_links": study_links(study, any(funnel.measures(one) for one in stages)),
+        "study_links": study_links(study, bool(baseline.pairs_of(stages))),
         "seen": fingerprint(stage),
     }
     return {**shown, "blocks": blocks(shown)}

@@ -39,4 +39,5 @@ def drawn(protocol: Protocol, paper: dict) -> dict:
         say = protocol.form.say
         orders = [row | {"words": say(Answer(row["order"]))} for row in paper["orders"]]
         return {"order_rows": orders, "order_bars": list(charts.order_bars(orders))}
-    return {"compare_bars": list(charts.compare_bars(paper["rows"], CRITERIA)), "criteria": CRITERIA}
+    rows, whole = ([row | {"words": CRITERIA[row["criterion"]]} for row in paper[part]] for part in ("rows", "all"))
+    return {"compare_rows": rows, "compare_whole": whole, "compare_bars": list(charts.compare_bars(rows))}
