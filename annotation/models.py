@@ -13,7 +13,8 @@ from django.db import models
 from django.db.models import F, Q
 from django.db.models.functions import Now
 
-from annotation.people_models import Annotator, Attempt, Seat
+from annotation.people_models import Annotator, Attempt, Member, Seat
+from annotation.reckoning_models import Reckoning
 from annotation.states import (
     MOST_JUDGMENTS,
     STUDY_MOVES,
@@ -23,6 +24,8 @@ from annotation.states import (
     OnFailure,
     OutcomeState,
     Promotion,
+    Role,
+    RuleName,
     StageState,
     Strategy,
     StudyState,
@@ -33,8 +36,8 @@ from benchmarks.models import Item
 
 __all__ = [
     "STUDY_MOVES", "Annotator", "Attempt", "AttemptKind", "Flag", "Instructions", "Judgment", "Kind", "Lease",
-    "LeaseState", "OnFailure", "Outcome", "OutcomeState", "Promotion", "Seat", "Slot", "Stage", "StageState",
-    "Strategy", "Study", "StudyState", "Task", "TieRule",
+    "LeaseState", "Member", "OnFailure", "Outcome", "OutcomeState", "Promotion", "Reckoning", "Role", "RuleName",
+    "Seat", "Slot", "Stage", "StageState", "Strategy", "Study", "StudyState", "Task", "TieRule",
 ]  # fmt: skip
 
 

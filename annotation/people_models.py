@@ -1,4 +1,4 @@
-"""Who judges: annotators, their seats in stages, and their tries at training."""
+"""Who judges: annotators, their seats in stages, and their tries at training; and who manages: a study's members."""
 
 from django.conf import settings
 from django.db import models
@@ -6,7 +6,7 @@ from django.db.models import Q
 from django.db.models.functions import Now
 
 from annotation.pseudonyms import pseudonym
-from annotation.states import AttemptKind
+from annotation.states import AttemptKind, Role
 from annotation.study_models import Instructions, Stage, Study, secret_token
 
 
@@ -100,4 +100,20 @@ class Attempt(models.Model):
                 | Q(passed__isnull=False, finished_at__isnull=False),
                 name="attempt_finished_with_result",
             ),
+        ]
+
+
+class Member(models.Model):
+    """Somebody with an account who may look at a study, work on it, or say who else may. Superusers need no row."""
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="members")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships")
+    role = models.CharField(max_length=8, choices=Role)
+    added_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        ordering = ["study_id", "added_at", "id"]
+        constraints = [
+            models.UniqueConstraint(fields=["study", "user"], name="member_once"),
+            models.CheckConstraint(condition=Q(role__in=Role.values), name="member_role_known"),
         ]

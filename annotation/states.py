@@ -79,3 +79,18 @@ class OutcomeState(TextChoices):
 class AttemptKind(TextChoices):
     COMPREHENSION = "comprehension"
     TRAINING = "training"
+
+
+class Role(TextChoices):
+    """What a member of a study may do; each may also do what those before it may."""
+
+    VIEWER = "viewer"  # look at figures, agreement, disagreements; read releases
+    MANAGER = "manager"  # run the study: invite, instruct, adjudicate, exclude, export
+    OWNER = "owner"  # say who the members are
+
+
+class RuleName(TextChoices):
+    """How a stage makes one outcome of several judgments."""
+
+    MAJORITY = "majority"
+    DAWID_SKENE = "dawid-skene"

@@ -2,7 +2,7 @@
 
 from celery import shared_task
 
-from annotation import exports
+from annotation import exports, reckoning
 from benchmarks import jobs
 
 
@@ -10,3 +10,9 @@ from benchmarks import jobs
 @shared_task
 def run_export(job_id: int) -> None:
     jobs.run(job_id=job_id, by="worker", work=exports.run_export)
+
+
+@jobs.runs(reckoning.KIND)
+@shared_task
+def run_reckon(job_id: int) -> None:
+    jobs.run(job_id=job_id, by="worker", work=reckoning.run_reckon)

@@ -59,6 +59,7 @@ INSTALLED_APPS = [
     "django.contrib.humanize",
     "django_htmx",
     "rest_framework",
+    "rest_framework.authtoken",
     "csp",
     "config",
     "annotation",
