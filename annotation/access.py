@@ -1,13 +1,19 @@
-"""Fetch and permission in one step: a link is found by its token, or there is nothing (404)."""
+"""Fetch and permission in one step.
+
+A link is found by its token, or there is nothing (404). A study is there for its members and for superusers: to other
+staff nothing says that it exists (404); to a member whose role does not reach, a sentence says what it takes (403).
+"""
 
 from dataclasses import dataclass
 
-from django.http import Http404
+from django.core.exceptions import PermissionDenied
+from django.db.models import F, QuerySet, Value
+from django.http import Http404, HttpRequest
 from django.shortcuts import get_object_or_404
 
-from annotation.models import Annotator, Flag, Seat, Stage, Study
+from annotation.models import Annotator, Flag, Member, Role, Seat, Stage, Study
 from annotation.rows import columns, fetch, instances
-from benchmarks.access import check_staff
+from benchmarks.access import check_staff, guards
 from benchmarks.models import Job
 
 
@@ -55,37 +61,98 @@ def invited(invite: str) -> tuple[Study, Stage | None]:
     return study or stage.study, stage
 
 
-def study_for(user, pk: int) -> Study:
-    """A study, for managers (403 for others), with its benchmark."""
-    check_staff(user)
-    return get_object_or_404(Study.objects.select_related("benchmark"), pk=pk)
+@dataclass(frozen=True)
+class May:
+    """What somebody may do in a study (`study.may`): pages hide what they may not, the server refuses it anyway."""
+
+    manage: bool
+    own: bool
 
 
-def stage_for(user, study: int, position: str | int = 1) -> Stage:
-    """A study's stage, for managers (403 for others), with the study and its benchmark.
+SAFE = ("GET", "HEAD", "OPTIONS")
+RANK = {role: rank for rank, role in enumerate(Role)}
+TAKES = {Role.MANAGER: "a manager of this study", Role.OWNER: "an owner of this study"}
 
-    `position` may come from an address as it is; what is no position is the first.
+
+def reaches(role: str, needed: Role) -> bool:
+    return RANK[Role(role)] >= RANK[needed]
+
+
+def needed(request: HttpRequest, look: Role = Role.VIEWER, change: Role = Role.MANAGER) -> Role:
+    """What a page that shows and changes takes for this request."""
+    return look if request.method in SAFE else change
+
+
+def _mine(rows: QuerySet, user, way: str = "") -> QuerySet:
+    """Rows of studies that somebody on the staff may look at, each with their `role` there; superusers own all.
+
+    `way` leads from a row to its study: `study__`.
     """
     check_staff(user)
+    if user.is_superuser:
+        return rows.annotate(role=Value(Role.OWNER.value))
+    return rows.filter(**{f"{way}members__user": user}).annotate(role=F(f"{way}members__role"))
+
+
+def _check(study: Study, role: str, needs: Role) -> None:
+    if not reaches(role, needs):
+        raise PermissionDenied(f"You are a {role} of this study, and this takes {TAKES[needs]}.")
+    study.may = May(manage=reaches(role, Role.MANAGER), own=reaches(role, Role.OWNER))
+
+
+def studies_for(user) -> QuerySet[Study]:
+    return _mine(Study.objects.all(), user)
+
+
+def study_for(user, pk: int, needs: Role = Role.VIEWER) -> Study:
+    """A study with its benchmark, and `may`; for members whose role reaches what it needs."""
+    study = get_object_or_404(_mine(Study.objects.select_related("benchmark"), user), pk=pk)
+    _check(study, study.role, needs)
+    return study
+
+
+def _of_study(rows: QuerySet, user, needs: Role, **wanted):
+    """A row with the study as `study_for` gives it."""
+    row = get_object_or_404(_mine(rows.select_related("study__benchmark"), user, "study__"), **wanted)
+    _check(row.study, row.role, needs)
+    return row
+
+
+def stage_for(user, study: int, position: str | int = 1, needs: Role = Role.VIEWER) -> Stage:
+    """A study's stage. `position` may come from an address as it is; what is no position is the first."""
     text = str(position)
     wanted = int(text) if text.isascii() and text.isdecimal() and len(text) < 5 else 1
-    return get_object_or_404(Stage.objects.select_related("study__benchmark"), study=study, position=wanted)
+    return _of_study(Stage.objects, user, needs, study=study, position=wanted)
 
 
-def annotator_for(user, study: int, number: str | int) -> Annotator:
-    """A study's annotator by their number (A-01 is 1), for managers (403 for others)."""
-    check_staff(user)
+def annotator_for(user, study: int, number: str | int, needs: Role = Role.VIEWER) -> Annotator:
+    """A study's annotator by their number (A-01 is 1)."""
     text = str(number)
     wanted = int(text) if text.isascii() and text.isdecimal() and len(text) < 9 else 0
-    return get_object_or_404(Annotator.objects.select_related("study"), study=study, number=wanted)
+    return _of_study(Annotator.objects, user, needs, study=study, number=wanted)
 
 
-def flag_for(user, pk: int) -> Flag:
-    check_staff(user)
-    return get_object_or_404(Flag.objects.select_related("lease__task__stage"), pk=pk)
+def member_for(user, study: int, pk: int, needs: Role = Role.OWNER) -> Member:
+    found = study_for(user, study, needs)
+    return get_object_or_404(Member.objects.select_related("study", "user"), study=found, pk=pk)
 
 
-def export_for(user, study: int, job: int) -> Job:
+def flag_for(user, pk: int, needs: Role = Role.MANAGER) -> Flag:
+    found = Flag.objects.select_related("lease__task__stage__study")
+    flag = get_object_or_404(_mine(found, user, "lease__task__stage__study__"), pk=pk)
+    _check(flag.lease.task.stage.study, flag.role, needs)
+    return flag
+
+
+def export_for(user, study: int, job: int, needs: Role = Role.VIEWER) -> Job:
     """A finished export of that study."""
-    check_staff(user)
-    return get_object_or_404(Job, pk=job, kind="export", state="done", params__study=study)
+    found = study_for(user, study, needs)
+    return get_object_or_404(Job, pk=job, kind="export", state="done", params__study=found.pk)
+
+
+@guards("export")
+@guards("reckon")
+def guard_job(user, job: Job, change: bool) -> None:
+    """A study's jobs are its members': viewers look, managers cancel."""
+    study = job.params.get("study") or get_object_or_404(Stage, pk=job.params["stage"]).study_id
+    study_for(user, study, Role.MANAGER if change else Role.VIEWER)

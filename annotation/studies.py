@@ -8,8 +8,8 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import Max, Q
 
-from annotation import placing, promotion, sampling, seating
-from annotation.models import STUDY_MOVES, Annotator, Instructions, Slot, Stage, StageState, Study, StudyState
+from annotation import members, placing, promotion, sampling, seating
+from annotation.models import STUDY_MOVES, Annotator, Instructions, Role, Slot, Stage, StageState, Study, StudyState
 from annotation.plans import StagePlan, contradictions
 from annotation.presets import tasks_an_item
 from annotation.protocols.base import NotSuitable, Protocol
@@ -44,7 +44,10 @@ def create_study(
     seed: int | None = None,
     state: StudyState = StudyState.OPEN,
 ) -> Study:
-    """A study with its stages, and the tasks of those that take the benchmark's items. Raises CannotCreate."""
+    """A study with its stages, and the tasks of those that take the benchmark's items. Raises CannotCreate.
+
+    `created_by` becomes its owner; without anybody it has no member, and superusers alone see it.
+    """
     study = Study(
         name=name, benchmark=benchmark, pay_per_hour=pay_per_hour, currency=currency, consent=consent, state=state,
         created_by=created_by,
@@ -52,6 +55,8 @@ def create_study(
     seed = secrets.randbits(31) if seed is None else seed
     _check(study, exclude=["created_by"])
     study.save()
+    if created_by is not None:
+        members.add(study=study, user=created_by, role=Role.OWNER, by=by)
     made: dict[str, Stage] = {}
     for position, plan in enumerate(stages, 1):
         stage = _create_stage(study, plan, made, position, seed)

@@ -1,17 +1,23 @@
-"""Fetch and permission in one step. Managing is for staff; an image's opaque name is its own permission."""
+"""Fetch and permission in one step. Managing is for staff; an image's opaque name is its own permission.
+
+Benchmarks are open to all staff. A job is its maker's, unless whoever runs jobs of its kind says otherwise (`guards`).
+"""
 
 from collections.abc import Callable
 from functools import wraps
 
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django_htmx.http import HttpResponseClientRefresh
 from rest_framework.permissions import IsAdminUser
 
 from benchmarks.models import Benchmark, Job
 
+Guard = Callable[..., None]
+GUARDS: dict[str, Guard] = {}  # kind of job -> who may look at it, and who may change it
 OWN_PASSWORD = "needs_own_password"  # in the session of somebody who came in by a password that another person made
 
 
@@ -40,7 +46,7 @@ class Managers(IsAdminUser):
 
 def check_staff(user) -> None:
     if not (user.is_active and user.is_staff):
-        raise PermissionDenied("This page is for managers.")
+        raise PermissionDenied("You are logged in, and this needs somebody who manages Winnow. Ask an admin for it.")
 
 
 def benchmark_for(user, pk: int) -> Benchmark:
@@ -48,6 +54,46 @@ def benchmark_for(user, pk: int) -> Benchmark:
     return get_object_or_404(Benchmark.objects.select_related("created_by"), pk=pk)
 
 
-def job_for(user, pk: int) -> Job:
+def guards(kind: str) -> Callable[[Guard], Guard]:
+    """Decorator of `guard(user, job, change)`, asked for jobs of this kind: it raises Http404 or PermissionDenied where
+    the user may not look, or with `change` where they may not cancel.
+    """
+
+    def keep(guard: Guard) -> Guard:
+        GUARDS[kind] = guard
+        return guard
+
+    return keep
+
+
+def makers_alone(user, job: Job, change: bool) -> None:
+    if job.created_by_id != user.pk:
+        raise Http404("No such job.")
+
+
+def check_job(user, job: Job, change: bool) -> None:
     check_staff(user)
-    return get_object_or_404(Job.objects.select_related("created_by"), pk=pk)
+    if not user.is_superuser:
+        GUARDS.get(job.kind, makers_alone)(user, job, change)
+
+
+def job_for(user, pk: int, change: bool = False) -> Job:
+    check_staff(user)
+    job = get_object_or_404(Job.objects.select_related("created_by"), pk=pk)
+    check_job(user, job, change)
+    return job
+
+
+def may_change(user, job: Job) -> bool:
+    try:
+        check_job(user, job, change=True)
+    except (Http404, PermissionDenied):
+        return False
+    return True
+
+
+def imports_for(user) -> QuerySet[Job]:
+    """Newest first."""
+    check_staff(user)
+    found = Job.objects.filter(kind="import").select_related("created_by")
+    return found if user.is_superuser else found.filter(created_by=user)

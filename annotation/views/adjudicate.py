@@ -25,7 +25,7 @@ DECIDED = "decided"
 @staff_only
 def study_adjudicate(request: HttpRequest, pk: int) -> HttpResponse:
     """`?stage=2`: what waits there, the first of it; `task=`: that one; `show=decided`: what adjudicators decided."""
-    stage = access.stage_for(request.user, pk, request.GET.get("stage", ""))
+    stage = access.stage_for(request.user, pk, request.GET.get("stage", ""), access.needed(request))
     if request.method != "POST":
         return _page(request, stage, cases.find(stage, number(request.GET.get("task"))))
     task = cases.find(stage, number(request.POST.get("task")))

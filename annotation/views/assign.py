@@ -1,4 +1,4 @@
-"""The managers' page of a named stage: who judges what."""
+"""The page of a named stage: who judges what. It has their names and links: for managers alone, even to look."""
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -8,7 +8,7 @@ from django.views.decorators.http import require_http_methods
 
 from annotation import access, assigning, studies
 from annotation.forms import AssignForm, PeopleForm
-from annotation.models import Stage, Strategy
+from annotation.models import Role, Stage, Strategy
 from benchmarks import events
 from benchmarks.access import staff_only
 
@@ -20,7 +20,7 @@ SHOWN = 100  # items that a list names
 @staff_only
 def study_assign(request: HttpRequest, pk: int, position: int) -> HttpResponse:
     """Add annotators, give them items, take back what they have not begun."""
-    stage = access.stage_for(request.user, pk, position)
+    stage = access.stage_for(request.user, pk, position, Role.MANAGER)
     if request.method != "POST" or stage.strategy != Strategy.NAMED:
         return _page(request, stage, PeopleForm(), AssignForm(stage))
     if "names" in request.POST:
@@ -54,7 +54,7 @@ def _give(request: HttpRequest, stage: Stage) -> HttpResponse:
 
 
 def _take_back(request: HttpRequest, stage: Stage) -> HttpResponse:
-    annotator = access.annotator_for(request.user, stage.study_id, request.POST.get("annotator", ""))
+    annotator = access.annotator_for(request.user, stage.study_id, request.POST.get("annotator", ""), Role.MANAGER)
     keys = [request.POST["back"]] if request.POST["back"] else None
     taken = assigning.unassign(stage=stage, annotator=annotator, keys=keys, by=events.named(request.user))
     return _done(request, stage, f"Took {taken:,} back from {annotator.pseudonym}.")

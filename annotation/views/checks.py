@@ -46,7 +46,7 @@ class QuestionsForm(forms.Form):
 @require_http_methods(["GET", "HEAD", "POST"])
 @staff_only
 def study_checks(request: HttpRequest, pk: int, position: int) -> HttpResponse:
-    stage = access.stage_for(request.user, pk, position)
+    stage = access.stage_for(request.user, pk, position, access.needed(request))
     bound = forms_of(stage, request.POST.get("do", ""), request.POST)
     if request.method != "POST":
         return _page(request, stage, bound)

@@ -8,10 +8,10 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotation import access, dashboard, exports, flags, promotion, review, studies, tasks
+from annotation import access, dashboard, exports, flags, promotion, reckoning, review, studies, tasks
 from annotation.forms import InstructionsForm
 from annotation.instructions import blocks
-from annotation.models import Stage, Study
+from annotation.models import Role, Stage, Study
 from annotation.queries import with_people, with_stages
 from benchmarks import events
 from benchmarks.access import staff_only
@@ -23,7 +23,7 @@ PAGE = 24  # disagreements
 @require_safe
 @staff_only
 def study_list(request: HttpRequest) -> HttpResponse:
-    found = with_stages(with_people(Study.objects.all()))
+    found = with_stages(with_people(access.studies_for(request.user)))
     return render(request, "studies/list.html", {"section": "studies", "studies": found})
 
 
@@ -32,9 +32,11 @@ def study_list(request: HttpRequest) -> HttpResponse:
 def study_detail(request: HttpRequest, pk: int) -> HttpResponse:
     """The study's funnel, and the figures of one of its stages (`?stage=2`). What was imported since is taken in."""
     stage = access.stage_for(request.user, pk, request.GET.get("stage", ""))
-    promotion.take_in(stage.study)
+    small = reckoning.is_small(stage.study)
+    if small:  # else the worker does, before it computes the figures
+        promotion.take_in(stage.study)
     invites = {"invite": invitation(request, stage.study), "stage_invite": invitation(request, stage)}
-    return render(request, "studies/detail.html", {**dashboard.contents(stage), "section": "studies", **invites})
+    return render(request, "studies/detail.html", {**dashboard.contents(stage, small), "section": "studies", **invites})
 
 
 def invitation(request: HttpRequest, to: Study | Stage) -> str:
@@ -47,9 +49,16 @@ def invitation(request: HttpRequest, to: Study | Stage) -> str:
 def study_live(request: HttpRequest, pk: int) -> HttpResponse:
     """The parts of the page that change, each to be swapped in by its id; nothing where nothing has changed."""
     stage = access.stage_for(request.user, pk, request.GET.get("stage", ""))
-    if request.GET.get("seen") == dashboard.fingerprint(stage):
+    seen = request.GET.get("seen", "")
+    large = "_" in seen
+    if seen and not large and seen == dashboard.fingerprint(stage):
         return HttpResponse(status=NOTHING_NEW)
-    return render(request, "studies/live.html", dashboard.contents(stage))
+    shown = dashboard.contents(stage, small=not large and reckoning.is_small(stage.study))
+    if seen == shown["seen"]:
+        return HttpResponse(status=NOTHING_NEW)
+    if seen.startswith("0_") and "figures" in shown:  # the page has no place for them yet
+        return HttpResponse(status=NOTHING_NEW, headers={"HX-Refresh": "true"})
+    return render(request, "studies/live.html", dashboard.newer(shown, seen))
 
 
 @require_safe
@@ -69,7 +78,7 @@ def study_disagreements(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 @staff_only
 def study_move(request: HttpRequest, pk: int) -> HttpResponse:
-    stage = access.stage_for(request.user, pk)
+    stage = access.stage_for(request.user, pk, needs=Role.MANAGER)
     try:
         studies.move_study(study=stage.study, to=request.POST.get("to", ""), by=events.named(request.user))
     except studies.CannotMove as refusal:
@@ -81,7 +90,7 @@ def study_move(request: HttpRequest, pk: int) -> HttpResponse:
 @staff_only
 def stage_move(request: HttpRequest, pk: int, position: int) -> HttpResponse:
     """Close a stage, which promotes what waits for that, or open it again."""
-    stage = access.stage_for(request.user, pk, position)
+    stage = access.stage_for(request.user, pk, position, Role.MANAGER)
     try:
         moved = studies.move_stage(stage=stage, to=request.POST.get("to", ""), by=events.named(request.user))
         messages.success(request, f"Stage {moved.name} is {moved.state}.")
@@ -97,7 +106,7 @@ def to_stage(stage: Stage) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @staff_only
 def study_instructions(request: HttpRequest, pk: int) -> HttpResponse:
-    stage = access.stage_for(request.user, pk, request.GET.get("stage", ""))
+    stage = access.stage_for(request.user, pk, request.GET.get("stage", ""), access.needed(request))
     current = stage.instructions.latest("version")
     form = InstructionsForm(request.POST or None, initial={"text": current.text})
     if request.method == "POST" and form.is_valid():
@@ -114,8 +123,8 @@ def study_instructions(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 @staff_only
 def study_export(request: HttpRequest, pk: int) -> HttpResponse:
-    stage = access.stage_for(request.user, pk)
-    job = exports.queue_export(study=stage.study, by=events.named(request.user), created_by=request.user)
+    study = access.study_for(request.user, pk, Role.MANAGER)
+    job = exports.queue_export(study=study, by=events.named(request.user), created_by=request.user)
     tasks.run_export.delay_on_commit(job.pk)
     return redirect("job-detail", job.pk)
 

@@ -1,4 +1,7 @@
-"""The managers' page of a study's participants: who they are, what is due, who is out; and what goes to Prolific."""
+"""The managers' page of a study's participants: who they are, what is due, who is out; and what goes to Prolific.
+
+Names and Prolific ids stand here: managers alone may even look.
+"""
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
@@ -6,7 +9,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation import access, participants, prolific, roster
-from annotation.models import Annotator, Stage, Study
+from annotation.models import Annotator, Role, Stage, Study
 from annotation.participant_forms import CodesForm, ReasonForm, ReturnedForm
 from annotation.views.manage import invitation
 from benchmarks import events
@@ -18,7 +21,7 @@ SHOWN = 20  # unknown ids
 @require_safe
 @staff_only
 def study_participants(request: HttpRequest, pk: int) -> HttpResponse:
-    return _page(request, access.study_for(request.user, pk))
+    return _page(request, access.study_for(request.user, pk, Role.MANAGER))
 
 
 def _page(request: HttpRequest, study: Study, status: int = 200, **bound) -> HttpResponse:
@@ -50,7 +53,7 @@ def _totals(found: list[roster.Participant]) -> dict[str, float]:
 @require_POST
 @staff_only
 def study_codes(request: HttpRequest, pk: int) -> HttpResponse:
-    study, form = access.study_for(request.user, pk), CodesForm(request.POST)
+    study, form = access.study_for(request.user, pk, Role.MANAGER), CodesForm(request.POST)
     if not form.is_valid():
         return _page(request, study, status=422, codes=form)
     try:
@@ -65,7 +68,7 @@ def study_codes(request: HttpRequest, pk: int) -> HttpResponse:
 @require_safe
 @staff_only
 def study_submissions(request: HttpRequest, pk: int) -> HttpResponse:
-    study = access.study_for(request.user, pk)
+    study = access.study_for(request.user, pk, Role.MANAGER)
     text = prolific.submissions(study, roster.by_submission(study))
     name = f'attachment; filename="submissions-study-{study.pk}.csv"'
     return HttpResponse(text, content_type="text/csv; charset=utf-8", headers={"Content-Disposition": name})
@@ -74,7 +77,7 @@ def study_submissions(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 @staff_only
 def study_returned(request: HttpRequest, pk: int) -> HttpResponse:
-    study, form = access.study_for(request.user, pk), ReturnedForm(request.POST, request.FILES)
+    study, form = access.study_for(request.user, pk, Role.MANAGER), ReturnedForm(request.POST, request.FILES)
     try:
         found = prolific.read(form.cleaned_data["file"].read()) if form.is_valid() else None
     except prolific.Unreadable as refusal:
@@ -102,7 +105,7 @@ def _tell(request: HttpRequest, report: prolific.Report) -> None:
 @require_POST
 @staff_only
 def study_participant(request: HttpRequest, pk: int, number: int, act: str) -> HttpResponse:
-    who = access.annotator_for(request.user, pk, number)
+    who = access.annotator_for(request.user, pk, number, Role.MANAGER)
     if act not in ACTS:
         raise Http404("There is no such action.")
     form = ReasonForm(request.POST)

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_safe
 
 from benchmarks import access, plots, queries
 from benchmarks.likeness import likeness
-from benchmarks.models import Benchmark, Item, Job
+from benchmarks.models import Benchmark, Item
 
 PAGE = 20  # items
 JOBS = 10
@@ -20,8 +20,7 @@ JOBS = 10
 @access.staff_only
 def benchmark_list(request: HttpRequest) -> HttpResponse:
     benchmarks = queries.with_counts(Benchmark.objects.select_related("created_by"))
-    jobs = Job.objects.filter(kind="import").select_related("created_by")[:JOBS]
-    context = {"section": "benchmarks", "benchmarks": benchmarks, "jobs": jobs}
+    context = {"section": "benchmarks", "benchmarks": benchmarks, "jobs": access.imports_for(request.user)[:JOBS]}
     return render(request, "benchmarks/list.html", context)
 
 

@@ -58,12 +58,13 @@ def job_detail(request: HttpRequest, pk: int) -> HttpResponse:
     """The page, or (for htmx) the part of it that changes."""
     job = access.job_for(request.user, pk)
     template = "benchmarks/_job.html" if request.htmx else "benchmarks/job.html"
-    context = {"section": "benchmarks", "job": job, "pace": jobs.pace(job)}
+    may_cancel = access.may_change(request.user, job)
+    context = {"section": "benchmarks", "job": job, "pace": jobs.pace(job), "may_cancel": may_cancel}
     return render(request, template, context)
 
 
 @require_POST
 @access.staff_only
 def job_cancel(request: HttpRequest, pk: int) -> HttpResponse:
-    jobs.cancel_job(job=access.job_for(request.user, pk), by=named(request.user))
+    jobs.cancel_job(job=access.job_for(request.user, pk, change=True), by=named(request.user))
     return redirect("job-detail", pk)

@@ -88,7 +88,7 @@ def test_dropped_items_go_round_again(study, tmp_path, client, django_user_model
 
     again = [importing.item(n, images=pair(n, "b")) for n in (0, 1, 2)]  # i2 is still in
     bring(tmp_path / "two", again, new_candidates=True)
-    client.force_login(django_user_model.objects.create_user("boss", is_staff=True))
+    client.force_login(django_user_model.objects.create_superuser("boss"))
     page = client.get(reverse("study-detail", args=[study.pk])).text  # which takes them in
     assert "asked again" in page
     assert list(Judgment.objects.values()) == judged

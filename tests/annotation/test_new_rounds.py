@@ -194,7 +194,7 @@ def test_too_few_new_candidates_leave_the_item_as_it_was_and_are_said_once(study
 
 def test_a_later_import_that_does_not_suit_is_passed_over_and_said_once(client, django_user_model, study):
     make.item(study.benchmark, candidates=0)
-    client.force_login(django_user_model.objects.create_user("boss", is_staff=True))
+    client.force_login(django_user_model.objects.create_superuser("boss"))
     assert [client.get(f"/studies/{study.pk}/").status_code for _ in range(2)] == [200, 200]
     assert Event.objects.filter(verb="could not ask").count() == 1
     make.item(study.benchmark)

@@ -68,7 +68,7 @@ def test_the_same_through_the_page(
     name, given, house, client, eager_tasks, django_capture_on_commit_callbacks
 ):  # fmt: skip
     made = CASES[name].build(given)
-    client.force_login(User.objects.create_user("ana", is_staff=True))
+    client.force_login(User.objects.create_superuser("ana"))
     before = importing.rows(), importing.tree(house)
     form = {"data": uploaded(made.path), "images": uploaded(made.images)}
     with django_capture_on_commit_callbacks(execute=True):

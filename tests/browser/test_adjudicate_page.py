@@ -28,7 +28,7 @@ def split(study: Study) -> Stage:
 
 @pytest.fixture
 def visit(site, sign_in):
-    user = User.objects.create_user("ana", password="x", is_staff=True)
+    user = User.objects.create_superuser("ana", password="x")
 
     def go(page, stage: Stage):
         sign_in(page, user)

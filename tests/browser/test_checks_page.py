@@ -18,7 +18,7 @@ def stage(site):
 
 @pytest.fixture
 def manager(django_user_model):
-    return django_user_model.objects.create_user("manager", password="x", is_staff=True)
+    return django_user_model.objects.create_superuser("manager", password="x")
 
 
 @pytest.mark.parametrize(("width", "height", "dark"), [(1366, 768, False), (390, 844, True)])

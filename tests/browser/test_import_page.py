@@ -23,7 +23,7 @@ def waiting(monkeypatch) -> list[int]:
 
 @pytest.fixture
 def manager(page, site, sign_in) -> Page:
-    sign_in(page, User.objects.create_user("ana", is_staff=True))
+    sign_in(page, User.objects.create_superuser("ana"))
     page.goto(f"{site}/benchmarks/import/")
     return page
 

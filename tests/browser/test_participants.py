@@ -84,7 +84,7 @@ def test_the_page_of_a_paused_study_looks_again_by_itself(site, study, page):
 def test_a_manager_excludes_somebody_by_keyboard(site, study, open_page, sign_in, axe_violations, size):
     who = agreed(study, 2, prolific_pid="5f2c9e1b7a9d40c8e6f1a2b3")
     page = open_page(**size)
-    sign_in(page, User.objects.create_user("ana", password="x", is_staff=True))
+    sign_in(page, User.objects.create_superuser("ana", password="x"))
     page.goto(f"{site}/studies/{study.pk}/participants/")
     tab_to(page, page.locator("summary", has_text="Exclude"))
     page.keyboard.press("Enter")

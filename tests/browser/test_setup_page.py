@@ -26,7 +26,7 @@ CHANGES = {
 
 @pytest.fixture
 def visit(site, sign_in):
-    user = User.objects.create_user("ana", password="x", is_staff=True)
+    user = User.objects.create_superuser("ana", password="x")
 
     def go(page, path: str):
         sign_in(page, user)

@@ -20,7 +20,7 @@ def study() -> Study:
 
 @pytest.fixture
 def visit(site, sign_in, study):
-    user = User.objects.create_user("ana", password="x", is_staff=True)
+    user = User.objects.create_superuser("ana", password="x")
 
     def go(page, path: str = ""):
         sign_in(page, user)

@@ -1,4 +1,4 @@
-"""What tests of pages share: somebody who manages, logged in to Django's client."""
+"""What tests of pages share: somebody who may do everything, logged in to Django's client."""
 
 import pytest
 from django.contrib.auth.models import User
@@ -6,6 +6,7 @@ from django.contrib.auth.models import User
 
 @pytest.fixture
 def manager(client) -> User:
-    user = User.objects.create_user("ana", password="x", is_staff=True)
+    """A superuser: tests/pages/test_rights.py holds what the members of a study may."""
+    user = User.objects.create_superuser("ana", password="x")
     client.force_login(user)
     return user

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def staff(client, django_user_model):
-    user = django_user_model.objects.create_user("manager", password="x", is_staff=True)
+    user = django_user_model.objects.create_superuser("manager", password="x")
     client.force_login(user)
     return client
 

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def staff(client) -> User:
-    user = User.objects.create_user("ana", is_staff=True)
+    user = User.objects.create_superuser("ana")
     client.force_login(user)
     return user
 
