@@ -166,22 +166,25 @@ def again(stage: Stage) -> int:
 
 
 def stage_links(stage: Stage) -> list[tuple[str, str]]:
-    """The pages about this stage: (address, words)."""
+    """The pages about this stage that one may open: (address, words)."""
     study, position = stage.study_id, stage.position
     query = f"?stage={position}"
-    named = [("study-assign", "Assign", [study, position], "")] if stage.strategy == Strategy.NAMED else []
+    manages = stage.study.may.manage
+    checks = [("study-checks", "Checks and training", [study, position], "")] if manages else []
+    named = manages and stage.strategy == Strategy.NAMED
     return there(
         ("study-instructions", "Instructions", [study], query),
-        ("study-checks", "Checks and training", [study, position], ""),
-        ("study-adjudicate", "Adjudicate", [study], query),
-        *named,
+        *checks,
+        ("study-adjudicate", "Adjudicate" if manages else "Cases", [study], query),
+        *([("study-assign", "Assign", [study, position], "")] if named else []),
     )
 
 
 def study_links(study: Study, measured: bool) -> list[tuple[str, str]]:
-    """The pages about the whole study."""
+    """The pages about the whole study that one may open."""
     baseline = [("study-baseline", "Human baseline", [study.pk], "")] if measured else []
-    return there(("study-participants", "Participants", [study.pk], ""), *baseline)
+    people = [("study-participants", "Participants", [study.pk], ""), ("study-members", "Members", [study.pk], "")]
+    return there(*(people if study.may.manage else []), *baseline)
 
 
 def there(*wanted: tuple) -> list[tuple[str, str]]:

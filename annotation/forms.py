@@ -3,7 +3,7 @@
 from django import forms
 
 from annotation import assigning
-from annotation.models import Annotator, Stage
+from annotation.models import Annotator, Member, Role, Stage
 from benchmarks import queries
 from benchmarks.models import Item
 
@@ -26,6 +26,29 @@ class InstructionsForm(ErrorsAtFields):
     hinted = frozenset({"text"})
 
     text = forms.CharField(widget=forms.Textarea(attrs={"rows": 22}))
+
+
+class RoleForm(forms.Form):
+    """What a member may do from now on."""
+
+    role = forms.ChoiceField(choices=Role.choices)
+
+    def __init__(self, *args, member: Member, **kwargs):
+        super().__init__(*args, auto_id=f"%s-{member.pk}", **kwargs)
+        self.fields["role"].label = f"Role of {member.user}"
+
+
+class MemberForm(ErrorsAtFields):
+    """Somebody with an account, and what they may do. The first role offered lets them do least."""
+
+    ROLES = (
+        (Role.VIEWER, "looks at figures, agreement and disagreements, and reads releases"),
+        (Role.MANAGER, "runs the study: invites, instructs, adjudicates, excludes, exports; sees who people are"),
+        (Role.OWNER, "does all that, and says who the members are"),
+    )
+
+    name = forms.CharField(label="User name", max_length=150, widget=forms.TextInput(attrs={"autocomplete": "off"}))
+    role = forms.ChoiceField(choices=Role.choices)
 
 
 class PeopleForm(forms.Form):

@@ -1,7 +1,6 @@
 """What a start does before Winnow can be used: migrations, static files, the first admin, the demo study."""
 
 import hashlib
-import secrets
 from io import StringIO
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from django.db import transaction
 
 from annotation.management.commands.create_demo import STUDY as DEMO
 from annotation.models import Study
-from benchmarks import events
+from benchmarks import accounts
 
 ADMIN = "admin"
 
@@ -50,13 +49,8 @@ def first_admin(*, by: str) -> tuple[str, str] | None:
     if any(user.has_usable_password() for user in users.filter(is_superuser=True, is_active=True)):
         return None
     admin = users.filter(username=ADMIN).first() or get_user_model()(username=ADMIN)
-    password = secrets.token_urlsafe(9)
     admin.is_staff = admin.is_superuser = admin.is_active = True
-    admin.last_login = None
-    admin.set_password(password)
-    admin.save()
-    events.record(by=by, verb="gave a one-time password", subject=admin)
-    return admin.username, password
+    return admin.username, accounts.give_password(user=admin, by=by)
 
 
 def demo(say) -> Study:

@@ -1,4 +1,4 @@
-"""The managers' page of a stage's checks, training and comprehension questions."""
+"""The page of a stage's checks, training and comprehension questions. Its answers are for managers alone to see."""
 
 from django import forms
 from django.contrib import messages
@@ -8,7 +8,7 @@ from django.views.decorators.http import require_http_methods
 
 from annotation import access, checks, gold, passing, pasted, screening, training
 from annotation.gold import CannotSet
-from annotation.models import Kind, Stage
+from annotation.models import Kind, Role, Stage
 from annotation.plans import NO_CHECKS
 from annotation.protocols.registry import PROTOCOLS
 from annotation.setup_forms import FAILURES, PercentField
@@ -46,7 +46,7 @@ class QuestionsForm(forms.Form):
 @require_http_methods(["GET", "HEAD", "POST"])
 @staff_only
 def study_checks(request: HttpRequest, pk: int, position: int) -> HttpResponse:
-    stage = access.stage_for(request.user, pk, position, access.needed(request))
+    stage = access.stage_for(request.user, pk, position, Role.MANAGER)
     bound = forms_of(stage, request.POST.get("do", ""), request.POST)
     if request.method != "POST":
         return _page(request, stage, bound)

@@ -6,6 +6,7 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 
 from django.conf import settings
+from django.contrib.auth import get_user_model
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 from django.urls import reverse
@@ -23,6 +24,16 @@ from annotation.studies import CannotCreate, create_study
 from benchmarks.models import Benchmark
 
 OF_ONE = ("overlap", "tie_rule", "quota", "lease_seconds", "auto_advance")  # of a stage that is set up alone
+
+
+def owner_of(name: str | None):
+    """The user of that name, who must be on the staff; None where none is named."""
+    if name is None:
+        return None
+    user = get_user_model().objects.filter(username=name, is_active=True, is_staff=True).first()
+    if user is None:
+        raise CommandError(f"Nobody on the staff is called {name!r}. Make one: manage.py add_user {name} --staff.")
+    return user
 
 
 def money(text: str) -> Decimal:
@@ -56,6 +67,8 @@ class Command(BaseCommand):
         parser.add_argument("--consent", type=Path, help="a text file that annotators must agree to")
         parser.add_argument("--paused", action="store_true", help="nobody can join until the study is opened")
         parser.add_argument("--seed", type=int, help="of the order of items, of batches and samples")
+        parser.add_argument("--owner", metavar="USERNAME", help="who manages it and says who else may; without it "
+                            "superusers alone see it")  # fmt: skip
         parser.add_argument("--url", help="where annotators reach Winnow; default: where `make run` runs")
         self.add_arguments_of_one(parser.add_argument_group("with --protocol"))
 
@@ -73,9 +86,11 @@ class Command(BaseCommand):
         chosen = PRESETS[preset] if preset else presets.single(protocol)
         stages = with_changes(self.stages(chosen.stages, preset, rest), rest["set"] or [])
         pay = chosen.pay if rest["pay"] is None else rest["pay"]
+        owner = owner_of(rest["owner"])
         try:
             study = create_study(
                 name=name or f"{source.name}, {preset or protocol}", benchmark=source, by="command", stages=stages,
+                created_by=owner,
                 pay_per_hour=pay, currency=(rest["currency"] or chosen.currency).upper(), seed=rest["seed"],
                 consent=read(rest["consent"]) if rest["consent"] else "",
                 state=StudyState.PAUSED if rest["paused"] else StudyState.OPEN,
@@ -84,6 +99,8 @@ class Command(BaseCommand):
             raise CommandError(str(refusal)) from None
         home = (rest["url"] or running_at(settings.VAR)).rstrip("/")
         self.stdout.write("\n".join(lines(study, foreseen(stages, source, float(pay)), home)))
+        if owner is None:
+            self.stdout.write("It has no members: superusers alone see it, and may add some on its page Members.")
 
     def stages(self, stages: Sequence[StagePlan], preset: str | None, given: dict) -> list[StagePlan]:
         """The stages with what the options say of them."""
