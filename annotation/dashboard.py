@@ -3,19 +3,20 @@
 import hashlib
 
 from django.urls import NoReverseMatch, reverse
+from django.utils import timezone
 
-from annotation import baseline, charts, exports, funnel, paper_page, review
-from annotation.figures import study_figures
-from annotation.models import STUDY_MOVES, Kind, Promotion, Slot, Stage, StageState, Strategy, Study, StudyState
+from annotation import baseline, charts, exports, funnel, overview, paper_page, reckoning, review
+from annotation.figures import FLAGS, LEASED
+from annotation.models import STUDY_MOVES, Promotion, Stage, StageState, Strategy, Study, StudyState
 from annotation.protocols.registry import PROTOCOLS
-from annotation.pseudonyms import pseudonym
+from annotation.reckoning import Reckoned
 from annotation.rows import fetch
 
-SHOWN = 6  # disagreements and flags
-PAIRS = 45  # of annotators, those with most items in common; the export has all
+SHOWN = 6  # flags
+FRESH = ("summary", "reckoned", "stage", "flags", "exports")  # parts of the page that are of now, whatever the size
 BLOCKS = (
-    "summary", "funnel", "tabs", "stage", "tiles", "outcomes", "kappas", "series", "annotators", "agreement", "types",
-    "disagreements", "flags", "batches", "exports",
+    *FRESH, "tiles", "funnel", "tabs", "outcomes", "kappas", "series", "annotators", "agreement", "types",
+    "disagreements", "batches",
 )  # fmt: skip
 MOVES = {StudyState.PAUSED: "Pause", StudyState.OPEN: "Open", StudyState.CLOSED: "Close"}
 
@@ -44,46 +45,70 @@ SELECT (SELECT state FROM annotation_study WHERE id = %(study)s),
 """
 MINUTE = -1  # of SEEN: forecasts move with the clock
 
-BATCHES = """
-SELECT task.batch, slot.number, count(DISTINCT task.item_id), count(*), count(slot.judgment_id),
-       max(annotator.number)
-FROM annotation_slot slot JOIN annotation_task task ON task.id = slot.task_id
-LEFT JOIN annotation_annotator annotator ON annotator.id = coalesce(slot.reserved_id, slot.annotator_id)
-WHERE slot.stage_id = %(stage)s AND task.kind = 'judge' AND task.live AND task.batch IS NOT NULL
-GROUP BY task.batch, slot.number ORDER BY task.batch, slot.number
+# Of a large study: what is of now. All else on its page is as of when it was computed.
+SEEN_FRESH = """
+SELECT (SELECT state FROM annotation_study WHERE id = %(study)s),
+  (SELECT array_agg(state ORDER BY position) FROM annotation_stage WHERE study_id = %(study)s),
+  (SELECT max(id) FROM annotation_instructions WHERE stage_id = %(stage)s),
+  (SELECT count(*) FROM annotation_slot WHERE stage_id = %(stage)s AND held_until > now()),
+  (SELECT array_agg(id || state ORDER BY id) FROM benchmarks_job
+   WHERE kind = 'export' AND params @> jsonb_build_object('study', %(study)s::bigint))
 """
 
 
-def contents(stage: Stage) -> dict:
-    """Everything that the page and its live part show."""
+def contents(stage: Stage, small: bool = True) -> dict:
+    """Everything that the page and its live part show. What takes long is, of a large study, what was computed last."""
     study, protocol = stage.study, PROTOCOLS[stage.protocol]
-    whole, stages = funnel.funnel(study), list(study.stages.order_by("position"))
+    stages = list(study.stages.order_by("position"))
+    found = computed(stage) if small else reckoning.look(stage, overview.KIND)
     shown = {
-        **drawn(stage, study_figures(stage)),
         "stage": stage,
         "study": study,
         "protocol": protocol,
         "instructions": stage.instructions.latest("version"),
-        "whole": whole,
-        "bars": list(charts.funnel_bars(whole)),
-        "tabs": [tab(one, stage, whole) for one in stages],
-        "batches": batches(stage),
-        "closing": closing(stage, stages, whole),
+        "large": not small,
+        "reckoned": found,
+        "tabs": [tab(one, stage) for one in stages],
         **looked_at(stage),
         "stage_links": stage_links(stage),
         "study_links": study_links(study, bool(baseline.pairs_of(stages))),
-        "seen": fingerprint(stage),
+        "seen": fingerprint(stage) if small else seen_large(stage, found),
     }
+    if found.data is not None:
+        shown |= drawn(stage, stages, found.data if small else up_to_date(stage, found.data))
     return {**shown, "blocks": blocks(shown)}
 
 
-def drawn(stage: Stage, figures: dict) -> dict:
-    """The stage's figures, with what the page makes of them to show them."""
-    coarse = next(found for found in figures["agreement"] if found["on"] == figures["by_type_on"])
+def computed(stage: Stage) -> Reckoned:
+    return Reckoned(overview.overview(stage), timezone.now(), current=True)
+
+
+def up_to_date(stage: Stage, data: dict) -> dict:
+    """What was computed earlier, with what can be counted at once: leases out and flags."""
+    ((leased, _),), ((flags, unsettled),) = fetch(LEASED, stage=stage.pk), fetch(FLAGS, stage=stage.pk)
+    figures = data["figures"]
+    progress = {**figures["progress"], "flags": flags, "flags_open": unsettled}
+    return {**data, "figures": {**figures, "progress": progress, "now": {**figures["now"], "leased": leased}}}
+
+
+def newer(shown: dict, seen: str) -> dict:
+    """Of the contents, the blocks to send to a page that has `seen`: not the figures that it shows already."""
+    if shown["large"] and seen.partition("_")[0] == shown["seen"].partition("_")[0]:
+        there = {*FRESH, "tiles"}
+        return {**shown, "blocks": [(name, template) for name, template in shown["blocks"] if name in there]}
+    return shown
+
+
+def drawn(stage: Stage, stages: list[Stage], data: dict) -> dict:
+    """The stage's figures (overview.overview), with what the page makes of them to show them."""
+    figures, whole = data["figures"], data["whole"]
     return {
-        "figures": figures,
-        "coarse": coarse,
-        "pairs": sorted(coarse["kappa_pairs"], key=lambda pair: -pair["n"])[:PAIRS],
+        **data,
+        "coarse": next(found for found in figures["agreement"] if found["on"] == figures["by_type_on"]),
+        "bars": list(charts.funnel_bars(whole)),
+        "tabs": [tab(one, stage, whole) for one in stages],
+        "closing": closing(stage, stages, whole),
+        "disagreements": review.as_seen(stage, data["cases"]),
         "outcome_bars": list(charts.outcome_bars(figures["outcomes"], funnel.measures(stage))),
         "axis": charts.axis(figures),
         "dots": list(charts.dots(figures)),
@@ -95,9 +120,6 @@ def looked_at(stage: Stage) -> dict:
     """What is to be looked at, and what can be done."""
     study = stage.study
     return {
-        "no_checks": bool(stage.check_rate) and not stage.tasks.filter(kind=Kind.CHECK, live=True).exists(),
-        "again": again(stage),
-        "disagreements": review.disagreements(stage, SHOWN),
         "flags": review.open_flags(stage, SHOWN),
         "exports": list(exports.exports_of(study)[:5]),
         "moves": [(to, MOVES[to]) for to in MOVES if to in STUDY_MOVES[StudyState(study.state)]],
@@ -106,7 +128,8 @@ def looked_at(stage: Stage) -> dict:
 
 def blocks(shown: dict) -> list[tuple[str, str]]:
     """The page's parts that change, each with its template: those that this stage has."""
-    templates = {name: f"studies/_{name}.html" for name in BLOCKS if name != "batches" or shown["batches"]}
+    there = BLOCKS if "figures" in shown else FRESH
+    templates = {name: f"studies/_{name}.html" for name in there if name != "batches" or shown["batches"]}
     return [*templates.items(), *([("paper", shown["paper_template"])] if "paper" in shown else [])]
 
 
@@ -115,33 +138,32 @@ def fingerprint(stage: Stage) -> str:
     row = list(fetch(SEEN, study=stage.study_id, benchmark=stage.study.benchmark_id)[0])
     if row[0] != StudyState.OPEN or stage.state != StageState.OPEN:
         row[MINUTE] = ""
-    return hashlib.sha256(repr((stage.position, row)).encode()).hexdigest()[:16]
+    return hashed((stage.position, row))
 
 
-def tab(one: Stage, shown: Stage, whole: dict) -> dict:
-    """A stage among the study's: how far it is, and where it stands in the funnel."""
+def seen_large(stage: Stage, found: Reckoned) -> str:
+    """`<of the figures>_<of what is of now>`; the first is 0 while there are none."""
+    flags = fetch(FLAGS, stage=stage.pk)
+    job = (found.job.pk, found.job.state, found.job.done, found.job.total) if found.job else None
+    row = fetch(SEEN_FRESH, study=stage.study_id, stage=stage.pk) + flags + [found.current, found.due, job]
+    figures = hashed((stage.position, found.made_at)) if found.data is not None else "0"
+    return f"{figures}_{hashed(row)}"
+
+
+def hashed(what: object) -> str:
+    return hashlib.sha256(repr(what).encode()).hexdigest()[:16]
+
+
+def tab(one: Stage, shown: Stage, whole: dict | None = None) -> dict:
+    """A stage among the study's: how far it is, and where it stands in the funnel, where that is known."""
+    named = {"stage": one, "title": PROTOCOLS[one.protocol].title, "current": one == shown}
+    if whole is None:
+        return named
     steps = {step["stage"]: step for step in (*whole["stages"], *whole["measuring"])}
     step = steps[one.position]
     total = step.get("entered", step.get("tasks", 0))
     done = step["answered"] if "answered" in step else total - step["open"]
-    return {"stage": one, "title": PROTOCOLS[one.protocol].title, "total": total, "done": done, "current": one == shown}
-
-
-def batches(stage: Stage) -> dict:
-    """Each place of each batch: whose it is and how far; and how many are given and done."""
-    if stage.strategy not in (Strategy.BATCHES, Strategy.EVERYONE):
-        return {}
-    names = ("batch", "place", "items", "tasks", "judged", "holder")
-    rows = [dict(zip(names, row, strict=True)) for row in fetch(BATCHES, stage=stage.pk)]
-    for row in rows:
-        row["who"] = pseudonym(row["holder"]) if row["holder"] else ""
-    return {
-        "rows": rows,
-        "count": len({row["batch"] for row in rows}),
-        "places": len(rows),
-        "given": sum(row["holder"] is not None for row in rows),
-        "done": sum(row["judged"] == row["tasks"] for row in rows),
-    }
+    return {**named, "total": total, "done": done}
 
 
 def closing(stage: Stage, stages: list[Stage], whole: dict) -> list[dict]:
@@ -156,13 +178,6 @@ def closing(stage: Stage, stages: list[Stage], whole: dict) -> list[dict]:
             ready += step["kept"] if "kept" in taker.takes else 0
             found.append({"to": taker, "ready": ready, "drawn": taker.sample and min(taker.sample, ready)})
     return found
-
-
-def again(stage: Stage) -> int:
-    """Items of a closed stage that are given out all the same: sent back, or with new candidates."""
-    if stage.state == StageState.OPEN:
-        return 0
-    return Slot.objects.filter(stage=stage, live=True, judgment=None).values("task__item").distinct().count()
 
 
 def stage_links(stage: Stage) -> list[tuple[str, str]]:

@@ -6,8 +6,10 @@ beside (annotation/paper.py). Everything under `now` depends on the clock and is
 
 import math
 from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict
 from statistics import median
+from sys import intern
 
 from annotation import agreement, tallies
 from annotation.agreement import Table
@@ -17,7 +19,7 @@ from annotation.models import Kind, Stage, StageState, StudyState
 from annotation.outcomes import rule_of
 from annotation.paper import paper
 from annotation.protocols.base import Protocol
-from annotation.rows import fetch
+from annotation.rows import fetch, stream
 from annotation.tallies import HOUR, Asked, Given, Rule, moment
 
 LONGEST = 10 * 365 * 24  # hours; a forecast beyond that is none
@@ -76,11 +78,21 @@ OF_STAGE = (
 
 def judgment_rows(stage: Stage) -> list[Given]:
     """Every judgment of the stage, of checks too, revisions and surplus included, by item and by the time of giving."""
-    rows = [Given(tuple(row[:3]), *row[3:]) for row in fetch(JUDGMENTS, stage=stage.pk)]
+    rows = list(_given(stream(JUDGMENTS, stage=stage.pk)))
     if not any(row.answer.startswith(EDIT) for row in rows):
         return rows
     edits = edits_of([stage])
     return [row._replace(answer=named(edits, row.answer)) for row in rows]
+
+
+def _given(rows: Iterable[tuple]) -> Iterator[Given]:
+    """Of a million rows, equal words and the place of a task are kept once: it halves their memory."""
+    last: tuple = ()
+    for item, question, round, kind, live, group, subgroup, slot, annotator, answer, *rest in rows:
+        task = (item, intern(question), round)
+        last = last if task == last else task
+        words = (intern(kind), live, intern(group), intern(subgroup), slot, annotator, intern(answer))
+        yield Given._make((last, *words, *rest))
 
 
 def asked_rows(stage: Stage) -> list[Asked]:
@@ -88,18 +100,22 @@ def asked_rows(stage: Stage) -> list[Asked]:
     return [Asked(tuple(row[:3]), *row[3:]) for row in fetch(ASKED, stage=stage.pk)]
 
 
-def study_figures(stage: Stage) -> dict:
-    """Every figure of the stage, JSON-able; docs/measures.md defines them. The same rows give the same dictionary."""
+def study_figures(stage: Stage, step: Callable[[], None] = lambda: None) -> dict:
+    """Every figure of the stage, JSON-able; docs/measures.md defines them. The same rows give the same dictionary.
+
+    `step()` is called when all is read, after each view of agreement, and at the end.
+    """
     rule, everything, asked = rule_of(stage), judgment_rows(stage), asked_rows(stage)
+    step()
     rows = [row for row in everything if row.kind == Kind.JUDGE]
     counted = [row for row in rows if row.counted]
     standing = [row for row in counted if row.live]
     wanted, gone = sum(task.overlap for task in asked), len(counted) - len(standing)
     long = tallies.table(standing)
     seen = {name: long.seen_as(view) for name, view in rule.views().items()}
-    agreements = [tallies.agreement_on(name, table) for name, table in seen.items()]
+    agreements = [_stepping(step, tallies.agreement_on(name, table)) for name, table in seen.items()]
     coarse = list(seen)[min(1, len(seen) - 1)]
-    return {
+    found = {
         "study": _settings(stage, rule),
         "progress": _progress(stage, rows, asked, wanted, gone),
         "outcomes": tallies.outcomes(asked),
@@ -114,6 +130,12 @@ def study_figures(stage: Stage) -> dict:
         **paper(stage),
         "now": _now(stage, counted, wanted - len(standing)),
     }
+    return _stepping(step, found)
+
+
+def _stepping(step: Callable[[], None], found: dict) -> dict:
+    step()
+    return found
 
 
 def _settings(stage: Stage, rule: Rule) -> dict:

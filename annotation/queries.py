@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from django.db.models import Count, OuterRef, QuerySet
 
+from annotation import reckoning
 from annotation.models import Annotator, Stage, Study
 from annotation.protocols.base import Protocol
 from annotation.protocols.registry import PROTOCOLS
@@ -20,24 +21,34 @@ SELECT stage.study_id, stage.position, stage.name, stage.protocol, stage.state, 
 FROM annotation_stage stage
 LEFT JOIN annotation_task task ON task.stage_id = stage.id AND task.kind = 'judge' AND task.live
 LEFT JOIN annotation_outcome outcome ON outcome.task_id = task.id
-LEFT JOIN (SELECT task_id, count(judgment_id) AS judged FROM annotation_slot GROUP BY task_id) place
+LEFT JOIN (SELECT task_id, count(judgment_id) AS judged FROM annotation_slot
+           WHERE stage_id IN (SELECT id FROM annotation_stage WHERE study_id = ANY(%(studies)s)) GROUP BY task_id) place
   ON place.task_id = task.id
 WHERE stage.study_id = ANY(%(studies)s) GROUP BY stage.id ORDER BY stage.study_id, stage.position
 """
 
 
+NAMES = """
+SELECT study_id, position, name, protocol, state, overlap FROM annotation_stage
+WHERE study_id = %(study)s ORDER BY position
+"""
+COUNTS = "counts"  # kind of figures: those of STAGES for a study, kept with its first stage
+
+
 @dataclass(frozen=True, slots=True)
 class StageRow:
+    """The counts are None where the worker has not counted yet."""
+
     position: int
     name: str
     protocol: str
     state: str
     overlap: int
-    tasks: int
-    settled: int
-    kept: int
-    wanted: int
-    judged: int
+    tasks: int | None = None
+    settled: int | None = None
+    kept: int | None = None
+    wanted: int | None = None
+    judged: int | None = None
 
     @property
     def asks(self) -> Protocol:
@@ -52,16 +63,37 @@ def with_people(found: QuerySet[Study]) -> QuerySet[Study]:
 
 def with_stages(found: Iterable[Study]) -> list[Study]:
     """Each study with `rows` of its stages, `wanted` and `judged` judgments, and what the last stage that selects kept
-    (`kept`, None where none selects). One query more, however many studies.
+    (`kept`, None where none selects). Two queries more, however many studies; but of a large study what the worker
+    counted last (`reckoned`), and None where that is nothing yet.
     """
     found, rows = list(found), defaultdict(list)
-    for study, *row in fetch(STAGES, studies=[study.pk for study in found]):
+    large = reckoning.large([study.pk for study in found])
+    for study, *row in fetch(STAGES, studies=[study.pk for study in found if study.pk not in large]):
         rows[study].append(StageRow(*row[:-2], *map(int, row[-2:])))
     for study in found:
-        study.rows = rows[study.pk]
-        study.wanted, study.judged = (sum(getattr(row, name) for row in study.rows) for name in ("wanted", "judged"))
+        study.reckoned = reckoning.look(study.stages.get(position=1), COUNTS) if study.pk in large else None
+        study.rows = _counted(study) if study.reckoned else rows[study.pk]
+        study.wanted, study.judged = (total(getattr(row, name) for row in study.rows) for name in ("wanted", "judged"))
         study.kept = next((row.kept for row in reversed(study.rows) if not row.asks.measures), None)
     return found
+
+
+def total(counts: Iterable[int | None]) -> int | None:
+    counts = list(counts)
+    return None if None in counts else sum(counts)
+
+
+def _counted(study: Study) -> list[StageRow]:
+    """The stages as they are now, with the counts that were made last."""
+    counts = {position: rest for position, *rest in (study.reckoned.data or {}).get("stages", [])}
+    return [StageRow(*row, *counts.get(row[0], ())) for _, *row in fetch(NAMES, study=study.pk)]
+
+
+@reckoning.reckons(COUNTS)
+def counts_of(stage: Stage, key: str, tell: reckoning.Tell) -> dict:
+    """Of each stage of its study: position, tasks, settled, kept, wanted, judged."""
+    rows = fetch(STAGES, studies=[stage.study_id])
+    return {"stages": [[row[1], *map(int, row[6:])] for row in rows]}
 
 
 def stages_of(annotator: Annotator) -> list[Stage]:

@@ -1,48 +1,76 @@
 """Figures that take long are computed once for each state of what they describe, and by the worker where it is much.
 
 A kind of figures is a function `compute(stage, key, tell) -> dict` (JSON-able; `tell(done, total)` says how far it is),
-made known with `@reckons("agreement")` in its own module. `look` gives what was computed last; where that is not of the
-present, a small stage is computed at once and a large one queued: the page shows what there is, as of when, and how far
-the newer one is.
+made known with `@reckons("agreement")` in its own module, which `tasks.py` imports so that the worker knows it too.
+`look` gives what was computed last; where that is not of the present, a small study's is computed at once and a large
+one's queued: the page shows what there is, as of when, and how far the newer one is (templates/studies/_reckoned.html).
+annotation/freshness.py says what "of the present" means.
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
+from functools import partial
 
-from django.db import transaction
+from django.db import connections, transaction
+from django.utils import timezone
 
-from annotation.models import Reckoning, Stage
+from annotation import freshness, promotion
+from annotation.models import Reckoning, Stage, Study
 from annotation.rows import fetch
-from benchmarks import jobs
+from benchmarks import jobs, sources
 from benchmarks.models import Job, JobState
 
 KIND = "reckon"
-SMALL = 20_000  # slots of a stage, up to which figures are computed while the page waits
-UNFINISHED = (JobState.QUEUED, JobState.RUNNING)
+SMALL = 20_000  # judgments that a study asks for, and items, up to which figures are computed while the page waits
+REST = 30  # seconds at least from one computation to the next …
+SHARE = 10  # … and so many times as long as the last one took: a large study that is looked at keeps no worker busy
+RETRY = 600  # seconds after one that failed
+PATIENCE = 5.0  # seconds for which the worker waits for those who are writing
+UNDER_WAY = (JobState.QUEUED, JobState.RUNNING)
 
 Tell = Callable[[int, int], None]
 Compute = Callable[[Stage, str, Tell], dict]
 KINDS: dict[str, Compute] = {}
 
-# Everything that figures rest on writes a judgment, a task or an event. The last ids that were given out are one look
-# each, however many rows there are.
-STATE = """
-SELECT (SELECT last_value FROM annotation_judgment_id_seq), (SELECT last_value FROM annotation_task_id_seq),
-       (SELECT last_value FROM benchmarks_event_id_seq)
+
+def silent(done: int, total: int) -> None:
+    """Nobody is told how far it is."""
+
+
+LARGE = """
+SELECT study.id FROM annotation_study study
+WHERE study.id = ANY(%(studies)s) AND %(small)s < greatest(
+  (SELECT sum(overlap) FROM (
+     SELECT task.overlap FROM annotation_task task JOIN annotation_stage stage ON stage.id = task.stage_id
+     WHERE stage.study_id = study.id LIMIT %(small)s + 1) asked),
+  (SELECT count(*) FROM (
+     SELECT FROM benchmarks_item WHERE benchmark_id = study.benchmark_id LIMIT %(small)s + 1) items))
 """
-SLOTS = "SELECT count(*) FROM (SELECT FROM annotation_slot WHERE stage_id = %(stage)s LIMIT %(most)s) counted"
+LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(%(name)s, 0))"
 
 
 @dataclass(frozen=True, slots=True)
 class Reckoned:
-    """`data` is None before the first time; `job` is under way where `current` is false."""
+    """`data` is None before the first time. Where it is not `current`: the newest `job` for it, under way or failed, or
+    None while the next one rests until `due`.
+    """
 
     data: dict | None
     made_at: datetime | None
     current: bool
     job: Job | None = None
+    due: datetime | None = None
+
+    @property
+    def under_way(self) -> bool:
+        return self.job is not None and self.job.state in UNDER_WAY
+
+    @property
+    def pace(self) -> jobs.Pace | None:
+        return jobs.pace(self.job) if self.under_way else None
 
 
 def reckons(kind: str) -> Callable[[Compute], Compute]:
@@ -53,53 +81,106 @@ def reckons(kind: str) -> Callable[[Compute], Compute]:
     return keep
 
 
-def state_of() -> str:
-    return "/".join(str(last) for last in fetch(STATE)[0])
+def is_small(study: Study) -> bool:
+    return not large([study.pk])
 
 
-def is_small(stage: Stage) -> bool:
-    return fetch(SLOTS, stage=stage.pk, most=SMALL + 1)[0][0] <= SMALL
+def large(studies: Collection[int]) -> set[int]:
+    """Those whose figures are computed by the worker. Looks at no more rows of each than make it large."""
+    return {study for (study,) in fetch(LARGE, studies=list(studies), small=SMALL)}
 
 
 def look(stage: Stage, kind: str, key: str = "", by: str = "app") -> Reckoned:
     last = Reckoning.objects.filter(stage=stage, kind=kind, key=key).first()
-    if last is not None and last.state == state_of():
+    if last is not None and freshness.lasts(stage.study, last.state):
         return Reckoned(last.data, last.made_at, True)
-    if is_small(stage):
+    if is_small(stage.study):
         made = reckon(stage, kind, key)
         return Reckoned(made.data, made.made_at, True)
-    job = _under_way(stage, kind, key) or _queue(stage, kind, key, by)
-    return Reckoned(last and last.data, last and last.made_at, False, job)
+    data, made_at = (last.data, last.made_at) if last else (None, None)
+    job, due = _job(stage, kind, key), rested(last)
+    if job is None or job.state not in UNDER_WAY:
+        failed = job is not None and job.state != JobState.DONE
+        due = job.finished_at + timedelta(seconds=RETRY) if failed else due
+        rests = due is not None and due > timezone.now()
+        job = (job if failed else None) if rests else _queue(stage, kind, key, by)
+    return Reckoned(data, made_at, False, _revived(job), due)
 
 
-def reckon(stage: Stage, kind: str, key: str = "", tell: Tell = lambda done, total: None) -> Reckoning:
+def rested(last: Reckoning | None) -> datetime | None:
+    """When it may be computed again: not sooner than would keep a worker busy for whoever leaves the page open."""
+    return last and last.made_at + timedelta(seconds=last.seconds + max(REST, SHARE * last.seconds))
+
+
+def reckon(stage: Stage, kind: str, key: str = "", tell: Tell = silent) -> Reckoning:
     """Compute now and keep it. The state is read first: what is judged meanwhile makes the result an old one."""
-    state, begun = state_of(), time.monotonic()
-    data = KINDS[kind](stage, key, tell)
-    fields = {"state": state, "data": data, "seconds": time.monotonic() - begun}
+    return _keep(stage, kind, key, freshness.state_of(), partial(KINDS[kind], stage, key, tell))
+
+
+def _keep(stage: Stage, kind: str, key: str, found: freshness.State, compute: Callable[[], dict]) -> Reckoning:
+    begun = time.monotonic()
+    data = compute()
+    fields = {"state": found.state, "made_at": found.at, "data": data, "seconds": time.monotonic() - begun}
     return Reckoning.objects.update_or_create(stage=stage, kind=kind, key=key, defaults=fields)[0]
 
 
-def _under_way(stage: Stage, kind: str, key: str) -> Job | None:
-    params = {"stage": stage.pk, "kind": kind, "key": key}
-    return Job.objects.filter(kind=KIND, params__contains=params, state__in=UNFINISHED).first()
+# Jobs
+
+
+def _params(stage: Stage, kind: str, key: str) -> dict:
+    return {"stage": stage.pk, "kind": kind, "key": key}
+
+
+def _job(stage: Stage, kind: str, key: str) -> Job | None:
+    """The newest."""
+    return Job.objects.filter(kind=KIND, params__contains=_params(stage, kind, key)).first()
 
 
 def _queue(stage: Stage, kind: str, key: str, by: str) -> Job:
-    title = f"Figures of {stage.study.name}, {stage.name}"
-    job = jobs.queue_job(kind=KIND, title=title, params={"stage": stage.pk, "kind": kind, "key": key}, by=by)
-    jobs.dispatch(job)
+    """Whoever comes at the same moment finds the one job. Those that are over have told all they had to tell."""
+    params = _params(stage, kind, key)
+    with transaction.atomic():
+        fetch(LOCK, name=f"reckon {params}")
+        there = _job(stage, kind, key)
+        if there and there.state in UNDER_WAY:
+            return there
+        Job.objects.filter(kind=KIND, params__contains=params).delete()
+        job = jobs.queue_job(kind=KIND, title=f"Figures of {stage.study.name}, {stage.name}", params=params, by=by)
+        jobs.dispatch(job)
+    return job
+
+
+def _revived(job: Job | None) -> Job | None:
+    """A job whose process is gone is sent again, without waiting for a worker's start."""
+    if job is not None and job.state == JobState.RUNNING:
+        jobs.revive_job(job=job, by="app")
     return job
 
 
 def run_reckon(job: Job, progress: jobs.Progress) -> None:
+    """What was imported since is taken in; then everything is computed of one moment, which others do not wait for.
+
+    How far it is is written by a connection of its own: this one sees, and shows, that one moment alone.
+    """
     stage = Stage.objects.select_related("study__benchmark").get(pk=job.params["stage"])
-    progress.begin("counting")
+    kind, key = job.params["kind"], job.params["key"]
+    promotion.take_in(stage.study)
+    found = freshness.state_of(PATIENCE)
+    with ThreadPoolExecutor(1) as aside:
+        try:
+            aside.submit(progress.begin, "counting").result()
+            compute = partial(_of_one_moment, stage, kind, key, partial(_tell_aside, aside, progress))
+            made = _keep(stage, kind, key, found, compute)
+        finally:
+            aside.submit(connections.close_all).result()
+    jobs.finish_job(job=job, by="worker", report={"seconds": round(made.seconds, 1)})
 
-    def tell(done: int, total: int) -> None:
-        progress.total = total
-        progress.step(done - progress.done)
 
-    made = reckon(stage, job.params["kind"], job.params["key"], tell)
-    with transaction.atomic():
-        jobs.finish_job(job=job, by="worker", report={"seconds": round(made.seconds, 1)})
+def _of_one_moment(stage: Stage, kind: str, key: str, tell: Tell) -> dict:
+    with sources.snapshot():
+        return KINDS[kind](stage, key, tell)
+
+
+def _tell_aside(aside: ThreadPoolExecutor, progress: jobs.Progress, done: int, total: int) -> None:
+    progress.total = total
+    aside.submit(progress.step, done - progress.done).result()

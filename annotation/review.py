@@ -79,8 +79,17 @@ def parts(item: Item, carried: Carried) -> dict[str, Part]:
 
 def disagreements(stage: Stage, count: int, start: int = 0) -> list[Seen]:
     """Four queries, whatever `count` is."""
+    return as_seen(stage, disagreeing(stage, count, start))
+
+
+def disagreeing(stage: Stage, count: int, start: int = 0) -> list[tuple]:
+    """Rows for `as_seen`, JSON-able: the one query that looks at every judgment of the stage."""
+    values = saying.for_sql(PROTOCOLS[stage.protocol])
+    return fetch(DISAGREEING, stage=stage.pk, start=start, count=count, **values)
+
+
+def as_seen(stage: Stage, rows: Sequence[Sequence]) -> list[Seen]:
     protocol = PROTOCOLS[stage.protocol]
-    rows = fetch(DISAGREEING, stage=stage.pk, start=start, count=count, **saying.for_sql(protocol))
     items = queries.with_material(Item.objects.all()).in_bulk([row[1] for row in rows])
     found = []
     for task, item, shows, carried, labels, contents, people, kinds in rows:

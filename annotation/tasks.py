@@ -2,8 +2,10 @@
 
 from celery import shared_task
 
-from annotation import exports, reckoning
+from annotation import exports, overview, queries, reckoning
 from benchmarks import jobs
+
+REGISTERED = (overview, queries)  # modules with kinds of figures, which the worker must know to compute them
 
 
 @jobs.runs(exports.KIND)

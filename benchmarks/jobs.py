@@ -193,10 +193,12 @@ def _unexpected() -> Problem:
 
 def revive_jobs(*, by: str) -> list[Job]:
     """At a worker's start: send again what is queued (its message may be lost) and what a dead process was running."""
-    return [job for job in Job.objects.filter(state__in=[JobState.QUEUED, JobState.RUNNING]) if _revive(job, by)]
+    unfinished = Job.objects.filter(state__in=[JobState.QUEUED, JobState.RUNNING])
+    return [job for job in unfinished if revive_job(job=job, by=by)]
 
 
-def _revive(job: Job, by: str) -> bool:
+def revive_job(*, job: Job, by: str) -> bool:
+    """Send it again where no process is at it; returns whether it was sent."""
     with alone(events.named(job)) as dead:
         job.refresh_from_db()
         if not dead or job.kind not in RUNNERS or job.state not in {JobState.QUEUED, JobState.RUNNING}:

@@ -58,6 +58,7 @@ function bar({ rate, running }) {
 }
 
 function draw() {
+  if (!chartBox) return; // no figures yet
   const data = points();
   const width = Number(document.getElementById("series").dataset.minutes);
   chartBox.hidden = data.length === 0;
@@ -99,9 +100,10 @@ function draw() {
 
 function tell() {
   const seconds = Math.round((Date.now() - asked) / 1000);
-  const live = document.getElementById("live-poll").hasAttribute("hx-get");
-  if (!live) return;
-  freshness.textContent = reached ? `updated ${seconds < 2 ? "now" : `${seconds} s ago`}` : "not updating: the server cannot be reached";
+  const poll = document.getElementById("live-poll");
+  if (!poll.hasAttribute("hx-get")) return;
+  const word = "large" in poll.dataset ? "checked" : "updated"; // a large study says itself of when its figures are
+  freshness.textContent = reached ? `${word} ${seconds < 2 ? "now" : `${seconds} s ago`}` : "not updating: the server cannot be reached";
   freshness.classList.toggle("bad", !reached);
 }
 
@@ -127,4 +129,4 @@ draw();
 tell();
 setInterval(tell, 1000);
 dark.addEventListener("change", draw);
-new ResizeObserver(() => chart?.resize()).observe(chartBox);
+if (chartBox) new ResizeObserver(() => chart?.resize()).observe(chartBox);
