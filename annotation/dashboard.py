@@ -60,7 +60,7 @@ def contents(stage: Stage, small: bool = True) -> dict:
     """Everything that the page and its live part show. What takes long is, of a large study, what was computed last."""
     study, protocol = stage.study, PROTOCOLS[stage.protocol]
     stages = list(study.stages.order_by("position"))
-    found = computed(stage) if small else reckoning.look(stage, overview.KIND)
+    found = computed(stage) if small else reckoning.look(stage, overview.KIND, small=False)
     shown = {
         "stage": stage,
         "study": study,
@@ -144,7 +144,7 @@ def fingerprint(stage: Stage) -> str:
 def seen_large(stage: Stage, found: Reckoned) -> str:
     """`<of the figures>_<of what is of now>`; the first is 0 while there are none."""
     flags = fetch(FLAGS, stage=stage.pk)
-    job = (found.job.pk, found.job.state, found.job.done, found.job.total) if found.job else None
+    job = (found.job.pk, str(found.job.state), found.job.done, found.job.total) if found.job else None
     row = fetch(SEEN_FRESH, study=stage.study_id, stage=stage.pk) + flags + [found.current, found.due, job]
     figures = hashed((stage.position, found.made_at)) if found.data is not None else "0"
     return f"{figures}_{hashed(row)}"

@@ -1,8 +1,8 @@
 """What the study page shows of a stage and takes long: its figures, the funnel, what disagrees, batches. JSON-able.
 
 Computed while the page waits, or of a large study by the worker (reckoning.py). It holds what the page shows and no
-more: of 500 annotators, those with signs and those who judged most; of their 124,750 pairs, those with most items in common.
-Exports have all.
+more: of 500 annotators those with signs and those who judged most, of their 124,750 pairs those with most items in
+common. Exports have all.
 """
 
 from collections.abc import Callable

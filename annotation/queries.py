@@ -71,7 +71,7 @@ def with_stages(found: Iterable[Study]) -> list[Study]:
     for study, *row in fetch(STAGES, studies=[study.pk for study in found if study.pk not in large]):
         rows[study].append(StageRow(*row[:-2], *map(int, row[-2:])))
     for study in found:
-        study.reckoned = reckoning.look(study.stages.get(position=1), COUNTS) if study.pk in large else None
+        study.reckoned = _counts(study) if study.pk in large else None
         study.rows = _counted(study) if study.reckoned else rows[study.pk]
         study.wanted, study.judged = (total(getattr(row, name) for row in study.rows) for name in ("wanted", "judged"))
         study.kept = next((row.kept for row in reversed(study.rows) if not row.asks.measures), None)
@@ -81,6 +81,10 @@ def with_stages(found: Iterable[Study]) -> list[Study]:
 def total(counts: Iterable[int | None]) -> int | None:
     counts = list(counts)
     return None if None in counts else sum(counts)
+
+
+def _counts(study: Study) -> reckoning.Reckoned:
+    return reckoning.look(study.stages.select_related("study").get(position=1), COUNTS, small=False)
 
 
 def _counted(study: Study) -> list[StageRow]:

@@ -90,26 +90,31 @@ def large(studies: Collection[int]) -> set[int]:
     return {study for (study,) in fetch(LARGE, studies=list(studies), small=SMALL)}
 
 
-def look(stage: Stage, kind: str, key: str = "", by: str = "app") -> Reckoned:
+def look(stage: Stage, kind: str, key: str = "", by: str = "app", small: bool | None = None) -> Reckoned:
+    """What was computed last, and what is done about newer figures. `small`: of what size, if known."""
     last = Reckoning.objects.filter(stage=stage, kind=kind, key=key).first()
     if last is not None and freshness.lasts(stage.study, last.state):
         return Reckoned(last.data, last.made_at, True)
-    if is_small(stage.study):
+    if is_small(stage.study) if small is None else small:
         made = reckon(stage, kind, key)
         return Reckoned(made.data, made.made_at, True)
-    data, made_at = (last.data, last.made_at) if last else (None, None)
-    job, due = _job(stage, kind, key), rested(last)
+    job = _job(stage, kind, key)
+    due = _due(last, job)
     if job is None or job.state not in UNDER_WAY:
-        failed = job is not None and job.state != JobState.DONE
-        due = job.finished_at + timedelta(seconds=RETRY) if failed else due
         rests = due is not None and due > timezone.now()
-        job = (job if failed else None) if rests else _queue(stage, kind, key, by)
-    return Reckoned(data, made_at, False, _revived(job), due)
+        job = (job if _failed(job) else None) if rests else _queue(stage, kind, key, by)
+    return Reckoned(last and last.data, last and last.made_at, False, _revived(job), due)
 
 
-def rested(last: Reckoning | None) -> datetime | None:
-    """When it may be computed again: not sooner than would keep a worker busy for whoever leaves the page open."""
+def _due(last: Reckoning | None, job: Job | None) -> datetime | None:
+    """When it may be computed again: not so soon that it keeps a worker busy for whoever leaves the page open."""
+    if _failed(job):
+        return job.finished_at + timedelta(seconds=RETRY)
     return last and last.made_at + timedelta(seconds=last.seconds + max(REST, SHARE * last.seconds))
+
+
+def _failed(job: Job | None) -> bool:
+    return job is not None and job.state in (JobState.FAILED, JobState.CANCELLED)
 
 
 def reckon(stage: Stage, kind: str, key: str = "", tell: Tell = silent) -> Reckoning:
