@@ -1,62 +1,87 @@
-"""The read-only API of studies, for staff."""
+"""The read-only API of studies and their stages, for those who may look at them; docs/api.md shows it in use."""
 
-from rest_framework import serializers
+from django.shortcuts import get_object_or_404
+from drf_spectacular.types import OpenApiTypes
 from rest_framework.decorators import api_view
-from rest_framework.pagination import LimitOffsetPagination
+from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation import access
-from annotation.figures import study_figures
-from annotation.funnel import funnel
+from annotation import access, api_figures, reckoning
+from annotation.api_asked import AskedAgreement, AskedStage, AskedStudies, stage_asked
+from annotation.api_data import AgreementData, StageData, StageDetailData, StudyData, StudyDetailData
 from annotation.models import Study
+from annotation.outcomes import rule_of
 from annotation.queries import with_people, with_stages
+from annotation.release_cards import settings_of
+from benchmarks.asking import Asked, AskedPlace, Counted, paged, tells
+from benchmarks.events import named
 
 
-class StageData(serializers.Serializer):
-    position = serializers.IntegerField()
-    name = serializers.CharField()
-    protocol = serializers.CharField()
-    state = serializers.CharField()
-    overlap = serializers.IntegerField()
-    tasks = serializers.IntegerField()
-    settled = serializers.IntegerField()
-    kept = serializers.IntegerField()
-    judgments_wanted = serializers.IntegerField(source="wanted")
-    judgments_counted = serializers.IntegerField(source="judged")
-
-
-class StudyData(serializers.ModelSerializer):
-    benchmark = serializers.CharField(source="benchmark.name")
-    stages = StageData(many=True, source="rows")
-    judgments_wanted = serializers.IntegerField(source="wanted")
-    judgments_counted = serializers.IntegerField(source="judged")
-    annotators = serializers.IntegerField(source="people")
-
-    class Meta:
-        model = Study
-        fields = [
-            "id", "name", "benchmark", "state", "stages", "judgments_wanted", "judgments_counted", "annotators",
-            "pay_per_hour", "currency", "created_at",
-        ]  # fmt: skip
-
-
+@tells("studies", StudyData, AskedStudies, Counted)
 @api_view(["GET"])
 def study_list(request: Request) -> Response:
-    pages = LimitOffsetPagination()
-    page = pages.paginate_queryset(with_people(Study.objects.all()), request)
-    return pages.get_paginated_response(StudyData(with_stages(page), many=True).data)
+    """The studies that you are a member of, newest first."""
+    asked, found = AskedStudies.of(request), access.studies_for(request.user)
+    if "state" in asked:
+        found = found.filter(state=asked["state"])
+    return paged(request, with_people(found), StudyData, with_stages, Counted)
 
 
+@tells("study", StudyDetailData)
 @api_view(["GET"])
 def study_detail(request: Request, pk: int) -> Response:
     """The study with its stages and its funnel; docs/measures.md defines the counts."""
-    study = access.study_for(request.user, pk)
-    (with_rows,) = with_stages(with_people(Study.objects.filter(pk=study.pk)))
-    return Response({**StudyData(with_rows).data, "funnel": funnel(study)})
+    Asked.of(request)
+    study = _with_stages(request, pk)
+    study.funnel = api_figures.funnel_of(study, named(request.user))
+    return Response(StudyDetailData(study).data)
 
 
+@tells("stages", StageData, AskedPlace, Counted)
+@api_view(["GET"])
+def stage_list(request: Request, pk: int) -> Response:
+    """The study's stages in their order, with what is done of each."""
+    AskedPlace.of(request)
+    return paged(request, _with_stages(request, pk).rows, StageData, by=Counted)
+
+
+@tells("stage", StageDetailData)
+@api_view(["GET"])
+def stage_detail(request: Request, pk: int, position: int) -> Response:
+    """One stage, with every setting that decides what was asked, of whom, and what was made of it."""
+    Asked.of(request)
+    study = _with_stages(request, pk)
+    stage = get_object_or_404(study.stages.select_related("source", "after"), position=position)
+    (row,) = [row for row in study.rows if row.position == position]
+    return Response({**StageData(row).data, "settings": settings_of(stage)})
+
+
+@tells("figures", OpenApiTypes.OBJECT, AskedStage)
 @api_view(["GET"])
 def study_figures_data(request: Request, pk: int) -> Response:
-    """The figures of one stage (`?stage=2`; the first where none is named), as on the study page."""
-    return Response(study_figures(access.stage_for(request.user, pk, request.GET.get("stage", ""))))
+    """Every figure of one stage, as on the study page and in figures.json; docs/measures.md defines them."""
+    asked = AskedStage.of(request)
+    stage = stage_asked(access.study_for(request.user, pk), asked)
+    return Response(api_figures.figures_of(stage, named(request.user)))
+
+
+@tells("agreement", AgreementData, AskedAgreement)
+@api_view(["GET"])
+def study_agreement(request: Request, pk: int) -> Response:
+    """Every agreement measure of one stage, on the answer or on a projection of it."""
+    asked, study = AskedAgreement.of(request), access.study_for(request.user, pk)
+    stage, view = stage_asked(study, asked), asked["view"]
+    views = rule_of(stage).views()
+    if view not in views:
+        raise ValidationError({"view": [f"There is no such view of this stage. There are: {', '.join(views)}."]})
+    found = reckoning.look(stage, api_figures.AGREEMENT, view, by=named(request.user))
+    told = {"current": found.current, "made_at": found.made_at, "job": found.job and found.job.pk}
+    return Response(AgreementData({"stage": stage.position, "view": view, **told, "measures": found.data}).data)
+
+
+def _with_stages(request: Request, pk: int) -> Study:
+    """The study with its people and the rows of its stages."""
+    access.study_for(request.user, pk)
+    (study,) = with_stages(with_people(access.studies_for(request.user).filter(pk=pk)))
+    return study

@@ -6,7 +6,7 @@ on the first of their screens of that task.
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from annotation.decisions import EDIT, EDITED
@@ -20,10 +20,11 @@ EDITS = """
 SELECT id, number, screen, revision, content->'texts' FROM (
   SELECT judgment.id, annotator.number, judgment.revision, judgment.answer, judgment.content,
          dense_rank() OVER (PARTITION BY lease.task_id, annotator.id ORDER BY lease.granted_at, lease.id) AS screen
-  FROM annotation_task task JOIN annotation_lease lease ON lease.task_id = task.id
+  FROM annotation_task task JOIN annotation_slot slot ON slot.task_id = task.id
+  JOIN annotation_lease lease ON lease.slot_id = slot.id
   JOIN annotation_judgment judgment ON judgment.lease_id = lease.id
   JOIN annotation_annotator annotator ON annotator.id = lease.annotator_id
-  WHERE task.stage_id = ANY(%(stages)s)
+  WHERE {among}
 ) given WHERE answer = %(edited)s OR answer LIKE %(others)s ORDER BY id
 """
 
@@ -37,10 +38,17 @@ class Edit:
 Edits = Mapping[str, Edit]  # by the name that the database has
 
 
-def edits_of(stages: Iterable[Stage]) -> Edits:
-    """Every edit that was, or could have been, an option for others in these stages. One query, if any confirms."""
+def edits_of(stages: Iterable[Stage], tasks: Collection[int] | None = None) -> Edits:
+    """Every edit that was, or could have been, an option for others in these stages. One query, if any confirms.
+
+    `tasks` of the stages are all that is looked at, where they are named.
+    """
     confirming = [stage.pk for stage in stages if confirms(PROTOCOLS[stage.protocol])]
-    rows = fetch(EDITS, stages=confirming, edited=EDITED, others=f"{EDIT}%") if confirming else []
+    asked = {"stages": confirming, "edited": EDITED, "others": f"{EDIT}%"}
+    among = "task.stage_id = ANY(%(stages)s)"
+    if tasks is not None:
+        among, asked["tasks"] = f"{among} AND task.id = ANY(%(tasks)s)", list(tasks)
+    rows = fetch(EDITS.format(among=among), **asked) if confirming else []
     return {f"{EDIT}{pk}": Edit(edit_name(*who), json.loads(texts)) for pk, *who, texts in rows}
 
 

@@ -1,7 +1,10 @@
-"""What stands in each line of an export, read from the database: by stage, then in the items' order."""
+"""What stands in each line of an export, read from the database: by stage, then in the items' order.
+
+The statements lack their `SELECT` and their `WHERE`: the API reads the same lines by number (api_lines.py).
+"""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from django.db import connection
 
@@ -12,7 +15,7 @@ from annotation.release_files import JUDGMENTS as COLUMNS
 from annotation.release_texts import CAPTIONS, shown_words, words_of
 
 JUDGMENTS = """
-SELECT stage.name, item.key, item.position, task.question, task.round, task.kind, task.live, item.type, item.subtype,
+stage.name, item.key, item.position, task.question, task.round, task.kind, task.live, item.type, item.subtype,
        annotator.number, annotator.excluded_at IS NOT NULL, slot.number,
        dense_rank() OVER (PARTITION BY task.id, annotator.id ORDER BY lease.granted_at, lease.id), judgment.revision,
        nullif(judgment.answer, ''), judgment.content, array_position(lease.shown, judgment.answer), lease.shown,
@@ -28,21 +31,16 @@ JOIN annotation_annotator annotator ON annotator.id = lease.annotator_id
 JOIN annotation_task task ON task.id = slot.task_id
 JOIN annotation_stage stage ON stage.id = task.stage_id
 JOIN benchmarks_item item ON item.id = task.item_id
-WHERE stage.study_id = %(study)s
-ORDER BY stage.position, item.position, item.key, task.question, task.round, task.kind, slot.number, annotator.number,
-         lease.granted_at, lease.id, judgment.revision
 """
 
 TASKS = f"""
-SELECT stage.name, item.key, item.position, item.type, item.subtype, task.question, task.round, task.kind, task.live,
+stage.name, item.key, item.position, item.type, item.subtype, task.question, task.round, task.kind, task.live,
        task.overlap, task.shared, task.batch, task.shows, task.options, task.proposals, {CAPTIONS},
        task.carried, task.gold, item.benchmark_id = study.benchmark_id,
        outcome.state, outcome.outcome, outcome.content, outcome.reason, outcome.by
 FROM annotation_task task JOIN annotation_stage stage ON stage.id = task.stage_id
 JOIN annotation_study study ON study.id = stage.study_id JOIN benchmarks_item item ON item.id = task.item_id
 LEFT JOIN annotation_outcome outcome ON outcome.task_id = task.id
-WHERE stage.study_id = %(study)s
-ORDER BY stage.position, item.position, item.key, task.question, task.round, task.kind
 """
 OF_TASK = (
     "stage", "item", "position", "type", "subtype", "question", "round", "kind", "live", "overlap", "shared", "batch",
@@ -51,30 +49,26 @@ OF_TASK = (
 )  # fmt: skip
 
 ADJUDICATIONS = """
-SELECT stage.name, item.key, task.question, task.round, outcome.state, nullif(outcome.outcome, ''),
+stage.name, item.key, task.question, task.round, outcome.state, nullif(outcome.outcome, ''),
        outcome.content, nullif(outcome.reason, ''), outcome.note
 FROM annotation_outcome outcome JOIN annotation_task task ON task.id = outcome.task_id
 JOIN annotation_stage stage ON stage.id = task.stage_id JOIN benchmarks_item item ON item.id = task.item_id
-WHERE stage.study_id = %(study)s AND outcome.by = 'adjudicator'
-ORDER BY stage.position, item.position, item.key, task.question, task.round
 """
 OF_ADJUDICATION = ("stage", "item", "question", "round", "state", "outcome", "content", "reason", "note")
 
 FLAGS = """
-SELECT stage.name, item.key, task.question, task.round, annotator.number, flag.reason, flag.settled_at IS NOT NULL
+stage.name, item.key, task.question, task.round, annotator.number, flag.reason, flag.settled_at IS NOT NULL
 FROM annotation_flag flag
 JOIN annotation_lease lease ON lease.id = flag.lease_id
 JOIN annotation_annotator annotator ON annotator.id = lease.annotator_id
 JOIN annotation_task task ON task.id = lease.task_id
 JOIN annotation_stage stage ON stage.id = task.stage_id
 JOIN benchmarks_item item ON item.id = task.item_id
-WHERE stage.study_id = %(study)s
-ORDER BY stage.position, item.position, item.key, task.question, task.round, annotator.number, flag.id
 """
 OF_FLAG = ("stage", "item", "question", "round", "annotator", "reason", "settled")
 
 ANNOTATORS = """
-SELECT annotator.number, annotator.simulated, annotator.excluded_at IS NOT NULL, annotator.exclusion_reason,
+annotator.number, annotator.simulated, annotator.excluded_at IS NOT NULL, annotator.exclusion_reason,
        annotator.left_at IS NOT NULL,
        coalesce(jsonb_agg(jsonb_build_object(
          'stage', stage.name, 'batch', seat.batch, 'place', seat.place,
@@ -85,41 +79,54 @@ SELECT annotator.number, annotator.simulated, annotator.excluded_at IS NOT NULL,
 FROM annotation_annotator annotator
 LEFT JOIN (annotation_seat seat JOIN annotation_stage stage ON stage.id = seat.stage_id)
   ON seat.annotator_id = annotator.id
-WHERE annotator.study_id = %(study)s GROUP BY annotator.id ORDER BY annotator.number
 """
 OF_ANNOTATOR = ("annotator", "simulated", "excluded", "exclusion_reason", "left", "stages")
+
+OF_STUDY = "WHERE stage.study_id = %(study)s"
+BY_TASK = "ORDER BY stage.position, item.position, item.key, task.question, task.round"
 
 
 def _rows(statement: str, study: Study) -> Iterator[tuple]:
     with connection.chunked_cursor() as cursor:
-        cursor.execute(statement, {"study": study.pk})
+        cursor.execute(f"SELECT {statement}", {"study": study.pk})
         yield from cursor
 
 
 def judgments(study: Study, edits: Edits) -> Iterator[dict]:
-    for row in _rows(JUDGMENTS, study):
-        found = dict(zip(COLUMNS.names, row, strict=True))
-        content = told(edits, _read(found["content"]))
-        yield found | {
-            "annotator": pseudonym(found["annotator"]),
-            "answer": named(edits, found["answer"]),
-            "content": json.dumps(content, ensure_ascii=False, sort_keys=True) if content else None,
-            "shown": [named(edits, option) for option in found["shown"]],
-        }
+    order = "task.kind, slot.number, annotator.number, lease.granted_at, lease.id, judgment.revision"
+    for row in _rows(f"{JUDGMENTS} {OF_STUDY} {BY_TASK}, {order}", study):
+        found = judgment_line(row, edits)
+        content = found["content"]
+        yield found | {"content": json.dumps(content, ensure_ascii=False, sort_keys=True) if content else None}
+
+
+def judgment_line(row: Sequence, edits: Edits) -> dict:
+    """`content` is still an object; None where there is none."""
+    found = dict(zip(COLUMNS.names, row, strict=True))
+    return found | {
+        "annotator": pseudonym(found["annotator"]),
+        "answer": named(edits, found["answer"]),
+        "content": told(edits, _read(found["content"])) or None,
+        "shown": [named(edits, option) for option in found["shown"]],
+    }
 
 
 def tasks(study: Study, edits: Edits) -> Iterator[dict]:
     """Everything that was asked, of whatever kind, with what came of it."""
-    for row in _rows(TASKS, study):
-        found = dict(zip(OF_TASK, row, strict=True))
-        words = words_of(_read(found["texts"]), carried := _read(found["carried"]))
-        yield {
-            **found,
-            "proposals": [named(edits, proposal) for proposal in found["proposals"]],
-            "texts": shown_words([*found["shows"], *found["options"]], words),
-            "carried": carried,
-            **_came(edits, found),
-        }
+    for row in _rows(f"{TASKS} {OF_STUDY} {BY_TASK}, task.kind", study):
+        yield task_line(row, edits)
+
+
+def task_line(row: Sequence, edits: Edits) -> dict:
+    found = dict(zip(OF_TASK, row, strict=True))
+    words = words_of(_read(found["texts"]), carried := _read(found["carried"]))
+    return {
+        **found,
+        "proposals": [named(edits, proposal) for proposal in found["proposals"]],
+        "texts": shown_words([*found["shows"], *found["options"]], words),
+        "carried": carried,
+        **_came(edits, found),
+    }
 
 
 def _came(edits: Edits, found: Mapping[str, object]) -> dict:
@@ -129,23 +136,36 @@ def _came(edits: Edits, found: Mapping[str, object]) -> dict:
 
 
 def adjudications(study: Study, edits: Edits) -> Iterator[dict]:
+    for row in _rows(f"{ADJUDICATIONS} {OF_STUDY} AND outcome.by = 'adjudicator' {BY_TASK}", study):
+        yield adjudication_line(row, edits)
+
+
+def adjudication_line(row: Sequence, edits: Edits) -> dict:
     """What an adjudicator decided and why; who it was stays in the house."""
-    for row in _rows(ADJUDICATIONS, study):
-        found = dict(zip(OF_ADJUDICATION, row, strict=True))
-        yield found | _came(edits, found) | {"by": "adjudicator"}
+    found = dict(zip(OF_ADJUDICATION, row, strict=True))
+    return found | _came(edits, found) | {"by": "adjudicator"}
 
 
 def flags(study: Study) -> Iterator[dict]:
-    for row in _rows(FLAGS, study):
-        found = dict(zip(OF_FLAG, row, strict=True))
-        yield found | {"annotator": pseudonym(found["annotator"])}
+    for row in _rows(f"{FLAGS} {OF_STUDY} {BY_TASK}, annotator.number, flag.id", study):
+        yield flag_line(row)
+
+
+def flag_line(row: Sequence) -> dict:
+    found = dict(zip(OF_FLAG, row, strict=True))
+    return found | {"annotator": pseudonym(found["annotator"])}
 
 
 def annotators(study: Study) -> Iterator[dict]:
+    of_study = "WHERE annotator.study_id = %(study)s"
+    for row in _rows(f"{ANNOTATORS} {of_study} GROUP BY annotator.id ORDER BY annotator.number", study):
+        yield annotator_line(row)
+
+
+def annotator_line(row: Sequence) -> dict:
     """By number alone, with the stages that they were in."""
-    for row in _rows(ANNOTATORS, study):
-        found = dict(zip(OF_ANNOTATOR, row, strict=True))
-        yield found | {"annotator": pseudonym(found["annotator"]), "stages": _read(found["stages"])}
+    found = dict(zip(OF_ANNOTATOR, row, strict=True))
+    return found | {"annotator": pseudonym(found["annotator"]), "stages": _read(found["stages"])}
 
 
 def _read(value: str | dict | list) -> dict | list:

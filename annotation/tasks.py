@@ -2,10 +2,10 @@
 
 from celery import shared_task
 
-from annotation import exports, overview, queries, reckoning
+from annotation import annotators, api_figures, exports, overview, queries, reckoning
 from benchmarks import jobs
 
-REGISTERED = (overview, queries)  # modules with kinds of figures, which the worker must know to compute them
+REGISTERED = (annotators, overview, queries)  # modules with kinds of figures, which the worker must know to compute them
 
 
 @jobs.runs(exports.KIND)

@@ -2,9 +2,9 @@
 
 from django.urls import path
 
-from annotation import api
 from annotation.views import (
     adjudicate,
+    annotators,
     assign,
     baseline,
     checks,
@@ -43,6 +43,8 @@ urlpatterns = [
     path("studies/<int:pk>/instructions/", manage.study_instructions, name="study-instructions"),
     path("studies/<int:pk>/stages/<int:position>/assign/", assign.study_assign, name="study-assign"),
     path("studies/<int:pk>/stages/<int:position>/checks/", checks.study_checks, name="study-checks"),
+    path("studies/<int:pk>/annotators/", annotators.study_annotators, name="study-annotators"),
+    path("studies/<int:pk>/annotators/<int:number>/", annotators.study_annotator, name="study-annotator"),
     path("studies/<int:pk>/participants/", participants.study_participants, name="study-participants"),
     path("studies/<int:pk>/participants/codes/", participants.study_codes, name="study-codes"),
     path("studies/<int:pk>/participants/returned/", participants.study_returned, name="study-returned"),
@@ -59,7 +61,4 @@ urlpatterns = [
     path("studies/<int:pk>/export/", manage.study_export, name="study-export"),
     path("studies/<int:pk>/export/<int:job>/", manage.study_download, name="study-download"),
     path("flags/<int:pk>/settle/", manage.flag_settle, name="flag-settle"),
-    path("api/studies/", api.study_list, name="api-study-list"),
-    path("api/studies/<int:pk>/", api.study_detail, name="api-study-detail"),
-    path("api/studies/<int:pk>/figures/", api.study_figures_data, name="api-study-figures"),
 ]

@@ -2,8 +2,7 @@
 
 from django.urls import path, re_path
 
-from benchmarks import api
-from benchmarks.views import accounts, benchmarks, images, imports
+from benchmarks.views import accounts, benchmarks, images, imports, tokens
 
 OPAQUE = r"(?P<opaque>[0-9a-f]{32})\.jpg"
 
@@ -11,13 +10,13 @@ urlpatterns = [
     path("login/", accounts.log_in, name="login"),
     path("logout/", accounts.log_out, name="logout"),
     path("password/", accounts.first_password, name="first-password"),
+    path("token/", tokens.own_token, name="api-token"),
+    path("token/revoke/", tokens.token_revoke, name="api-token-revoke"),
     path("benchmarks/", benchmarks.benchmark_list, name="benchmark-list"),
     path("benchmarks/import/", imports.import_new, name="import-new"),
     path("benchmarks/<int:pk>/", benchmarks.benchmark_detail, name="benchmark-detail"),
     path("jobs/<int:pk>/", imports.job_detail, name="job-detail"),
     path("jobs/<int:pk>/cancel/", imports.job_cancel, name="job-cancel"),
-    path("api/benchmarks/", api.benchmark_list, name="api-benchmark-list"),
-    path("api/jobs/<int:pk>/", api.job_detail, name="api-job-detail"),
     re_path(rf"^i/{OPAQUE}$", images.served, name="image"),
     re_path(rf"^t/{OPAQUE}$", images.thumbnail, name="thumbnail"),
 ]

@@ -60,6 +60,7 @@ INSTALLED_APPS = [
     "django_htmx",
     "rest_framework",
     "rest_framework.authtoken",
+    "drf_spectacular",
     "csp",
     "config",
     "annotation",
@@ -168,11 +169,32 @@ if PRODUCTION:
     CSRF_TRUSTED_ORIGINS = [f"https://{'*' * host.startswith('.')}{host}" for host in ALLOWED_HOSTS if host != "*"]
 
 REST_FRAMEWORK = {
-    "DEFAULT_AUTHENTICATION_CLASSES": ["rest_framework.authentication.SessionAuthentication"],
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "rest_framework.authentication.SessionAuthentication",
+        "benchmarks.tokens.ByToken",
+    ],
     "DEFAULT_PERMISSION_CLASSES": ["benchmarks.access.Managers"],
+    "DEFAULT_THROTTLE_CLASSES": ["benchmarks.tokens.PerToken"],
+    "DEFAULT_THROTTLE_RATES": {"token": "600/min"},  # a million judgments are a thousand pages
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PAGINATION_CLASS": "rest_framework.pagination.LimitOffsetPagination",
-    "PAGE_SIZE": 100,
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "URL_FORMAT_OVERRIDE": None,
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Winnow",
+    "DESCRIPTION": "Read-only: studies, what was asked and answered in them, and the figures.",
+    "VERSION": VERSION,
+    "SERVE_PERMISSIONS": ["benchmarks.access.Managers"],
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SCHEMA_PATH_PREFIX": "/api/",
+    "ENUM_NAME_OVERRIDES": {  # fields of one name with other values
+        "StudyState": "annotation.states.StudyState",
+        "StageState": "annotation.states.StageState",
+        "OutcomeState": "annotation.states.OutcomeState",
+        "JobState": "benchmarks.models.JobState",
+        "MemberRole": "annotation.states.Role",
+        "CaptionRole": "benchmarks.models.Role",
+    },
 }
 
 LOGGING = {

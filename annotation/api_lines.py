@@ -1,0 +1,74 @@
+"""The rows of a page as the lines of an export have them, each with its number: two queries, however many rows."""
+
+from collections.abc import Callable, Iterable, Sequence
+
+from annotation import release_rows
+from annotation.edits import Edits, edits_of
+from annotation.models import Annotator, Flag, Judgment, Outcome, Stage, Task
+from annotation.rows import fetch
+
+SOME_JUDGMENTS = f"""
+SELECT * FROM (SELECT judgment.id, {release_rows.JUDGMENTS} WHERE slot.task_id = ANY(%(tasks)s)) given
+WHERE id = ANY(%(ids)s)
+"""
+SOME_TASKS = f"SELECT task.id, {release_rows.TASKS} WHERE task.id = ANY(%(ids)s)"
+SOME_ADJUDICATIONS = f"SELECT task.id, {release_rows.ADJUDICATIONS} WHERE task.id = ANY(%(ids)s)"
+SOME_FLAGS = f"SELECT flag.id, {release_rows.FLAGS} WHERE flag.id = ANY(%(ids)s)"
+SOME_ANNOTATORS = (
+    f"SELECT annotator.id, {release_rows.ANNOTATORS} WHERE annotator.id = ANY(%(ids)s) GROUP BY annotator.id"
+)
+
+# Over every revision that somebody gave, checks too.
+GIVEN = """
+SELECT lease.annotator_id, count(*), count(slot.id), count(*) FILTER (WHERE judgment.withdrawn),
+       count(*) FILTER (WHERE judgment.surplus AND NOT judgment.withdrawn), sum(judgment.active_ms) / 60000.0
+FROM annotation_lease lease JOIN annotation_judgment judgment ON judgment.lease_id = lease.id
+LEFT JOIN annotation_slot slot ON slot.judgment_id = judgment.id
+WHERE lease.annotator_id = ANY(%(ids)s) GROUP BY lease.annotator_id
+"""
+COUNTS = ("judgment_rows", "counted", "withdrawn", "surplus", "active_minutes")
+
+Line = Callable[[Sequence], dict]
+
+
+def judgments(page: Sequence[Judgment], stages: Sequence[Stage]) -> list[dict]:
+    """`page` has the number of each one's task as `task`. Which screen of an annotator's an answer was on shows from
+    the task's other judgments, so all of these are looked at.
+    """
+    tasks = [judgment.task for judgment in page]
+    edits = edits_of(stages, tasks)
+    rows = fetch(SOME_JUDGMENTS, tasks=tasks, ids=_ids(page)) if page else []
+    return _lines(page, rows, lambda row: release_rows.judgment_line(row, edits))
+
+
+def tasks(page: Sequence[Task], stages: Sequence[Stage]) -> list[dict]:
+    edits = edits_of(stages, _ids(page))
+    return _lines(page, fetch(SOME_TASKS, ids=_ids(page)), lambda row: release_rows.task_line(row, edits))
+
+
+def adjudications(page: Sequence[Outcome], stages: Sequence[Stage]) -> list[dict]:
+    edits: Edits = edits_of(stages, _ids(page))
+    return _lines(
+        page, fetch(SOME_ADJUDICATIONS, ids=_ids(page)), lambda row: release_rows.adjudication_line(row, edits)
+    )
+
+
+def flags(page: Sequence[Flag]) -> list[dict]:
+    return _lines(page, fetch(SOME_FLAGS, ids=_ids(page)), release_rows.flag_line)
+
+
+def annotators(page: Sequence[Annotator]) -> list[dict]:
+    given = {pk: dict(zip(COUNTS, counts, strict=True)) for pk, *counts in fetch(GIVEN, ids=_ids(page))}
+    nothing = dict.fromkeys(COUNTS, 0)
+    lines = _lines(page, fetch(SOME_ANNOTATORS, ids=_ids(page)), release_rows.annotator_line)
+    return [{**line, **given.get(line["id"], nothing)} for line in lines]
+
+
+def _ids(page: Iterable) -> list[int]:
+    return [row.pk for row in page]
+
+
+def _lines(page: Sequence, rows: Iterable[Sequence], line: Line) -> list[dict]:
+    """In the page's order. What has gone since the page was found is left out."""
+    found = {row[0]: {"id": row[0], **line(row[1:])} for row in rows}
+    return [found[row.pk] for row in page if row.pk in found]
