@@ -5,7 +5,7 @@ from celery import shared_task
 from annotation import annotators, api_figures, exports, overview, queries, reckoning
 from benchmarks import jobs
 
-REGISTERED = (annotators, overview, queries)  # modules with kinds of figures, which the worker must know to compute them
+REGISTERED = (annotators, api_figures, overview, queries)  # modules with kinds of figures: the worker must know them
 
 
 @jobs.runs(exports.KIND)
