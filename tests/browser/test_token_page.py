@@ -1,0 +1,58 @@
+"""The page of one's own API token in a real browser: by keyboard, at both sizes, clean of axe's rules."""
+
+import pytest
+from django.contrib.auth.models import User
+from playwright.sync_api import expect
+from rest_framework.authtoken.models import Token
+
+pytestmark = pytest.mark.django_db(transaction=True)
+SIZES = {"desk": {"width": 1366, "height": 768}, "phone": {"width": 390, "height": 844, "dark": True}}
+
+
+@pytest.fixture
+def ana(site) -> User:
+    return User.objects.create_user("ana", is_staff=True)
+
+
+def tab_to(page, locator) -> None:
+    for _ in range(40):
+        if locator.evaluate("element => element === document.activeElement"):
+            return
+        page.keyboard.press("Tab")
+    raise AssertionError("Tab never comes there.")
+
+
+def fits(page) -> bool:
+    return page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+@pytest.mark.parametrize("size", SIZES.values(), ids=SIZES)
+def test_a_token_is_made_renewed_and_revoked_by_keyboard(site, ana, sign_in, open_page, axe_violations, size):
+    page = open_page(**size)
+    sign_in(page, ana)
+    page.goto(f"{site}/studies/")
+    tab_to(page, page.get_by_role("link", name="ana"))
+    page.keyboard.press("Enter")
+    for press, says in (
+        (None, "You have no token."),
+        ("Make a token", "Copy it now"),
+        ("Make a new token", "Copy it now"),
+        ("Revoke the token", "You have no token."),
+    ):
+        if press:
+            tab_to(page, page.get_by_role("button", name=press))
+            page.keyboard.press("Enter")
+        expect(page.get_by_text(says)).to_be_visible()
+        assert (axe_violations(page), page.errors, fits(page)) == ([], [], True), press
+    assert not Token.objects.exists()
+
+
+def test_it_is_copied_and_gone_when_one_comes_back(site, ana, sign_in, page):
+    sign_in(page, ana)
+    page.goto(f"{site}/token/")
+    page.get_by_role("button", name="Make a token").click()
+    page.get_by_role("button", name="Copy").click()
+    expect(page.get_by_text("Copied.")).to_be_visible()
+    page.goto(f"{site}/token/")
+    expect(page.get_by_text("Only its digest is kept")).to_be_visible()
+    assert page.get_by_label("Your new token").count() == 0
