@@ -45,6 +45,7 @@ def overview(stage: Stage, key: str = "", tell: reckoning.Tell = reckoning.silen
         "no_checks": no_checks,
     }
     done, total = count(1), 3 + len(PROTOCOLS[stage.protocol].projections) + len(parts)
+    tell(0, total)
     found = trimmed(study_figures(stage, lambda: tell(next(done), total)))
     for name, compute in parts.items():
         found[name] = compute(stage)

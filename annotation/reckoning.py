@@ -24,7 +24,7 @@ from benchmarks import jobs, sources
 from benchmarks.models import Job, JobState
 
 KIND = "reckon"
-SMALL = 20_000  # judgments that a study asks for, and items, up to which figures are computed while the page waits
+SMALL = 10_000  # judgments that a study asks for, and items, up to which figures are computed while the page waits
 REST = 30  # seconds at least from one computation to the next …
 SHARE = 10  # … and so many times as long as the last one took: a large study that is looked at keeps no worker busy
 RETRY = 600  # seconds after one that failed

@@ -151,6 +151,7 @@ def fill(benchmark: int, stage: int, tasks: int, images: list[int], people: list
     run(IMAGES, benchmark=benchmark, images=images)
     run(TASKS, benchmark=benchmark, stage=stage, overlap=OVERLAP)
     run(SLOTS, stage=stage, overlap=OVERLAP)
+    run("ANALYZE")  # or what was there before decides how the rest is joined
     run(JUDGE, stage=stage, people=people, rules=rules, below=tasks - tasks // 100)
     run(OUTCOMES, stage=stage)
     run(FLAGS, stage=stage, flags=tasks // 1000)

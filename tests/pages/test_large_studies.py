@@ -5,7 +5,9 @@ from datetime import timedelta
 
 import pytest
 from django.db.models import F
+from django.template.loader import render_to_string
 from django.urls import reverse
+from django.utils import timezone
 
 from annotation import judging, overview, reckoning, tasks
 from annotation.figures import study_figures
@@ -120,6 +122,26 @@ def test_a_closed_study_is_asked_for_until_its_figures_are_there(client, manager
     assert "hx-trigger" in look(client, study)
     work()
     assert "hx-trigger" not in look(client, study)
+
+
+def test_any_page_can_ask_again_until_its_figures_are_of_now(rf):
+    def shown(found: reckoning.Reckoned) -> str:
+        request = rf.get("/somewhere/?type=swap")
+        return render_to_string("studies/_reckoned.html", {"reckoned": found, "part": "kappas", "request": request})
+
+    queued = Job.objects.create(kind="reckon", title="x")
+    asking = shown(reckoning.Reckoned(None, None, False, queued))
+    assert 'hx-get="/somewhere/?type=swap"' in asking and 'hx-select="#kappas" hx-target="#kappas"' in asking
+    there = shown(reckoning.Reckoned({}, timezone.now(), True))
+    assert "Figures as of" in there and "hx-get" not in there
+
+
+def test_a_failure_is_told(client, manager, study, monkeypatch):
+    monkeypatch.setitem(reckoning.KINDS, overview.KIND, lambda *given: 1 / 0)
+    look(client, study)
+    work()
+    page = look(client, study)
+    assert "There are no figures yet" in page and reverse("job-detail", args=[Job.objects.get().pk]) in page
 
 
 def test_the_list_says_what_was_counted_last(client, manager, study):
