@@ -15,7 +15,8 @@ from annotation.edits import edits_of
 from annotation.figures import study_figures
 from annotation.models import Annotator, Flag, Judgment, Study, Task
 from annotation.pseudonyms import pseudonym
-from benchmarks.models import Item
+from annotation.tasks import run_reckon
+from benchmarks.models import Item, Job
 from tests import crowd, make, worded
 
 pytestmark = pytest.mark.django_db
@@ -275,21 +276,29 @@ def test_the_agreement_is_that_of_the_study_page(client, manager, study):
     on_page = {found["on"]: found for found in study_figures(study.stages.get())["agreement"]}
     for view in ("answer", "any or none"):
         found = told(client, "api-study-agreement", study.pk, view=view)
-        assert found["current"] and found["view"] == view and found["measures"]["notes"]["alpha_interval"]
-        measures, page = found["measures"], on_page[view]
-        assert measures["percent"] == pytest.approx(page["percent"]["value"], abs=1e-9)
-        assert measures["alpha_nominal"] == pytest.approx(page["alpha"]["value"], abs=1e-9)
-        assert measures["cohen_mean"] == pytest.approx(page["kappa_mean"]["value"], abs=1e-9)
-        low, high = measures["intervals"]["alpha_nominal"]
-        assert low <= measures["alpha_nominal"] <= high
-        assert measures["cohen_pairs"][0]["first"] == "A-01"
+        assert found["current"] and found["view"] == view
+        measures, page = found["measures"]["whole"]["measures"], on_page[view]
+        alpha, interval = measures["alpha_nominal"], page["alpha"]["interval"]
+        assert measures["percent"]["value"] == pytest.approx(page["percent"]["value"], abs=1e-9)
+        assert measures["cohen_mean"]["value"] == pytest.approx(page["kappa_mean"]["value"], abs=1e-9)
+        assert alpha["value"] == pytest.approx(page["alpha"]["value"], abs=1e-9)
+        assert (alpha["low"], alpha["high"]) == pytest.approx((interval["low"], interval["high"]), abs=1e-9)
+        assert measures["alpha_interval"]["note"] and found["measures"]["annotator"][0]["annotator"] == "A-01"
 
 
-def test_a_large_study_is_told_as_the_worker_counted_it(client, manager, study, settings, monkeypatch, eager_tasks):
+@pytest.mark.django_db(transaction=True)
+def test_a_large_study_is_told_as_the_worker_counted_it(client, manager, study, monkeypatch):
     monkeypatch.setattr("annotation.reckoning.SMALL", 0)
-    assert told(client, "api-study-figures", study.pk, expects=503)["detail"].startswith("A worker is computing")
+    waits = client.get(reverse("api-study-figures", args=[study.pk]))
+    assert (waits.status_code, waits["Retry-After"]) == (503, "60")
     found = told(client, "api-study-agreement", study.pk)
-    assert found["measures"] is None and not found["current"] and found["job"]
+    assert (found["measures"], found["current"]) == (None, False) and found["job"]
+    assert told(client, "api-study-detail", study.pk)["funnel"] is None
+    for job in Job.objects.filter(state="queued"):
+        run_reckon(job.pk)
+    assert told(client, "api-study-figures", study.pk)["progress"]["judgments_counted"] > 0
+    assert told(client, "api-study-agreement", study.pk)["measures"]["whole"]["n_items"] == 18
+    assert told(client, "api-study-detail", study.pk)["funnel"]["imported"] == 18
 
 
 def test_a_stage_comes_with_its_settings(client, manager, study):
