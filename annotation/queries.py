@@ -21,9 +21,7 @@ SELECT stage.study_id, stage.position, stage.name, stage.protocol, stage.state, 
 FROM annotation_stage stage
 LEFT JOIN annotation_task task ON task.stage_id = stage.id AND task.kind = 'judge' AND task.live
 LEFT JOIN annotation_outcome outcome ON outcome.task_id = task.id
-LEFT JOIN (SELECT task_id, count(judgment_id) AS judged FROM annotation_slot
-           WHERE stage_id IN (SELECT id FROM annotation_stage WHERE study_id = ANY(%(studies)s)) GROUP BY task_id) place
-  ON place.task_id = task.id
+LEFT JOIN LATERAL (SELECT count(judgment_id) AS judged FROM annotation_slot WHERE task_id = task.id) place ON true
 WHERE stage.study_id = ANY(%(studies)s) GROUP BY stage.id ORDER BY stage.study_id, stage.position
 """
 

@@ -186,6 +186,7 @@ def measured(judgments: int) -> Size:
     client.get("/studies/")
     for job in Job.objects.filter(kind="reckon", state="queued"):
         work(job.pk)
+    warm = milliseconds(lambda: client.get(page))
     html = client.get(page).content
     seen = html.partition(b"seen=")[2].partition(b'"')[0].decode()
     return Size(
@@ -193,7 +194,7 @@ def measured(judgments: int) -> Size:
         tasks=stage.tasks.count(),
         people=stage.seats.count(),
         first=first,
-        warm=milliseconds(lambda: client.get(page)),
+        warm=warm,
         poll=milliseconds(lambda: client.get(f"{page}live/?stage=1&seen={seen}")),
         listed=milliseconds(lambda: client.get("/studies/")),
         reckoned=worked[0]["seconds"] if worked else 0,
