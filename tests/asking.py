@@ -1,0 +1,33 @@
+"""Reading the API in tests, through Django's client."""
+
+from django.contrib.auth.models import User
+from django.urls import reverse
+
+from annotation import adjudication
+from annotation.models import Task
+
+LISTS = ["api-task-list", "api-judgment-list", "api-annotator-list", "api-adjudication-list", "api-flag-list"]
+OF_STUDY = [*LISTS, "api-study-detail", "api-stage-list", "api-study-figures", "api-study-agreement"]
+
+
+def told(client, name: str, pk: int, expects: int = 200, **asked):
+    answer = client.get(reverse(name, args=[pk]), asked)
+    assert answer.status_code == expects, answer.content
+    return answer.json()
+
+
+def rows(client, name: str, pk: int, **asked) -> list[dict]:
+    """Of all pages."""
+    page = told(client, name, pk, **asked)
+    found = page["results"]
+    while page["next"]:
+        page = client.get(page["next"]).json()
+        found += page["results"]
+    return found
+
+
+def adjudicate(task: Task, by: User) -> None:
+    adjudication.decide(
+        task=task, answer="none", note="Both are wrong.", seen=adjudication.seen(task), by="test",
+        adjudicator=by,
+    )  # fmt: skip
