@@ -36,7 +36,7 @@ JOIN annotation_judgment judgment ON judgment.lease_id = lease.id
 JOIN annotation_annotator annotator ON annotator.id = lease.annotator_id
 JOIN annotation_task task ON task.id = slot.task_id
 JOIN benchmarks_item item ON item.id = task.item_id
-WHERE slot.stage_id = %(stage)s
+WHERE slot.stage_id = %(stage)s {of}
 ORDER BY item.position, task.question, task.round, judgment.created_at, slot.number, judgment.id
 """
 
@@ -76,9 +76,13 @@ OF_STAGE = (
 )  # fmt: skip
 
 
-def judgment_rows(stage: Stage) -> list[Given]:
-    """Every judgment of the stage, of checks too, revisions and surplus included, by item and by the time of giving."""
-    rows = list(_given(stream(JUDGMENTS, stage=stage.pk)))
+def judgment_rows(stage: Stage, annotator: int | None = None) -> list[Given]:
+    """Every judgment of the stage, of checks too, revisions and surplus included, by item and by the time of giving.
+
+    Of one annotator alone, where their id is given.
+    """
+    of = "" if annotator is None else "AND lease.annotator_id = %(annotator)s"
+    rows = list(_given(stream(JUDGMENTS.format(of=of), stage=stage.pk, annotator=annotator)))
     if not any(row.answer.startswith(EDIT) for row in rows):
         return rows
     edits = edits_of([stage])

@@ -23,6 +23,7 @@ from benchmarks.models import Event
 SAY_WHY = "Say why, in a few words; it is stored with the decision."
 ARRIVED = "came by another link"  # the verb of the event that keeps the submission from before
 EXCLUDED = "excluded"  # the verb of the event that lists the judgments which counted until then
+REINSTATED, KEPT = "reinstated", "kept"  # verbs too
 LOCK_TASKS = "SELECT id FROM annotation_task WHERE id = ANY(%(tasks)s) ORDER BY id FOR NO KEY UPDATE"
 
 # The place in a batch that the annotator worked at last, unless somebody else has been given it or holds a part of it.
@@ -152,7 +153,7 @@ def _old_place(annotator: Annotator, stage: Stage) -> None:
             seats.update(batch=batch, place=place)
 
 
-# Excluding and reinstating
+# Excluding, reinstating, keeping
 
 
 @anew
@@ -194,10 +195,18 @@ def reinstate(*, annotator: Annotator, reason: str, by: str) -> int:
     _settle([judgment.lease.task_id for judgment in back])
     again = [judgment.pk for judgment in back]
     events.record(
-        by=by, verb="reinstated", subject=annotator, study=annotator.study_id, reason=words, judgments=again
+        by=by, verb=REINSTATED, subject=annotator, study=annotator.study_id, reason=words, judgments=again
     )  # fmt: skip
     _seat_again(annotator)
     return len(back)
+
+
+@transaction.atomic
+def keep(*, annotator: Annotator, reason: str, by: str) -> None:
+    """Somebody has looked at their signs and lets their judgments count. Changes nothing; whether it stands is read
+    from the events.
+    """
+    events.record(by=by, verb=KEPT, subject=annotator, study=annotator.study_id, reason=_words(reason))
 
 
 def _words(reason: str) -> str:

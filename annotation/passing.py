@@ -6,6 +6,8 @@ docs/checks.md says what each means.
 import math
 from collections.abc import Collection, Sequence
 
+from annotation.chances import at_most
+
 SIGN_LEVEL = 0.05  # a careful annotator shows the sign at most so often
 
 
@@ -27,11 +29,6 @@ def failed(n: int, right: int, guess_rate: float) -> bool:
     """
     halfway = (1 + guess_rate) / 2
     return n > 0 and at_most(right, n, halfway) < SIGN_LEVEL
-
-
-def at_most(right: int, n: int, p: float) -> float:
-    """P(X <= right) of a binomial."""
-    return math.fsum(math.comb(n, k) * p**k * (1 - p) ** (n - k) for k in range(right + 1))
 
 
 def enough(right: int, n: int, share: float) -> bool:

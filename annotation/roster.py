@@ -8,14 +8,13 @@ from bisect import bisect
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from statistics import median
 
-from annotation import checks, tallies, training
+from annotation import annotators, checks, conduct, signs, tallies, training
 from annotation.endings import FINISHED, GIVEN
 from annotation.figures import judgment_rows
-from annotation.models import Annotator, Kind, Seat, Stage, Study
+from annotation.models import Annotator, Seat, Stage, Study
+from annotation.outcomes import rule_of
 from annotation.participants import ARRIVED
-from annotation.protocols.registry import PROTOCOLS
 from annotation.tallies import HOUR, Given
 from benchmarks import events
 from benchmarks.models import Event
@@ -23,7 +22,6 @@ from benchmarks.models import Event
 NOT_BEGUN, WORKING, FINISHED_STATE, SCREENED_OUT = "not begun", "working", "finished", "screened out"
 LEFT, EXCLUDED = "left", "excluded"
 Earlier = Mapping[int, Sequence[tuple[int, str, str]]]  # by annotator: until when, the submission, its study
-FAILED = {"comprehension": "the questions about the rules", "training": "the practice"}
 
 
 @dataclass(slots=True)
@@ -144,48 +142,39 @@ def _screened_out(study: Study) -> set[tuple[int, int]]:
 
 def _add_stage(found: Mapping[int, list[Participant]], earlier: Earlier, stage: Stage, where: str) -> None:
     """What everybody did in the stage; `where` is how their signs name it."""
-    of, last = defaultdict(list), {}
+    of, last, whole = defaultdict(list), {}, defaultdict(list)
     rows = judgment_rows(stage)
     for row in rows:
         which = bisect([until for until, _, _ in earlier.get(row.annotator, ())], row.at)
         of[row.annotator, which].append(row)
+        whole[row.annotator].append(row)
         last[row.annotator] = max(which, last.get(row.annotator, 0))
-    everyone = median([row.active_ms for row in rows if row.counted and row.kind == Kind.JUDGE] or [0])
-    fixed = [choice.identity for choice in PROTOCOLS[stage.protocol].fixed]
+    all_ = conduct.everybody(rows, rule_of(stage).views())
     for (number, which), mine in of.items():
-        figures = tallies.annotator(number, mine, everyone, 0.0, fixed)
-        _add_rows(found[number][which], mine, figures)
-        found[number][which].signs += [f"{sign}{where}" for sign in _signs(figures, everyone / 1000)]
+        _add_rows(found[number][which], mine)
+        _say(found[number][which], tallies.work_signs(conduct.answered(mine, False), all_.typical), where)
     checked, tried = checks.results(stage), training.results(stage)
     for number, mine in found.items():
         there = mine[last.get(number, -1)]  # not told apart by submission: said of the last one that came here
+        compared = conduct.against(number, conduct.answered(whole[number], False), all_)
+        _say(there, conduct.compared_signs(compared), where)
         _add_tests(there, checked.get(number), tried.get(number, {}), where)
+
+
+def _say(one: Participant, found: Iterable[signs.Sign], where: str) -> None:
+    one.signs += [f"{sign.words}{where}" for sign in found]
 
 
 def _add_tests(one: Participant, checked: checks.Result | None, tried: Mapping[str, training.Result], where: str):
     if checked:
         one.checks += checked.n
         one.checks_right += checked.right
-    if checked and checked.failed:
-        guess = f"guessing gets {checked.n * checked.guess_rate:.1f}"
-        one.signs.append(f"{checked.right} of {checked.n} checks right, {guess}{where}")
-    one.signs += [f"did not pass {FAILED[kind]}{where}" for kind, result in tried.items() if result.passed is False]
+    passed = {kind: result.passed for kind, result in tried.items()}
+    _say(one, [*annotators.known_signs(checked), *signs.tries_signs(passed)], where)
 
 
-def _add_rows(one: Participant, rows: Sequence[Given], figures: dict) -> None:
-    last = {(row.task, row.slot): row for row in rows}  # they come by the time of giving
-    one.answers += sum(not row.withdrawn for row in last.values())
+def _add_rows(one: Participant, rows: Sequence[Given]) -> None:
+    one.answers += conduct.standing(rows)
     one.counted += sum(row.counted for row in rows)
-    one.active_minutes += figures["active_minutes"]
+    one.active_minutes += sum(row.active_ms for row in rows) / 60_000
     one.times += [min(row.at for row in rows), max(row.at for row in rows)]
-
-
-def _signs(figures: dict, everyone: float) -> list[str]:
-    found = []
-    if "fast" in figures["signs"]:
-        found.append(f"{figures['median_seconds']:.1f} s a screen, everybody {everyone:.1f} s")
-    if "side" in figures["signs"]:
-        top = max(figures["places"])
-        place = figures["places"].index(top) + 1
-        found.append(f"picked place {place} in {top / figures['picks']:.0%} of {figures['picks']} picks")
-    return found

@@ -3,7 +3,6 @@
 docs/measures.md defines every figure that is made here.
 """
 
-import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import asdict, replace
@@ -11,14 +10,12 @@ from datetime import UTC, datetime, timedelta
 from statistics import median
 from typing import NamedTuple
 
-from annotation import agreement
+from annotation import agreement, signs
 from annotation.decisions import CONFIRM_CAP, DROPPED, KEPT, Decision, confirm, content_of, decide
 from annotation.protocols.base import CANNOT_JUDGE, Answer, Protocol
 from annotation.pseudonyms import pseudonym
+from annotation.signs import Sign
 
-SIGNS_FROM = 20  # judgments below which an annotator shows no signs
-FAST = 0.5  # of the median of all
-SIDE_ERRORS = 4  # standard errors above chance
 BINS = 60  # at most, in the series of judgments over time
 WIDTHS = (1, 5, 15, 60, 360, 1440, 10080)  # minutes
 JUDGE = "judge"  # the kind of rows that are no checks
@@ -229,7 +226,7 @@ def annotator(
     counted = [row for row in own if row.counted]
     active = sum(row.active_ms for row in rows) / 3_600_000
     typical = median(row.active_ms for row in counted) if counted else None
-    picks = [row for row in counted if row.place]
+    picks = picks_of(counted)
     answers = Counter(row.answer for row in counted if not row.place)
     return {
         "annotator": pseudonym(number),
@@ -238,28 +235,21 @@ def annotator(
         "fixed_shares": {answer: ratio(answers[answer], len(counted)) for answer in fixed},
         "cannot_judge": answers[CANNOT_JUDGE],
         "picks": len(picks),
-        "places": places(picks),
+        "places": signs.places(picks),
         "withdrawn": sum(row.withdrawn for row in own),
         "surplus": sum(row.surplus and not row.withdrawn for row in own),
         "active_minutes": active * 60,
         "paid": active * pay_per_hour,
-        "signs": _signs(len(counted), typical, everyone, picks),
+        "signs": [sign.kind for sign in work_signs(counted, everyone)],
     }
 
 
-def places(picks: Sequence[Given]) -> list[int]:
-    """How many picks stood in the first place shown, the second …"""
-    counts = Counter(row.place for row in picks)
-    return [counts[place] for place in range(1, max((row.places for row in picks), default=0) + 1)]
+def work_signs(counted: Sequence[Given], everyone: float | None) -> list[Sign]:
+    """What somebody's counted judgments in a stage show by themselves; `everyone` is the median time of all, in ms."""
+    typical = median(row.active_ms for row in counted) if counted else None
+    return signs.of_work(len(counted), typical, everyone, picks_of(counted))
 
 
-def _signs(judged: int, typical: float | None, everyone: float | None, picks: Sequence[Given]) -> list[str]:
-    """Reasons to look at an annotator's work. Nothing is done about them (law 7)."""
-    fast = judged >= SIGNS_FROM and typical < FAST * everyone
-    return ["fast"] * fast + ["side"] * (len(picks) >= SIGNS_FROM and _one_sided(picks))
-
-
-def _one_sided(picks: Sequence[Given]) -> bool:
-    n = len(picks)
-    chance = sum(1 / row.places for row in picks) / n
-    return max(places(picks)) / n > chance + SIDE_ERRORS * math.sqrt(chance * (1 - chance) / n)
+def picks_of(rows: Iterable[Given]) -> list[signs.Pick]:
+    """The places that were picked, in the order of giving."""
+    return [(row.place, row.places) for row in sorted(rows, key=lambda row: (row.at, row.task)) if row.place]

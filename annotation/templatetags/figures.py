@@ -93,6 +93,12 @@ def pseudonym(number: int) -> str:
 
 
 @register.filter
+def annotator_number(name: str) -> int:
+    """The inverse of `pseudonym`."""
+    return int(name.removeprefix("A-"))
+
+
+@register.filter
 def top_share(places: list[int]) -> float | None:
     """The share of the place that was picked most."""
     return max(places) / sum(places) if sum(places) else None

@@ -105,7 +105,12 @@ def _tell(request: HttpRequest, report: prolific.Report) -> None:
 @require_POST
 @staff_only
 def study_participant(request: HttpRequest, pk: int, number: int, act: str) -> HttpResponse:
-    who = access.annotator_for(request.user, pk, number, Role.MANAGER)
+    decide(request, access.annotator_for(request.user, pk, number, Role.MANAGER), act)
+    return redirect("study-participants", pk)
+
+
+def decide(request: HttpRequest, who: Annotator, act: str) -> None:
+    """One of ACTS, with the reason that was sent; a message says what came of it."""
     if act not in ACTS:
         raise Http404("There is no such action.")
     form = ReasonForm(request.POST)
@@ -113,7 +118,6 @@ def study_participant(request: HttpRequest, pk: int, number: int, act: str) -> H
         messages.error(request, f"{who.pseudonym}: {' '.join(form.errors['reason'])}")
     else:
         messages.success(request, f"{who.pseudonym} {ACTS[act](request, who, form.cleaned_data.get('reason', ''))}")
-    return redirect("study-participants", pk)
 
 
 def _exclude(request: HttpRequest, who: Annotator, reason: str) -> str:
@@ -125,6 +129,11 @@ def _exclude(request: HttpRequest, who: Annotator, reason: str) -> str:
 def _reinstate(request: HttpRequest, who: Annotator, reason: str) -> str:
     count = participants.reinstate(annotator=who, reason=reason, by=events.named(request.user))
     return f"is reinstated; {_answers(count)} again. Where others have judged since, theirs stay."
+
+
+def _keep(request: HttpRequest, who: Annotator, reason: str) -> str:
+    participants.keep(annotator=who, reason=reason, by=events.named(request.user))
+    return "is kept; the reason is stored."
 
 
 def _answers(count: int) -> str:
@@ -141,5 +150,5 @@ def _back(request: HttpRequest, who: Annotator, reason: str) -> str:
     return "can go on."
 
 
-ACTS = {"exclude": _exclude, "reinstate": _reinstate, "left": _left, "back": _back}
-REASONED = {"exclude", "reinstate"}
+ACTS = {"keep": _keep, "exclude": _exclude, "reinstate": _reinstate, "left": _left, "back": _back}
+REASONED = {"keep", "exclude", "reinstate"}

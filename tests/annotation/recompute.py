@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
+from scipy import stats
 from sklearn.metrics import cohen_kappa_score
 
 HOUR_MS = 3_600_000
@@ -554,11 +555,48 @@ def signs(mine: pd.DataFrame, picks: pd.DataFrame, counted: pd.DataFrame) -> lis
     found = []
     if len(mine) >= 20 and np.median(mine.active_ms) < np.median(counted.active_ms) / 2:
         found.append("fast")
-    if len(picks) >= 20:
-        chance = float((1 / picks.shown.map(len)).mean())
-        if picks.place.value_counts().max() / len(picks) > chance + 4 * math.sqrt(chance * (1 - chance) / len(picks)):
-            found.append("side")
-    return found
+    if len(picks) < 20:
+        return found
+    shown = picks.shown.map(len)
+    return found + ["side"] * one_sided(picks, shown) + ["runs"] * repeating(picks.assign(many=shown))
+
+
+def one_sided(picks: pd.DataFrame, shown: pd.Series) -> bool:
+    places = range(1, int(shown.max()) + 1)
+    counts = np.array([(picks.place == place).sum() for place in places])
+    expected = np.array([(1 / shown[shown >= place]).sum() for place in places])
+    if len(counts) < 2 or expected.min() < 5:
+        return False
+    if set(shown) == {2}:
+        p = stats.binomtest(int(counts[0]), len(picks), 0.5).pvalue
+    else:
+        p = stats.chisquare(counts, expected).pvalue
+    return bool(p < 0.001 and ((counts - expected) / len(picks)).max() >= 0.1 - 1e-12)
+
+
+def repeating(picks: pd.DataFrame) -> bool:
+    picks = picks.sort_values(["us", "position", "question", "round"])
+    place, many = picks.place.to_numpy(), picks.many.to_numpy()
+    again, tried = place[1:] == place[:-1], len(picks) - 1
+    chance = float((1 / np.maximum(many[1:], many[:-1])).mean())
+    law = stats.binom(tried, chance)
+    p_repeats = min(1.0, 2 * min(law.cdf(again.sum()), law.sf(again.sum() - 1)))
+    longest = max((len(run) for run in "".join("x" if same else " " for same in again).split()), default=0)
+    p_longest = run_of(longest, tried, chance)
+    if 2 * min(p_repeats, p_longest) >= 0.001:
+        return False
+    return p_longest < p_repeats or bool(abs(again.mean() - chance) >= 0.1 - 1e-12)
+
+
+def run_of(length: int, tried: int, chance: float) -> float:
+    """P(so many in a row or more): by the states of a chain that counts how many came in a row."""
+    if not length:
+        return 1.0
+    chain = np.zeros((length + 1, length + 1))
+    chain[:length, 0] = 1 - chance
+    chain[range(length), range(1, length + 1)] = chance
+    chain[length, length] = 1
+    return float(np.linalg.matrix_power(chain, tried)[0, length])
 
 
 def with_majority(name: str, table: pd.DataFrame) -> dict:

@@ -1,0 +1,125 @@
+"""What a study's pages of annotators show: the figures and signs of each, of each stage and of the whole study.
+
+Computed once for each state of the study (reckoning.py), kept with its first stage. Names are no part of it, nor what a
+manager decided: the pages read both when they are looked at. As many queries for one annotator as for a thousand.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+
+from annotation import checks, conduct, reckoning, signs, tallies, training
+from annotation.conduct import Everybody
+from annotation.figures import judgment_rows
+from annotation.models import Seat, Stage, Study
+from annotation.outcomes import rule_of
+from annotation.tallies import Given
+
+KIND = "annotators"
+SUMMED = ("judged", "answers", "active_minutes", "paid", "quick")
+
+
+@reckoning.reckons(KIND)
+def annotators(stage: Stage, key: str = "", tell: reckoning.Tell = reckoning.silent) -> dict:
+    """`stages`, each with a row of everybody who has been there; `whole`, a row of everybody; `speed` (signs.far)."""
+    study, found = stage.study, []
+    stages, pay = list(study.stages.order_by("position")), float(study.pay_per_hour)
+    people = {one.number: one.excluded_at is not None for one in study.annotators.order_by("number")}
+    for done, one in enumerate(stages):
+        tell(done, len(stages) + 1)
+        one.study = study
+        found.append(of_stage(one, people, pay))
+    whole, speed = of_study(found, list(people), pay)
+    return {"stages": found, "whole": whole, "speed": speed}
+
+
+def look(study: Study, by: str = "app") -> reckoning.Reckoned:
+    first = study.stages.order_by("position").first()
+    first.study = study
+    return reckoning.look(first, KIND, by=by)
+
+
+def by_annotator(rows: Iterable[Given]) -> dict[int, list[Given]]:
+    found = defaultdict(list)
+    for row in rows:
+        found[row.annotator].append(row)
+    return found
+
+
+def of_stage(stage: Stage, people: Mapping[int, bool], pay: float) -> dict:
+    """`people`: whether each is excluded. Who has been in the stage is who has a seat there."""
+    rows = judgment_rows(stage)
+    excluded = {number for number, out in people.items() if out}
+    all_, mine = conduct.everybody(rows, rule_of(stage).views(), excluded), by_annotator(rows)
+    checked, tried = checks.results(stage), training.results(stage)
+    there = set(Seat.objects.filter(stage=stage).values_list("annotator__number", flat=True)) | set(mine)
+    found = [_row(number, mine[number], all_, number in excluded, pay) for number in sorted(there)]
+    for row in found:
+        _add_known(row, stage.position, checked.get(row["number"]), tried.get(row["number"], {}))
+    return {
+        "position": stage.position, "name": stage.name, "coarse": all_.coarse, "views": list(all_.views),
+        "median_seconds": None if all_.typical is None else all_.typical / 1000, "bands": all_.bands, "rows": found,
+    }  # fmt: skip
+
+
+def _row(number: int, rows: Sequence[Given], all_: Everybody, excluded: bool, pay: float) -> dict:
+    found = conduct.conduct(number, rows, all_, excluded)
+    found["paid"] = found["active_minutes"] / 60 * pay
+    found["signs"] = conduct.written(conduct.signs_of(found, all_))
+    return found
+
+
+def _add_known(row: dict, position: int, checked: checks.Result | None, tried: Mapping[str, training.Result]) -> None:
+    """What checks, the questions and the practice say; each sign says where."""
+    row["checks"] = {"n": checked.n, "right": checked.right, "guess": checked.guess_rate} if checked else None
+    row["passed"] = {kind: result.passed for kind, result in tried.items()}
+    row["signs"] += conduct.written([*known_signs(checked), *signs.tries_signs(row["passed"])])
+    row["signs"].sort(key=lambda sign: list(signs.KINDS).index(sign["kind"]))
+    row["signs"] = [{**sign, "stage": position} for sign in row["signs"]]
+
+
+def known_signs(checked: checks.Result | None) -> list[signs.Sign]:
+    return signs.checks_sign(checked.n, checked.right, checked.guess_rate, checked.failed) if checked else []
+
+
+# Of all stages
+
+
+def of_study(stages: Sequence[dict], people: Sequence[int], pay: float) -> tuple[list[dict], dict]:
+    """A row of each annotator over all stages; and how fast everybody is (signs.far)."""
+    mine = {number: [] for number in people}
+    for stage in stages:
+        for row in stage["rows"]:
+            mine[row["number"]].append((stage, row))
+    whole = [_whole(number, rows) for number, rows in mine.items()]
+    logs = {row["number"]: row["log_time"] for row in whole if row["judged"] >= signs.SIGNS_FROM}
+    speed, away = signs.far(logs)
+    for row in whole:
+        row["away"] = away.get(row["number"])
+        found = conduct.written(signs.far_sign(row["away"], speed["n"]))
+        row["signs"] += [{**sign, "stage": None} for sign in found]
+    return whole, speed
+
+
+def _whole(number: int, rows: Sequence[tuple[dict, dict]]) -> dict:
+    """Counts are sums; shares are of all judgments; kappa is the mean of the stages', weighted by judgments."""
+    own = [row for _, row in rows]
+    found = {name: sum(row[name] for row in own) for name in SUMMED}
+    same = [row["majority"][stage["coarse"]] for stage, row in rows]
+    checked = [row["checks"] for row in own if row["checks"]]
+    sums = {name: sum(one[name] for one in same) for name in ("same", "n")}
+    return {
+        "number": number,
+        **found,
+        "per_hour": tallies.ratio(found["answers"], found["active_minutes"] / 60),
+        "quick_share": tallies.ratio(found["quick"], found["judged"]),
+        "log_time": _weighted((row["log_time"], row["judged"]) for row in own),
+        "majority": sums,
+        "kappa": _weighted((row["kappas"][stage["coarse"]], row["judged"]) for stage, row in rows),
+        "checks": {name: sum(one[name] for one in checked) for name in ("n", "right")} if checked else None,
+        "signs": [sign for row in own for sign in row["signs"]],
+    }
+
+
+def _weighted(pairs: Iterable[tuple[float | None, int]]) -> float | None:
+    defined = [(value, weight) for value, weight in pairs if value is not None and weight]
+    return tallies.ratio(sum(value * weight for value, weight in defined), sum(weight for _, weight in defined))

@@ -1,0 +1,72 @@
+"""How probable a count is by chance: the few exact tests that signs rest on. Pure.
+
+Written out instead of taken from scipy, which would be Winnow's largest requirement after pyarrow for five short
+formulas; tests/annotation/test_chances.py holds them against it and against published values.
+"""
+
+import math
+
+import numpy as np
+
+
+def binomial(n: int, p: float) -> np.ndarray:
+    """P(X = k) for k = 0 … n."""
+    if p <= 0 or p >= 1:
+        return np.eye(n + 1)[n if p >= 1 else 0]
+    k = np.arange(n)
+    return _of_ratios((n - k) / (k + 1) * (p / (1 - p)))
+
+
+def hypergeometric(n: int, good: int, total: int) -> np.ndarray:
+    """P(X = k) for k = 0 … n: how many of n drawn without replacement are among the `good` of `total`."""
+    low, high = max(0, n - (total - good)), min(n, good)
+    k = np.arange(low, high, dtype=float)
+    found = np.zeros(n + 1)
+    found[low : high + 1] = _of_ratios((good - k) * (n - k) / ((k + 1) * (total - good - n + k + 1)))
+    return found
+
+
+def _of_ratios(ratios: np.ndarray) -> np.ndarray:
+    """The distribution whose neighbours stand in these ratios: f(k + 1) / f(k)."""
+    logs = np.concatenate([[0.0], np.cumsum(np.log(ratios))])
+    shares = np.exp(logs - logs.max())
+    return shares / shares.sum()
+
+
+def at_most(k: int, n: int, p: float) -> float:
+    """P(X <= k) of a binomial."""
+    return float(binomial(n, p)[: k + 1].sum())
+
+
+def two_sided(shares: np.ndarray, k: int) -> float:
+    """Twice the smaller tail that holds k, at most 1."""
+    return float(min(1.0, 2 * min(shares[: k + 1].sum(), shares[k:].sum())))
+
+
+def fisher(own: int, own_n: int, others: int, others_n: int) -> float:
+    """Fisher's exact test of two shares, own / own_n and others / others_n; two-sided by doubling."""
+    return two_sided(hypergeometric(own_n, own + others, own_n + others_n), own)
+
+
+def chi_square_above(x: float, freedom: int) -> float:
+    """P(X >= x) of chi-square with so many degrees of freedom (Abramowitz and Stegun 26.4.4 and 26.4.5)."""
+    half = x / 2
+    if half <= 0:
+        return 1.0
+    odd = freedom % 2
+    powers = [i + odd / 2 for i in range(freedom // 2)]
+    steps = math.fsum(math.exp(power * math.log(half) - half - math.lgamma(power + 1)) for power in powers)
+    return min(1.0, odd * math.erfc(math.sqrt(half)) + steps)
+
+
+def run_of(length: int, n: int, p: float) -> float:
+    """P(a run of `length` successes or more) in n trials that succeed with probability p each.
+
+    De Moivre's problem LXXIV: the first such run ends at trial i if it began after a failure, and none came before.
+    """
+    if length <= 0:
+        return 1.0
+    found = [0.0] * min(length, n + 1)
+    for i in range(length, n + 1):
+        found.append(p**length if i == length else found[-1] + (1 - found[i - length - 1]) * (1 - p) * p**length)
+    return found[n]

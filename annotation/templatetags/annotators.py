@@ -1,0 +1,39 @@
+"""What the pages of annotators need to write: headers that sort, signs, probabilities."""
+
+from urllib.parse import urlencode
+
+from django import template
+from django.utils.html import format_html
+
+from annotation import signs
+
+register = template.Library()
+
+
+@register.simple_tag
+def sorted_by(name: str, words: str, sort: str, position: int | None, title: str = "") -> str:
+    """A header cell whose link sorts by its column, the largest first; the same again turns it round."""
+    first = name if name == "who" else f"-{name}"
+    again = f"-{name}" if name == "who" else name
+    order = {name: "ascending", f"-{name}": "descending"}.get(sort)
+    query = urlencode({**({"stage": position} if position else {}), "sort": again if sort == first else first})
+    mark = {"ascending": "▲", "descending": "▼"}.get(order, "")
+    return format_html(
+        '<th scope="col" class="{}" aria-sort="{}"><a href="?{}" title="{}">{}<span aria-hidden="true" class="order">'
+        "{}</span></a></th>",
+        "" if name in ("who", "signs") else "number", order or "none", query, title, words, mark,
+    )  # fmt: skip
+
+
+@register.filter
+def sign_name(kind: str) -> str:
+    """A sign in a word or two."""
+    return signs.KINDS[kind]
+
+
+@register.filter
+def probability(p: float | None) -> str:
+    """`0.023`, `< 0.0001`: nobody reads further."""
+    if p is None:
+        return "–"
+    return "< 0.0001" if p < 0.0001 else f"{p:.4f}" if p < 0.01 else f"{p:.3f}"
