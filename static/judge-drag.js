@@ -28,6 +28,8 @@ export function drags(area, { what, over, drop }) {
     release();
     if (moving) drop(thing, event.clientX, event.clientY);
   });
+  // A finger that drags makes no gesture besides: Chromium would take a tap soon after it for the end of a fling.
+  area.addEventListener("touchmove", (event) => held?.moving && event.preventDefault(), { passive: false });
   for (const type of ["pointercancel", "lostpointercapture"]) area.addEventListener(type, (event) => pulls(event) && release());
 
   function release() {
