@@ -138,7 +138,7 @@ def case(task: Task, stage: Stage, typed: Mapping[str, str] = MappingProxyType({
     outcome = Outcome.objects.filter(task=task).select_related("adjudicator").first()
     more = {}
     if protocol.form:
-        more = {"offered": _those(there, drawn(task)), "words": _words(protocol, there, said, typed)}
+        more = {"offered": _those(there, task.options), "words": _words(protocol, there, said, typed)}
     return Case(
         task=task, item=item, seen=seen, options=options, fixed=fixed, outcome=outcome,
         shown=_those(there, task.shows),
