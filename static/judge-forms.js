@@ -32,7 +32,7 @@ export function prepare(screen) {
     const draft = storage.getItem(DRAFT + lease);
     if (draft) fill(node, JSON.parse(draft));
   });
-  const keep = () => stored((storage) => storage.setItem(DRAFT + lease, JSON.stringify(fields(node))));
+  const keep = () => screen.sent || stored((storage) => storage.setItem(DRAFT + lease, JSON.stringify(fields(node))));
   for (const type of ["input", "change", "filled"]) node.addEventListener(type, keep);
   kindOf(screen)?.ready(screen);
 }
