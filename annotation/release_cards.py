@@ -3,7 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import count
 
 from annotation.decisions import CONFIRM_CAP
@@ -75,7 +75,7 @@ def settings_of(stage: Stage) -> dict:
         "drops": dict(protocol.drops),
         "confirms": confirms(protocol),
         "confirm_cap": (stage.cap or CONFIRM_CAP) if confirms(protocol) else None,
-        "guidelines": {one.code: one.words for one in (protocol.form.guidelines if protocol.form else ())},
+        "guidelines": [asdict(one) for one in (protocol.form.guidelines if protocol.form else ())],
         "alike": protocol.alike,
         "views": list(protocol.projections),
         "decision_rule": describe(stage),

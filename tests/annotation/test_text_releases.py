@@ -18,6 +18,7 @@ from annotation.release_data import columns_of
 from benchmarks.formats.registry import FORMATS
 from tests import make, scribes
 from tests.annotation.recompute import differences, figures, recompute
+from tests.annotation.recompute_paper import papers
 from tests.annotation.test_releases import export, lines
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -27,9 +28,9 @@ MENDED = "In basket 0 a cat is to be found."
 
 @pytest.fixture
 def study(tmp_path) -> Study:
-    """Six triplets, worked through by made-up answers."""
-    made = scribes.visla_study(tmp_path / "in", rows=12)
-    scribes.work(made)
+    """Triplets, worked through by made-up answers."""
+    made = scribes.visla_study(tmp_path / "in", rows=16)
+    scribes.work(made, seed=2)
     return made
 
 
@@ -261,11 +262,83 @@ def test_names_of_edits_do_not_depend_on_what_was_judged_before(tmp_path):
 
 # Anybody can recompute
 
+MEASURING = {
+    "hard-positive-rank": (scribes.hard_positives, {"overlap": 2, "sample": 8, "sample_each": True}),
+    "sugarcrepe-compare": (scribes.two_origins, {"overlap": 1, "sample": 4, "sample_each": True}),
+}
 
-def test_every_figure_can_be_recomputed(study, tmp_path):
-    export(study, tmp_path / "out")
+
+@pytest.fixture(params=["visla", *MEASURING])
+def any_study(request, tmp_path) -> Study:
+    """Each of the text protocols, at work."""
+    if request.param == "visla":
+        return request.getfixturevalue("study")
+    build, settings = MEASURING[request.param]
+    stages = [StagePlan(request.param, name="asked", settings=settings)]
+    made = make.study(benchmark=build(tmp_path / "in"), stages=stages)
+    scribes.work(made, people=3)
+    return made
+
+
+def test_every_figure_and_what_the_papers_report_can_be_recomputed(any_study, tmp_path):
+    export(any_study, tmp_path / "out")
     ours = recompute(tmp_path / "out")
     assert differences(ours, figures(tmp_path / "out")) == []
-    ends = {row["decided_by"] for row in ours["outcomes"]}
-    assert {"only_answer", "unanimous"} <= ends
-    assert any((row["content"] or {}).get("texts") for row in ours["outcomes"] if row["outcome"] == "edited")
+    told = reported(tmp_path / "out")
+    assert differences(papers(tmp_path / "out"), told) == [] and told
+    assert all(one["state"] for one in ours["outcomes"])
+
+
+def reported(folder: Path) -> dict[str, dict]:
+    stages = json.loads((folder / "figures.json").read_text())["stages"]
+    found = {stage["study"]["stage_name"]: stage["paper"] for stage in stages}
+    for one in found.values():
+        if "orders" in one:  # the page has them by how many steps they have
+            one["orders"].sort(key=lambda row: (not row["right"], row["order"]))
+    return found
+
+
+def test_the_simulated_work_has_something_of_everything(study, tmp_path):
+    export(study, tmp_path / "out")
+    paraphrase, triplet = papers(tmp_path / "out").values()
+    assert min(paraphrase["fates"][fate] for fate in ("accepted", "confirmed", "dropped")) > 0
+    assert min(triplet["fates"][fate] for fate in ("accepted", "edited", "dropped")) > 0
+    assert {"only_answer", "unanimous"} <= {row["decided_by"] for row in recompute(tmp_path / "out")["outcomes"]}
+
+
+CHANGES = {
+    "words": lambda rows: with_texts(rows)["content"]["texts"].update(second_positive="Other words."),
+    "how": lambda rows: with_texts(rows).update(decided_by="adjudicator"),
+    "outcome": lambda rows: with_texts(rows).update(outcome="edited"),
+    "carried": lambda rows: next(row for row in rows if row["carried"] and row["live"])["carried"].clear(),
+}
+
+
+def test_changed_words_are_noticed(study, tmp_path):
+    export(study, tmp_path / "out")
+    path = tmp_path / "out/tasks.jsonl"
+    as_it_was = lines(path)
+    for name, change in CHANGES.items():
+        rows = json.loads(json.dumps(as_it_was))
+        change(rows)
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        assert differences(recompute(tmp_path / "out"), figures(tmp_path / "out")), name
+
+
+def with_texts(rows: list[dict]) -> dict:
+    """A task that took a sentence as it is."""
+    return next(row for row in rows if (row["outcome"] or "").startswith("caption-") and row["live"])
+
+
+def test_a_measuring_stage_keeps_every_item_and_says_so(tmp_path):
+    build, settings = MEASURING["sugarcrepe-compare"]
+    made = make.study(
+        benchmark=build(tmp_path / "in"), stages=[StagePlan("sugarcrepe-compare", name="asked", settings=settings)]
+    )
+    scribes.work(made, people=2)
+    export(made, tmp_path / "out")
+    data = pq.read_table(tmp_path / "out/data.parquet").to_pylist()
+    assert (len(data), data[0]["origins"], data[0]["other_negative_caption"]) == (
+        12, json.dumps(["SUGARCREPE", "ARO+CREPE"]), "A second cat.",
+    )  # fmt: skip
+    assert "asked (sugarcrepe-compare): 8 asked, 8 answered; it drops nothing" in card(tmp_path)
