@@ -9,10 +9,9 @@ import pytest
 
 from annotation import claiming
 from annotation.models import Judgment, Lease, Outcome, Stage
-from annotation.screens import screens
-from benchmarks.models import Caption, Item, ItemImage
+from benchmarks.models import Item, ItemImage
 from tests import sentences
-from tests.pages.test_screens import FRAGMENT, JSON, TOLD_APART, WORDS
+from tests.pages.test_screens import FRAGMENT, JSON, WORDS
 
 pytestmark = pytest.mark.django_db
 RANK, COMPARE = {"step-1": "1", "step-2": "3", "step-3": "3"}, {"sense": "2", "fluency": "tie"}
@@ -62,15 +61,6 @@ def test_no_byte_tells_which_sentence_is_which(client, made, fields):
     assert sum(bool(FRAGMENT.search(page)) or '"html"' in page for page in got) >= 4
     words = [*WORDS, "second_", "sugarcrepe", "aro+", "hard-"]
     assert [word for page in got for word in words if word in page.lower()] == []
-
-
-@BOTH
-def test_screens_of_all_orders_are_the_same_but_for_the_words(made, fields):
-    who = made(items=8)
-    Caption.objects.update(text="The same words.")
-    leases = claiming.hold(annotator=who, stage=Stage.objects.get(), wanted=8)
-    assert len({tuple(lease.shown) for lease in leases}) > 1
-    assert len({TOLD_APART.sub("x", screen.html()) for screen in screens(leases, Stage.objects.get())}) == 1
 
 
 @pytest.mark.parametrize(
@@ -172,14 +162,6 @@ def test_no_answer_drops_an_item(client, made, fields):
     held_after(client, who)
     send(client, who, fields)
     assert [(one.state, one.reason) for one in Outcome.objects.all()] == [("kept", "")]
-
-
-@BOTH
-def test_screens_take_one_query_however_many(django_assert_num_queries, made, fields):
-    who = made(items=5)
-    leases = claiming.hold(annotator=who, stage=who.stage, wanted=5)
-    with django_assert_num_queries(1):
-        assert len(screens(leases, who.stage)) == 5
 
 
 @pytest.mark.parametrize(
