@@ -214,6 +214,7 @@ def test_a_drag_that_ends_beside_the_steps_or_with_escape_changes_nothing(sit):
         page.mouse.down()
         page.mouse.move(*centre(page, '.step[data-step="2"]'), steps=3)
         expect(page.locator(".step.over")).to_have_text("2 Middle")
+        assert page.evaluate("(box => box.scrollWidth <= box.clientWidth)(document.querySelector('.rank'))")
         if end == "beside":
             page.mouse.move(*centre(page, ".rank-picture"))
         else:
