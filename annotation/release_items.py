@@ -77,18 +77,15 @@ class Split:
 
     def not_suitable(self, stage: Stage) -> list[dict]:
         """Items that the stage would have asked about and could not, since they lack something."""
-        told = set(self.walk.unsuited.get(stage.pk, ())) - set(self.walk.found.get(stage.pk, ()))
-        return list(self.items.filter(pk__in=told).values("position", "type", "subtype", item=F("key")))
+        lacking = set(self.walk.unsuited.get(stage.pk, ())) - set(self.walk.found.get(stage.pk, ()))
+        return list(self.items.filter(pk__in=lacking).values("position", "type", "subtype", item=F("key")))
 
     def read(self) -> Iterator[Item]:
         """In the order of the benchmark, each with its captions and images."""
         return queries.with_material(self.items).iterator(chunk_size=BATCH)
 
-    def kept(self) -> Iterator[ItemRecord]:
-        """The kept items with the words that stand in the end."""
-        return (self.record(item) for item in self.read() if self.fates[item.pk].state == KEPT)
-
     def record(self, item: Item) -> ItemRecord:
+        """With the words that stand in the end."""
         return queries.record_of(item).with_captions(self._texts(item))
 
     def _texts(self, item: Item) -> dict[str, str]:

@@ -5,6 +5,7 @@ import io
 import json
 import re
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -90,16 +91,21 @@ def test_the_split_has_the_columns_of_its_format_and_loads(study, tmp_path, monk
     ],
 )
 def test_a_field_of_meta_is_a_column_of_its_kind(monkeypatch, values, kind, cells):
-    from dataclasses import replace
-
     monkeypatch.setitem(FORMATS, "jsonl", replace(FORMATS["jsonl"], split={"it": "meta:it"}))
-    made = make.benchmark(2)
+    made = make.benchmark(2, candidates=0)
     for item, value in zip(made.items.order_by("position"), values, strict=True):
         item.meta = {"it": value}
         item.save()
     (column,) = columns_of(made)
     items = made.items.order_by("position")
     assert (str(column.kind), [column.cell(item, None, {}) for item in items]) == (kind, cells)
+
+
+def test_a_negative_image_that_came_later_is_a_column(tmp_path):
+    made = make.benchmark(1, candidates=2, source="sugarcrepe")
+    assert [column.name for column in columns_of(made)] == [*FORMATS["sugarcrepe"].split, "negative_image"]
+    made.items.get().item_images.exclude(role="positive").delete()
+    assert [column.name for column in columns_of(made)] == list(FORMATS["sugarcrepe"].split)
 
 
 # Words, and where they are from
