@@ -11,9 +11,9 @@ from pathlib import Path
 
 from django.db import connection, transaction
 
-from annotation import judging, outcomes, promotion
+from annotation import adjudication, judging, outcomes
 from annotation.material import texts_of
-from annotation.models import Annotator, Judgment, Lease, Outcome, Slot, Stage, Study, Task
+from annotation.models import Annotator, Judgment, Lease, Slot, Stage, Study, Task
 from annotation.plans import StagePlan
 from annotation.protocols.registry import PROTOCOLS
 from benchmarks.models import Benchmark, Caption
@@ -92,12 +92,13 @@ def undo(person: Annotator) -> Lease:
     return judging.undo(annotator=person, key=uuid.uuid4())
 
 
-def adjudicate(task: Task, texts: dict[str, str], made_of: dict[str, str]) -> None:
-    """These words, whoever wrote what."""
-    content = {"texts": texts, "from": made_of}
-    found = {"state": "kept", "outcome": "edited", "content": content, "reason": "", "by": "adjudicator", "note": "So."}
-    Outcome.objects.update_or_create(task=task, defaults=found)
-    promotion.follow(task.stage, task.item_id)
+def adjudicate(task: Task, texts: dict[str, str]) -> None:
+    """An adjudicator's own words, by role."""
+    said = adjudication.own_words(task, task.stage, texts)
+    adjudication.decide(
+        task=task, by="user:1", seen=adjudication.seen(task), note="It says the same.", answer=said.label,
+        content=said.content,
+    )  # fmt: skip
 
 
 def in_order(person: Annotator, stage: Stage, items: Sequence[int], said: Says) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 from django.core.files.storage import default_storage
+from PIL import Image as Picture
 
 from annotation import exports, releases, tasks
 from annotation.models import Judgment, Study
@@ -21,6 +22,9 @@ from tests import make, scribes
 from tests.annotation.recompute import differences, figures, recompute
 from tests.annotation.recompute_paper import papers
 from tests.annotation.test_releases import export, lines
+from tests.benchmarks import aro_rows
+from tests.benchmarks.bad_images import saved
+from tests.benchmarks.quartered import quarters
 
 pytestmark = pytest.mark.django_db(transaction=True)
 SECOND, CANDIDATE = "caption-second_positive-0", "caption-candidate-0"
@@ -179,10 +183,10 @@ def test_an_edit_of_an_edit_names_it(paraphrase, tmp_path):
 
 def test_an_adjudicators_words_are_theirs_without_a_name(paraphrase, tmp_path):
     judged(paraphrase, scribes.rejects)
-    scribes.adjudicate(paraphrase.stages.get().tasks.get(), {"second_positive": MENDED}, {"second_positive": CANDIDATE})
+    scribes.adjudicate(paraphrase.stages.get().tasks.get(), {"second_positive": MENDED})
     export(paraphrase, tmp_path / "out")
     row = only(tmp_path / "out", "texts.jsonl")
-    assert (row["by"], row["annotator"], row["text"], row["made_of"]) == ("adjudicator", None, MENDED, CANDIDATE)
+    assert (row["by"], row["annotator"], row["text"], row["made_of"]) == ("adjudicator", None, MENDED, SECOND)
     assert only(tmp_path / "out", "adjudications.jsonl")["content"]["texts"] == {"second_positive": MENDED}
     assert caption(tmp_path / "out", "second_positive")["text"] == MENDED
 
@@ -242,6 +246,23 @@ def test_a_format_without_a_writer_says_why_it_has_no_source(tmp_path):
     export(make.study(items=1), tmp_path / "out")
     assert not (tmp_path / "out/source").exists()
     assert "There is no `source/`" in card(tmp_path) and "came as jsonl" in card(tmp_path)
+
+
+def test_aros_crop_is_the_image_and_its_box_stays_in_the_source(tmp_path):
+    rows = [aro_rows.relation(number, box) for number, box in enumerate(aro_rows.QUARTERS.values())]
+    with zipfile.ZipFile(tmp_path / "images.zip", "w") as packed:
+        packed.writestr("a.png", saved(quarters(), "PNG"))
+    made = scribes.imported(aro_rows.listed(tmp_path / "in", rows), "aro", tmp_path / "images.zip")
+    asked = make.study(benchmark=made, stages=[StagePlan("verify", name="verify", settings={"overlap": 1})])
+    for answer in ("yes", "no", "yes", "yes"):
+        make.judgment(make.annotator(asked), asked.stages.get(), answer)
+    export(asked, tmp_path / "out")
+    kept = lines(tmp_path / "out/items.jsonl")
+    (file,) = (tmp_path / "out/source").iterdir()
+    assert json.loads(file.read_bytes()) == [rows[item["position"]] for item in kept] and len(kept) == 3
+    for item, row in zip(kept, pq.read_table(tmp_path / "out/data.parquet").to_pylist(), strict=True):
+        assert Picture.open(io.BytesIO(row["image"]["bytes"])).size == (40, 30)
+        assert item["images"][0]["crop"] == list([*aro_rows.QUARTERS.values()][item["position"]])
 
 
 # The same state, the same bytes
