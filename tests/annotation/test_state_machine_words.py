@@ -39,7 +39,7 @@ class Sentences(Pipeline):
     reached: Counter = Counter()
 
     def make_study(self):
-        self.drawn, self.contents = Random(self.steps), {}
+        self.drawn, self.contents = Random(1), {}
         return worded.study(*PLANS, items=4)
 
     def make_item(self):
