@@ -21,7 +21,7 @@ CONFIRMED = (
     "one annotator is enough for words taken as they are and for a rejection; an edit goes to another annotator, and "
     "the first verdict that two share stands; after {} judgments without one an adjudicator decides"
 )
-FATES = ("accepted", "edited", "rejected")  # of texts that annotators could change
+FATES = ("accepted", "edited", "rejected", "could not be judged")  # of texts that annotators could change
 OF_STAGE = (
     "name", "position", "protocol", "state", "strategy", "overlap", "cap", "tie_rule", "takes", "carries", "promotion",
     "sample", "stratify", "sample_each", "apart_from", "batch_size", "agreement_items", "agreement_overlap", "quota",
