@@ -151,7 +151,7 @@ class Shift:
 
     def save(self, stage: Stage) -> None:
         Lease.objects.bulk_create(self.leases, batch_size=5000)
-        Judgment.objects.bulk_create(self.judgments, batch_size=4000)
+        Judgment.objects.bulk_create(self.judgments, batch_size=3000)
         Flag.objects.bulk_create(self.flags)
         rows = [(slot.pk, slot.annotator_id, slot.judgment.pk) for slot in self.slots]
         with connection.cursor() as cursor:
