@@ -42,11 +42,12 @@ def benchmark(items: int = 12, candidates: int = 4) -> Benchmark:
         for number in range(candidates + 1)
     )
     places = [("positive", 0), *(("candidate", number) for number in range(candidates))]
-    ItemImage.objects.bulk_create(
+    used = [
         ItemImage(item=row, image=image, role=role, position=number, source_name=f"{row.key}/{role}{number}.jpg")
         for row in rows
         for (role, number), image in zip(places, shared, strict=True)
-    )
+    ]
+    ItemImage.objects.bulk_create(used, batch_size=3000)
     return made
 
 
