@@ -5,7 +5,7 @@
 export const kinds = {};
 export const kindOf = (screen) => kinds[screen?.node.dataset.form];
 
-const DRAFT = "winnow-draft:";
+const DRAFT = `winnow-draft:${location.pathname}:`; // of this annotator: another tab may have another study
 const named = (node) => [...node.querySelectorAll("[name]")].filter(({ name, disabled }) => name !== "lease" && !disabled);
 const ticks = ({ type }) => type === "radio" || type === "checkbox";
 
