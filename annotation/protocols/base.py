@@ -65,6 +65,11 @@ class Form:
     guidelines: tuple[Guideline, ...] = ()
     confirms: bool = False  # an edit needs the word of a second annotator (decisions.confirm)
 
+    @property
+    def pressed(self) -> frozenset[str]:
+        """The keys that the form takes for itself: what the page does with them elsewhere is not in the help."""
+        return frozenset(key for press, _ in self.keys for key in press.split())
+
 
 @dataclass(frozen=True, slots=True)
 class Choice:
