@@ -11,7 +11,7 @@ from annotation.gold import CannotSet
 from annotation.models import Outcome, Stage, Study, Task
 from annotation.plans import NO_CHECKS, StagePlan
 from annotation.studies import CannotCreate
-from tests import make, worded
+from tests import make, sentences, worded
 from tests.pages.test_adjudicate import fields, post, url
 
 pytestmark = pytest.mark.django_db
@@ -93,6 +93,17 @@ def test_disagreements_are_read_in_words_and_a_confirmation_is_none(client, mana
     page = client.get(reverse("study-disagreements", args=[stage.study_id])).text
     assert all(f"edited to “{html.escape(words)}”" in page for words in (FIRST, SECOND, THIRD))
     assert client.get(reverse("study-detail", args=[stage.study_id])).status_code == 200
+
+
+def test_orders_that_differ_stand_below_the_sentences_that_they_order(client, manager):
+    who = sentences.ranking(1, overlap=2)
+    task = Task.objects.get()
+    for steps in ("123", "111"):
+        person = make.annotator(who.study)
+        put = {f"step-{place}": step for place, step in enumerate(steps, 1)}
+        worded.send(person, worded.hold(person, task.stage), **put)
+    page = client.get(reverse("study-disagreements", args=[who.study_id])).text
+    assert all(html.escape(one.text) in page for one in task.item.captions.all())
 
 
 def test_a_flag_is_read_with_the_words_that_an_earlier_stage_gave(client, manager):
