@@ -125,7 +125,7 @@ function lacks({ node }) {
   if (said.includes("")) return `Say of every ${dropped ? "other " : ""}line whether it holds (A: all hold).`;
   if (dropped) return "";
   const stand = sentences(node);
-  const wrong = stand.map(({ field, called, changed }) => (changed ? unfit(field.value, called) : "")).find(Boolean);
+  const wrong = stand.map(({ field, called, base }) => (one(field.value) === base ? "" : unfit(field.value, called))).find(Boolean);
   if (wrong) return wrong;
   if (new Set(stand.map(({ field }) => one(field.value))).size < 3) return "Two of the sentences are the same words. Change one of them, or drop them.";
   return broken ? "A line does not hold. Mend the sentences until it does, or drop them (D)." : "";
