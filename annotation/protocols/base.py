@@ -64,11 +64,7 @@ class Form:
     edits: tuple[str, ...] = ()  # the roles whose words can be changed
     guidelines: tuple[Guideline, ...] = ()
     confirms: bool = False  # an edit needs the word of a second annotator (decisions.confirm)
-
-    @property
-    def pressed(self) -> frozenset[str]:
-        """The keys that the form takes for itself: what the page does with them elsewhere is not in the help."""
-        return frozenset(key for press, _ in self.keys for key in press.split())
+    zooms: bool = True  # shows a picture that the page's own zoom is for
 
 
 @dataclass(frozen=True, slots=True)

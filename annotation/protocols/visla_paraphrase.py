@@ -154,6 +154,7 @@ PROTOCOL = Protocol(
         say=say,
         script="judge-edit.js",
         style="judge-edit.css",
+        zooms=False,
         keys=(
             ("E", "edit the sentence that is picked; Enter leaves the field"),
             ("R", "reject them all; again: say why in words"),
