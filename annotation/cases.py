@@ -8,6 +8,7 @@ import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from annotation import adjudication, placing, review, saying
 from annotation.decisions import ADJUDICATOR, verdict
@@ -124,8 +125,8 @@ def find(stage: Stage, pk: int) -> Task | None:
     return Task.objects.filter(stage=stage, pk=pk, kind=Kind.JUDGE, live=True).first()
 
 
-def case(task: Task, stage: Stage) -> Case:
-    """A few queries, whatever was said of it."""
+def case(task: Task, stage: Stage, typed: Mapping[str, str] = MappingProxyType({})) -> Case:
+    """A few queries, whatever was said of it. `typed` are an adjudicator's words that were refused, by field."""
     protocol = PROTOCOLS[stage.protocol]
     item = queries.with_material(Item.objects.all()).get(pk=task.item_id)
     there, seen = review.parts(item, task.carried), adjudication.seen(task)
@@ -135,7 +136,9 @@ def case(task: Task, stage: Stage) -> Case:
     options = _given(task, protocol, said) if protocol.form else _options(task, there, counts)
     fixed = _fixed(protocol, counts)
     outcome = Outcome.objects.filter(task=task).select_related("adjudicator").first()
-    more = {"offered": _those(there, drawn(task)), "words": _words(protocol, there, said)} if protocol.form else {}
+    more = {}
+    if protocol.form:
+        more = {"offered": _those(there, task.options), "words": _words(protocol, there, said, typed)}
     return Case(
         task=task, item=item, seen=seen, options=options, fixed=fixed, outcome=outcome,
         shown=_those(there, task.shows),
@@ -220,13 +223,15 @@ def _given(task: Task, protocol: Protocol, said: Sequence[base.Answer]) -> list[
     ]
 
 
-def _words(protocol: Protocol, there: Mapping[str, Part], said: Sequence[base.Answer]) -> list[Words]:
-    """What stands for each role that can be written: what somebody wrote, else the item's own sentence."""
+def _words(
+    protocol: Protocol, there: Mapping[str, Part], said: Sequence[base.Answer], typed: Mapping[str, str]
+) -> list[Words]:
+    """For each role that can be written, what was typed; else what somebody wrote, else the item's own sentence."""
     found = []
     for role in protocol.form.edits:
-        written = next((answer.texts[role] for answer in said if role in answer.texts), "")
-        own = there.get(caption(role))
-        found.append(Words(f"{OWN}-{role}", role.replace("_", " "), written or (own.text if own else "")))
+        name, own = f"{OWN}-{role}", there.get(caption(role))
+        written = next((answer.texts[role] for answer in said if role in answer.texts), own.text if own else "")
+        found.append(Words(name, role.replace("_", " "), typed.get(name, written)))
     return found
 
 

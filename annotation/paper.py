@@ -2,8 +2,10 @@
 
 import json
 from collections import defaultdict
+from collections.abc import Callable
+from functools import cache
 
-from annotation.decisions import EDIT
+from annotation.decisions import EDIT, EDITED, is_edit
 from annotation.models import Stage
 from annotation.outcomes import rule_of
 from annotation.paper_figures.base import Said, Told
@@ -21,9 +23,12 @@ WHERE task.stage_id = %(stage)s AND task.kind = 'judge' AND task.live
 ORDER BY item.position, task.question, task.round
 """
 
-# What counts, and every edit that ever was: the words of one that was taken back may have been edited on.
+# What counts, and every edit that ever was: the words of one that was taken back may have been edited on. What a
+# sentence was made of is of use where it was edited, and to read all of it takes time.
 SAID = """
-SELECT slot.task_id, judgment.id, annotator.number, judgment.answer, judgment.content, slot.judgment_id = judgment.id
+SELECT slot.task_id, judgment.id, annotator.number, judgment.answer,
+       CASE WHEN judgment.answer = %(edited)s THEN judgment.content ELSE judgment.content - 'from' END,
+       slot.judgment_id = judgment.id
 FROM annotation_slot slot JOIN annotation_task task ON task.id = slot.task_id
 JOIN annotation_lease lease ON lease.slot_id = slot.id
 JOIN annotation_judgment judgment ON judgment.lease_id = lease.id
@@ -40,6 +45,7 @@ WHERE item.benchmark_id = %(benchmark)s
 """
 
 Words = dict[str, str]  # by identity
+EMPTY, NOTHING = "{}", {}
 
 
 def paper(stage: Stage) -> dict:
@@ -53,26 +59,30 @@ def paper(stage: Stage) -> dict:
 
 def told(stage: Stage, texts: dict[int, Words]) -> list[Told]:
     """The stage's live tasks in the items' order, with the captions that are given by item."""
-    said, edits = said_of(stage)
+    read = cache(json.loads)  # what is the same text is read once, as an outcome's content and its judgment's are
+    said, edits = said_of(stage, read)
     found = []
     for task, item, carried, origins, kind, subtype, overlap, *outcome in fetch(TOLD, stage=stage.pk):
         state, label, reason, by, content = outcome
-        came = {caption(role): words for role, words in carried_texts(json.loads(carried)).items()}
+        words = texts.get(item, NOTHING)
+        if carried != EMPTY:
+            words = words | {caption(role): text for role, text in carried_texts(read(carried)).items()}
         found.append(
             Told(
                 kind, subtype, overlap, said[task], state, label or "", reason or "", by or "",
-                json.loads(content or "{}"), texts.get(item, {}) | came, edits[task], json.loads(origins or "[]"),
+                read(content or EMPTY), words, edits.get(task, NOTHING), read(origins or "[]"),
             )
         )  # fmt: skip
     return found
 
 
-def said_of(stage: Stage) -> tuple[dict[int, list[Said]], dict[int, dict[str, Words]]]:
+def said_of(stage: Stage, read: Callable) -> tuple[dict[int, list[Said]], dict[int, dict[str, Words]]]:
     """By task: what counts, in the order of giving; and the words of every edit by identity and role."""
     said, edits = defaultdict(list), defaultdict(dict)
-    for task, judgment, annotator, label, content, counts in fetch(SAID, stage=stage.pk):
-        answer = Answer(label, json.loads(content))
-        edits[task][f"{EDIT}{judgment}"] = answer.texts
+    for task, judgment, annotator, label, content, counts in fetch(SAID, stage=stage.pk, edited=EDITED):
+        answer = Answer(label, read(content))
+        if is_edit(label):
+            edits[task][f"{EDIT}{judgment}"] = answer.texts
         if counts:
             said[task].append(Said(annotator, answer))
     return said, edits

@@ -3,7 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import count
 
 from annotation.decisions import CONFIRM_CAP
@@ -21,7 +21,7 @@ CONFIRMED = (
     "one annotator is enough for words taken as they are and for a rejection; an edit goes to another annotator, and "
     "the first verdict that two share stands; after {} judgments without one an adjudicator decides"
 )
-FATES = ("accepted", "edited", "rejected")  # of texts that annotators could change
+FATES = ("accepted", "edited", "rejected", "could not be judged")  # of texts that annotators could change
 OF_STAGE = (
     "name", "position", "protocol", "state", "strategy", "overlap", "cap", "tie_rule", "takes", "carries", "promotion",
     "sample", "stratify", "sample_each", "apart_from", "batch_size", "agreement_items", "agreement_overlap", "quota",
@@ -75,7 +75,7 @@ def settings_of(stage: Stage) -> dict:
         "drops": dict(protocol.drops),
         "confirms": confirms(protocol),
         "confirm_cap": (stage.cap or CONFIRM_CAP) if confirms(protocol) else None,
-        "guidelines": {one.code: one.words for one in (protocol.form.guidelines if protocol.form else ())},
+        "guidelines": [asdict(one) for one in (protocol.form.guidelines if protocol.form else ())],
         "alike": protocol.alike,
         "views": list(protocol.projections),
         "decision_rule": describe(stage),

@@ -1,7 +1,7 @@
 """The kept items as a table in the columns of the benchmark's format, and in the source's own layout."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,9 +13,10 @@ from annotation.rows import fetch
 from benchmarks import sources
 from benchmarks.formats.base import SPLIT
 from benchmarks.formats.registry import FORMATS
-from benchmarks.models import Benchmark, Item, ItemImage
+from benchmarks.models import Benchmark, Item, ItemImage, Role
 from benchmarks.records import ItemRecord
 
+NEGATIVE = "image:negative"  # of a column
 SOURCE = "source"  # the folder of the source's own layout
 
 # What kinds of values a field of `meta` has.
@@ -67,9 +68,13 @@ def _has_image(row: Mapping[str, object], column: Column) -> bool:
 
 
 def columns_of(benchmark: Benchmark) -> list[Column]:
-    """Those of the format that its first import came in."""
+    """Those of the format that its first import came in, and the negative image where items have got one since."""
     found = FORMATS.get(benchmark.source)
-    return [_column(benchmark, *named) for named in (found.split if found else SPLIT).items()]
+    split = dict(found.split if found else SPLIT)
+    uses = ItemImage.objects.filter(item__benchmark=benchmark, role__in=[Role.NEGATIVE, Role.CANDIDATE])
+    if NEGATIVE not in split.values() and uses.exists():
+        split["negative_image"] = NEGATIVE
+    return [_column(benchmark, *named) for named in split.items()]
 
 
 def _column(benchmark: Benchmark, name: str, part: str) -> Column:
@@ -106,7 +111,7 @@ def _embedded(use: ItemImage | None) -> dict | None:
         return {"bytes": file.read(), "path": f"{use.image.sha256}.{EXTENSIONS[use.image.format]}"}
 
 
-def write_source(benchmark: Benchmark, records: Iterator[ItemRecord], folder: Path) -> str:
+def write_source(benchmark: Benchmark, records: Sequence[ItemRecord], folder: Path) -> str:
     """The records in the files of the benchmark's own format, below `source/`; else returns why there are none."""
     try:
         format = sources.format_of(benchmark)

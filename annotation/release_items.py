@@ -10,7 +10,7 @@ from annotation import funnel, promotion
 from annotation.decisions import DROPPED, KEPT, is_edit
 from annotation.edits import Edits, named, told
 from annotation.models import Stage, Study
-from annotation.protocols.base import Carried, carried_texts
+from annotation.protocols.base import CANNOT_JUDGE, Carried, carried_texts
 from annotation.release_texts import edited_roles
 from annotation.rows import fetch
 from benchmarks import queries
@@ -71,24 +71,21 @@ class Split:
         }
 
     def written(self, stage: Stage) -> Counter:
-        """What a stage whose protocol lets people change words made of its tasks: accepted, edited, rejected, open."""
+        """What a stage whose protocol lets people change words made of its tasks, by `_fate`; nothing of another."""
         decisions = [row for rows in self.decided.values() for row in rows if row["stage"] == stage.name]
         return Counter(_fate(row) for row in decisions) if edited_roles(stage) else Counter()
 
     def not_suitable(self, stage: Stage) -> list[dict]:
         """Items that the stage would have asked about and could not, since they lack something."""
-        told = set(self.walk.unsuited.get(stage.pk, ())) - set(self.walk.found.get(stage.pk, ()))
-        return list(self.items.filter(pk__in=told).values("position", "type", "subtype", item=F("key")))
+        lacking = set(self.walk.unsuited.get(stage.pk, ())) - set(self.walk.found.get(stage.pk, ()))
+        return list(self.items.filter(pk__in=lacking).values("position", "type", "subtype", item=F("key")))
 
     def read(self) -> Iterator[Item]:
         """In the order of the benchmark, each with its captions and images."""
         return queries.with_material(self.items).iterator(chunk_size=BATCH)
 
-    def kept(self) -> Iterator[ItemRecord]:
-        """The kept items with the words that stand in the end."""
-        return (self.record(item) for item in self.read() if self.fates[item.pk].state == KEPT)
-
     def record(self, item: Item) -> ItemRecord:
+        """With the words that stand in the end."""
         return queries.record_of(item).with_captions(self._texts(item))
 
     def _texts(self, item: Item) -> dict[str, str]:
@@ -134,13 +131,14 @@ class Split:
         """An item with what each stage said of it, down to the hash of every image."""
         fate, negative = self.fates[item.pk], self.negative(item)
         uses = sorted(item.item_images.all(), key=lambda use: (use.role, use.position))
-        dropped = {} if fate.state == "kept" else {"stage": fate.stage.name, "reason": fate.reason}
+        there = negative if negative in {use.key for use in uses} else None
+        dropped = {} if fate.state == KEPT else {"stage": fate.stage.name, "reason": fate.reason}
         return {
             "id": item.key,
             "position": item.position,
             "type": item.type,
             "subtype": item.subtype,
-            **(dropped or {"stage": fate.stage.name if fate.stage else None, "negative_image": negative}),
+            **(dropped or {"stage": fate.stage.name if fate.stage else None, "negative_image": there}),
             "decisions": self.decided[item.pk],
             "captions": self.captions(item),
             "images": [_image(use, negative) for use in uses],
@@ -149,8 +147,11 @@ class Split:
 
 
 def _fate(row: dict) -> str:
+    """What became of a task's words."""
     if row["state"] == KEPT:
         return "edited" if is_edit(row["outcome"] or "") else "accepted"
+    if row["outcome"] == CANNOT_JUDGE:
+        return "could not be judged"
     return "rejected" if row["state"] == DROPPED else "open"
 
 

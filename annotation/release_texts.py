@@ -32,8 +32,8 @@ WITH given AS (
   SELECT NULL, task_id, NULL, NULL, NULL, true, false, decided_at, content FROM annotation_outcome
   WHERE by = 'adjudicator'
 )
-SELECT stage.name, item.key, item.position, task.question, task.round, task.kind, written.annotator, written.screen,
-       written.revision, written.counted, written.back, written.created_at,
+SELECT stage.name, item.key, item.position, task.question, task.round, task.kind, task.live, written.annotator,
+       written.screen, written.revision, written.counted, written.back, written.created_at,
        written.id, written.content, task.carried, {CAPTIONS}
 FROM written JOIN annotation_task task ON task.id = written.task_id
 JOIN annotation_stage stage ON stage.id = task.stage_id JOIN benchmarks_item item ON item.id = task.item_id
@@ -42,8 +42,8 @@ ORDER BY stage.position, item.position, item.key, task.question, task.round, tas
          written.screen, written.revision
 """
 OF_TEXT = (
-    "stage", "item", "position", "question", "round", "kind", "annotator", "screen", "revision", "counted",
-    "withdrawn", "created_at",
+    "stage", "item", "position", "question", "round", "kind", "live", "annotator", "screen", "revision",
+    "counted", "withdrawn", "created_at",
 )  # fmt: skip
 
 

@@ -21,6 +21,7 @@ from annotation.models import Stage, Study
 from annotation.release_files import files_below
 from annotation.release_items import Split
 from benchmarks import events, sources
+from benchmarks.records import ItemRecord
 
 MADE_BY = "Winnow"
 Step = Callable[[int, int], None]  # items done, items in all
@@ -88,8 +89,9 @@ def _write(study: Study, folder: Path, step: Step) -> dict:
     stages = list(study.stages.select_related("study__benchmark", "source", "after").order_by("position"))
     whole, found, edits = funnel(study), [study_figures(stage) for stage in stages], edits_of(stages)
     split = Split(study, stages, edits)
-    rows = _write_items(split, study, folder, step) | _write_rows(study, stages, edits, folder)
-    no_source = release_data.write_source(study.benchmark, split.kept(), folder)
+    rows, kept = _write_items(split, study, folder, step)
+    rows |= _write_rows(study, stages, edits, folder)
+    no_source = release_data.write_source(study.benchmark, kept, folder)
     release_files.write_json(folder / "figures.json", _figures(study, whole, found))
     _write_card(study, split, whole, folder, no_source)
     told = [{**release_cards.settings_of(stage), "not_suitable": split.not_suitable(stage)} for stage in stages]
@@ -98,23 +100,26 @@ def _write(study: Study, folder: Path, step: Step) -> dict:
     return manifest
 
 
-def _write_items(split: Split, study: Study, folder: Path, step: Step) -> dict[str, int]:
+def _write_items(split: Split, study: Study, folder: Path, step: Step) -> tuple[dict[str, int], list[ItemRecord]]:
+    """Returns the rows of each file, and the kept items with the words that stand in the end."""
     files = {
         KEPT: release_files.LinesFile(folder / "items.jsonl"),
         DROPPED: release_files.LinesFile(folder / "dropped.jsonl"),
     }
-    data = release_data.DataFile(folder / "data.parquet", study.benchmark)
+    data, kept = release_data.DataFile(folder / "data.parquet", study.benchmark), []
     total = split.items.count()
     for done, item in enumerate(split.read(), 1):
         fate = split.fates[item.pk]
         if fate.state in files:
             files[fate.state].add(split.line(item))
         if fate.state == KEPT:
-            data.add_item(item, split.record(item), split.negative(item))
+            kept.append(split.record(item))
+            data.add_item(item, kept[-1], split.negative(item))
         step(done, total)
     for file in (data, *files.values()):
         file.close()
-    return {"data.parquet": data.count, "items.jsonl": files[KEPT].count, "dropped.jsonl": files[DROPPED].count}
+    rows = {"data.parquet": data.count, "items.jsonl": files[KEPT].count, "dropped.jsonl": files[DROPPED].count}
+    return rows, kept
 
 
 def _write_rows(study: Study, stages: Sequence[Stage], edits: Edits, folder: Path) -> dict[str, int]:

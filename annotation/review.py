@@ -17,7 +17,8 @@ from benchmarks.models import Image, Item
 
 # Disagreement on the kind of answer stands before that on which image, with an option before without; newest first.
 DISAGREEING = f"""
-SELECT task.id, task.item_id, task.shows, task.carried, array_agg(judgment.answer ORDER BY annotator.number),
+SELECT task.id, task.item_id, task.shows, task.options, task.carried,
+       array_agg(judgment.answer ORDER BY annotator.number),
        array_agg(judgment.content::text ORDER BY annotator.number),
        array_agg(annotator.number ORDER BY annotator.number),
        count(DISTINCT CASE WHEN %(alike)s AND judgment.answer <> ALL(%(fixed)s) THEN '' ELSE {SAME} END) > 1 AS kinds
@@ -92,11 +93,12 @@ def as_seen(stage: Stage, rows: Sequence[Sequence]) -> list[Seen]:
     protocol = PROTOCOLS[stage.protocol]
     items = queries.with_material(Item.objects.all()).in_bulk([row[1] for row in rows])
     found = []
-    for task, item, shows, carried, labels, contents, people, kinds in rows:
+    for task, item, shows, options, carried, labels, contents, people, kinds in rows:
         there = parts(items[item], json.loads(carried))
         given = [Answer(label, json.loads(content)) for label, content in zip(labels, contents, strict=True)]
         sides, worded = _sides(protocol, there, given, people), protocol.form is not None
-        found.append(Seen(task, items[item], _those(there, shows), sides, kinds, worded))
+        named = options if worded and protocol.measures else []  # such answers say the roles, not the words
+        found.append(Seen(task, items[item], _those(there, [*shows, *named]), sides, kinds, worded))
     return found
 
 

@@ -9,6 +9,7 @@ from django.template import loader
 from django.utils.safestring import SafeString
 
 from annotation import material
+from annotation.decisions import EDIT
 from annotation.material import Part
 from annotation.models import Lease, Stage
 from annotation.protocols.base import Choice, Form, Protocol, role_of
@@ -85,7 +86,7 @@ def _screen(lease: Lease, protocol: Protocol, parts: Mapping[str, Part]) -> Scre
 def _with_form(lease: Lease, form: Form, parts: Mapping[str, Part]) -> dict:
     """What a screen needs whose answer is more than a pick: words by role, and what somebody else edited."""
     texts = {identity: parts[identity]["text"] for identity in lease.task.shows if "text" in parts[identity]}
-    edited = [place for place, identity in enumerate(lease.shown, 1) if identity in lease.task.proposals]
+    edited = [place for place, identity in enumerate(lease.shown, 1) if identity.startswith(EDIT)]
     return {"form": form, "texts": {role_of(identity): text for identity, text in texts.items()}, "edited": edited}
 
 

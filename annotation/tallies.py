@@ -11,7 +11,7 @@ from statistics import median
 from typing import NamedTuple
 
 from annotation import agreement, signs
-from annotation.decisions import CONFIRM_CAP, DROPPED, KEPT, Decision, confirm, content_of, decide
+from annotation.decisions import CONFIRM_CAP, DROPPED, EDITED, KEPT, Decision, confirm, content_of, decide, is_edit
 from annotation.protocols.base import CANNOT_JUDGE, Answer, Protocol
 from annotation.pseudonyms import pseudonym
 from annotation.signs import Sign
@@ -97,8 +97,10 @@ class Rule(NamedTuple):
         )
 
     def views(self) -> dict[str, Projection]:
-        """What agreement is computed on, by name: the answer as it is, and the protocol's projections."""
-        return {"answer": lambda answer: answer, **self.protocol.projections}
+        """What agreement is computed on, by name: the answer, and the protocol's projections. Who takes somebody's edit
+        says what its author said.
+        """
+        return {"answer": lambda answer: EDITED if is_edit(answer) else answer, **self.protocol.projections}
 
 
 def moment(at: int | None) -> str | None:

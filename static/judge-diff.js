@@ -29,14 +29,16 @@ export function diff(before, after) {
 
 const TAGS = { gone: "del", new: "ins" };
 
-// `kinds` are those that are shown.
+// `kinds` are those that are shown. Two marks side by side are kept apart.
 export function mark(node, parts, kinds = ["same", "gone", "new"]) {
-  const marked = parts.filter(([kind]) => kinds.includes(kind)).flatMap(([kind, words]) => {
+  const those = parts.filter(([kind]) => kinds.includes(kind));
+  const marked = those.flatMap(([kind, words], place) => {
     const text = words.join("");
     if (kind === "same") return [text];
     const element = document.createElement(TAGS[kind]);
     element.textContent = text.trim();
-    return [text.match(/^\s*/)[0] || " ", element];
+    const apart = place && those[place - 1][0] !== "same" ? " " : "";
+    return [text.match(/^\s*/)[0] || apart, element];
   });
   node.replaceChildren(...marked);
 }

@@ -1,5 +1,6 @@
-// Dragging with the mouse, a finger or a pen. `what(target)` is the thing that is taken there, if any; `over(x, y)` hears
-// where it is, and nothing once it is let go; `drop(thing, x, y)` where it was left. Escape puts it back.
+// Dragging up and down with the mouse, a finger or a pen. `what(target)` is the thing that is taken there, if any;
+// `over(x, y)` hears where it is, and nothing once it is let go; `drop(thing, x, y)` where it was left. `release()` puts
+// back what is held.
 
 const FAR = 6; // pixels before a press is a drag
 
@@ -15,11 +16,10 @@ export function drags(area, { what, over, drop }) {
   });
   area.addEventListener("pointermove", (event) => {
     if (!pulls(event)) return;
-    const [x, y] = [event.clientX - held.x, event.clientY - held.y];
-    held.moving ||= Math.hypot(x, y) > FAR;
+    held.moving ||= Math.hypot(event.clientX - held.x, event.clientY - held.y) > FAR;
     if (!held.moving) return;
     held.thing.classList.add("dragged");
-    held.thing.style.translate = `${x}px ${y}px`;
+    held.thing.style.translate = `0 ${event.clientY - held.y}px`;
     over(event.clientX, event.clientY);
   });
   area.addEventListener("pointerup", (event) => {
@@ -28,6 +28,8 @@ export function drags(area, { what, over, drop }) {
     release();
     if (moving) drop(thing, event.clientX, event.clientY);
   });
+  // A finger that drags makes no gesture besides: Chromium would take a tap soon after it for the end of a fling.
+  area.addEventListener("touchmove", (event) => held?.moving && event.preventDefault(), { passive: false });
   for (const type of ["pointercancel", "lostpointercapture"]) area.addEventListener(type, (event) => pulls(event) && release());
 
   function release() {

@@ -5,7 +5,7 @@
 export const kinds = {};
 export const kindOf = (screen) => kinds[screen?.node.dataset.form];
 
-const DRAFT = "winnow-draft:";
+const DRAFT = `winnow-draft:${location.pathname}:`; // of this annotator: another tab may have another study
 const named = (node) => [...node.querySelectorAll("[name]")].filter(({ name, disabled }) => name !== "lease" && !disabled);
 const ticks = ({ type }) => type === "radio" || type === "checkbox";
 
@@ -32,7 +32,7 @@ export function prepare(screen) {
     const draft = storage.getItem(DRAFT + lease);
     if (draft) fill(node, JSON.parse(draft));
   });
-  const keep = () => stored((storage) => storage.setItem(DRAFT + lease, JSON.stringify(fields(node))));
+  const keep = () => screen.sent || stored((storage) => storage.setItem(DRAFT + lease, JSON.stringify(fields(node))));
   for (const type of ["input", "change", "filled"]) node.addEventListener(type, keep);
   kindOf(screen)?.ready(screen);
 }

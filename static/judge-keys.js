@@ -31,7 +31,11 @@ export function onKey(event, actions, screen) {
   };
   const { target, key } = event;
   if (key === "Escape") return act("leave");
-  if (key === "Enter" && (event.ctrlKey || event.metaKey) && target.closest?.("#place")) return act("submit");
+  if (key === "Enter" && (event.ctrlKey || event.metaKey)) {
+    const send = target.closest?.(".sheet")?.querySelector("[type=submit], button:not([type])");
+    if (send) return event.preventDefault(), event.repeat || send.click();
+    if (target.closest?.("#place")) return act("submit");
+  }
   if (target.closest?.(TYPING) || document.querySelector("details[open]")) return;
   const undo = (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey && key.toLowerCase() === "z";
   if (undo) return act("undo");

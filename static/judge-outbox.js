@@ -2,11 +2,13 @@
 // the server has said that it is kept; it survives a lost connection, a reload and a closed tab (localStorage).
 
 const DELAYS = [1, 2, 4, 8, 15, 30]; // seconds between tries
+const OUTLIVES = 60_000; // bytes: a browser refuses to send more than 64 KiB that is to outlive its page
 
 export const post = (url, fields, options = {}) => {
   const body = new URLSearchParams();
   for (const [name, value] of Object.entries(fields)) for (const one of [value].flat()) body.append(name, one);
-  return read(fetch(url, { method: "POST", body, headers: { Accept: "application/json" }, ...limits(), ...options }));
+  const keepalive = Boolean(options.keepalive) && String(body).length < OUTLIVES;
+  return read(fetch(url, { method: "POST", body, headers: { Accept: "application/json" }, ...limits(), ...options, keepalive }));
 };
 
 export const get = (url) => read(fetch(url, { headers: { Accept: "application/json" }, ...limits() }));

@@ -25,15 +25,18 @@ function ready({ node }) {
     over: (x, y) => $$(node, ".step").forEach((step) => step.classList.toggle("over", step === stepAt(node, x, y))),
     drop(card, x, y) {
       const step = stepAt(node, x, y);
-      if (step) put(card, step.dataset.step);
+      if (!step) return;
+      put(card, step.dataset.step);
+      mark(node, open(node, card) ?? card);
     },
   }));
   node.addEventListener("change", () => tell(node));
   node.addEventListener("filled", () => start(node));
-  node.addEventListener("focusin", ({ target }) => markAt(node, target));
+  for (const type of ["pointerdown", "focusin"]) node.addEventListener(type, ({ target }) => markAt(node, target));
   node.addEventListener("click", ({ target, detail }) => {
-    markAt(node, target);
-    if (detail && target.matches("input")) node.querySelector("h1").focus({ preventScroll: true }); // arrows mark again
+    if (!detail || !target.matches("input")) return; // the arrow keys' own
+    node.querySelector("h1").focus({ preventScroll: true }); // where arrow keys mark
+    mark(node, open(node, target.closest(".rank-option")) ?? marked(node));
   });
   start(node);
 }
@@ -108,14 +111,20 @@ function key(event, { node }) {
   return go(node, all[(all.indexOf(marked(node)) + by + all.length) % all.length]);
 }
 
-// The marked sentence goes onto a step, and the next that has none is marked, or the next.
+// The marked sentence goes onto a step, and the next that is on none is marked, or the next.
 function take(node, step) {
   const card = marked(node);
   put(card, step);
-  const all = cards(node);
-  const after = [...all.slice(all.indexOf(card) + 1), ...all];
-  return go(node, after.find((one) => !stepOf(one)) ?? after[0]);
+  return go(node, open(node, card) ?? after(node, card)[0]);
 }
+
+function after(node, card) {
+  const all = cards(node);
+  return [...all.slice(all.indexOf(card) + 1), ...all];
+}
+
+// The next after it that is on no step.
+const open = (node, card) => after(node, card).find((one) => !stepOf(one));
 
 function lacks({ node }) {
   const [first] = unplaced(node);

@@ -34,6 +34,7 @@ export function submit(answer = shown() && answerOf(shown()), reason = "") {
   clock.answered();
   outbox.add({ key: newKey(), at: Date.now(), lease: screen.lease, answer, reason, active, elapsed, edit });
   screen.answer = answer;
+  screen.sent = true; // a field that loses the focus later is no draft any more
   forget(screen.lease);
   if (edit) present();
   else {
@@ -91,6 +92,7 @@ function again(screen) {
   now.queue = now.queue.filter((one) => one.lease !== screen.lease);
   if (current && current.lease !== screen.lease) now.queue.unshift(current);
   now.current = screen;
+  screen.sent = false;
   restore(screen);
   paint(screen);
   say(TAKEN_BACK);

@@ -91,11 +91,14 @@ function use(node, place) {
   return true;
 }
 
+// Of what is dropped, a line that is broken stays so: all others hold.
 function allHold(node) {
-  $(node, "[name=drop]").checked = false;
+  const broken = $(node, "[name=drop]").checked ? $$(node, "[value=broken]:checked") : [];
+  if (!broken.length) $(node, "[name=drop]").checked = false;
   for (const line of $$(node, ".line")) $(line, "[value=holds]").checked = true;
-  set($(node, ".line [value=holds]"));
-  say("All lines hold", true);
+  for (const radio of broken) radio.checked = true;
+  set($(node, ".line input:checked"));
+  say(broken.length ? "All other lines hold" : "All lines hold", true);
   return true;
 }
 
@@ -116,11 +119,13 @@ function turn(line) {
 
 function lacks({ node }) {
   const said = lines(node);
-  if (said.includes("")) return "Say of every line whether it holds (A: all hold).";
   const broken = said.includes("broken");
-  if ($(node, "[name=drop]").checked) return broken ? "" : "Mark what does not hold before you drop them.";
+  const dropped = $(node, "[name=drop]").checked;
+  if (dropped && !broken) return "Mark what does not hold before you drop them.";
+  if (said.includes("")) return `Say of every ${dropped ? "other " : ""}line whether it holds (A: all hold).`;
+  if (dropped) return "";
   const stand = sentences(node);
-  const wrong = stand.map(({ field, called, changed }) => (changed ? unfit(field.value, called) : "")).find(Boolean);
+  const wrong = stand.map(({ field, called, base }) => (one(field.value) === base ? "" : unfit(field.value, called))).find(Boolean);
   if (wrong) return wrong;
   if (new Set(stand.map(({ field }) => one(field.value))).size < 3) return "Two of the sentences are the same words. Change one of them, or drop them.";
   return broken ? "A line does not hold. Mend the sentences until it does, or drop them (D)." : "";

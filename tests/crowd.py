@@ -42,11 +42,12 @@ def benchmark(items: int = 12, candidates: int = 4) -> Benchmark:
         for number in range(candidates + 1)
     )
     places = [("positive", 0), *(("candidate", number) for number in range(candidates))]
-    ItemImage.objects.bulk_create(
+    used = [
         ItemImage(item=row, image=image, role=role, position=number, source_name=f"{row.key}/{role}{number}.jpg")
         for row in rows
         for (role, number), image in zip(places, shared, strict=True)
-    )
+    ]
+    ItemImage.objects.bulk_create(used, batch_size=3000)
     return made
 
 
@@ -151,7 +152,7 @@ class Shift:
 
     def save(self, stage: Stage) -> None:
         Lease.objects.bulk_create(self.leases, batch_size=5000)
-        Judgment.objects.bulk_create(self.judgments, batch_size=4000)
+        Judgment.objects.bulk_create(self.judgments, batch_size=3000)
         Flag.objects.bulk_create(self.flags)
         rows = [(slot.pk, slot.annotator_id, slot.judgment.pk) for slot in self.slots]
         with connection.cursor() as cursor:

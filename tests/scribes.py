@@ -9,18 +9,21 @@ import zipfile
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from annotation import judging, promotion
+from django.db import connection, transaction
+
+from annotation import adjudication, judging, outcomes
 from annotation.material import texts_of
-from annotation.models import Annotator, Lease, Outcome, Stage, Study, Task
+from annotation.models import Annotator, Judgment, Lease, Slot, Stage, Study, Task
 from annotation.plans import StagePlan
 from annotation.protocols.registry import PROTOCOLS
 from benchmarks.models import Benchmark, Caption
-from tests import crew, make
+from tests import crew, crowd, make
 from tests.benchmarks import importing
 
 Fields = dict[str, str]  # what a screen sends
 Says = Callable[[Lease, dict[str, str]], Fields]  # the screen and the words behind its identities → its fields
 
+MANY = 4000  # rows written at a time
 ROW = "{0}.jpg\tA cat is in basket {0}.\tBasket {0} holds a cat.\tA cat is beside basket {0}."
 HEADER = "filename\tcaption\tsecond positive\tnegative_caption"
 
@@ -89,12 +92,13 @@ def undo(person: Annotator) -> Lease:
     return judging.undo(annotator=person, key=uuid.uuid4())
 
 
-def adjudicate(task: Task, texts: dict[str, str], made_of: dict[str, str]) -> None:
-    """These words, whoever wrote what."""
-    content = {"texts": texts, "from": made_of}
-    found = {"state": "kept", "outcome": "edited", "content": content, "reason": "", "by": "adjudicator", "note": "So."}
-    Outcome.objects.update_or_create(task=task, defaults=found)
-    promotion.follow(task.stage, task.item_id)
+def adjudicate(task: Task, texts: dict[str, str]) -> None:
+    """An adjudicator's own words, by role."""
+    said = adjudication.own_words(task, task.stage, texts)
+    adjudication.decide(
+        task=task, by="user:1", seen=adjudication.seen(task), note="It says the same.", answer=said.label,
+        content=said.content,
+    )  # fmt: skip
 
 
 def in_order(person: Annotator, stage: Stage, items: Sequence[int], said: Says) -> None:
@@ -106,12 +110,35 @@ def in_order(person: Annotator, stage: Stage, items: Sequence[int], said: Says) 
 
 
 def made_up(lease: Lease, stage: Stage, dice: random.Random) -> Fields:
-    """Half of those who meet an edit agree with it."""
-    if lease.task.proposals and dice.random() < 0.5:
+    """Two in three who meet an edit agree with it."""
+    if lease.task.proposals and dice.random() < 2 / 3:
         return takes_edit(lease, {})
     if dice.random() < 0.05:
         return {"answer": "cannot_judge", "reason": "I do not know the word."}
     return PROTOCOLS[stage.protocol].form.made_up(dice, lease.shown, texts_of(lease.task, lease.shown))
+
+
+def keep_all(stage: Stage, person: Annotator, label: str, content: Callable[[int], dict] = lambda item: {}) -> None:
+    """Answer everything that is left with one label, written in bulk: for studies at full size. `content` of an item's
+    answer, by its id.
+    """
+    read = stage.instructions.latest("version")
+    slots = list(Slot.objects.filter(stage=stage, judgment=None, live=True).select_related("task"))
+    leases = Lease.objects.bulk_create(
+        (Lease(slot=slot, task=slot.task, annotator=person, state="judged", shown=slot.task.options) for slot in slots),
+        batch_size=MANY,
+    )
+    common = {"instructions": read, "answer": label, "digest": "0" * 64}
+    judgments = Judgment.objects.bulk_create(
+        (Judgment(lease=lease, key=uuid.uuid4(), content=content(lease.task.item_id), **common) for lease in leases),
+        batch_size=MANY,
+    )
+    columns = [[slot.pk for slot in slots], [person.pk] * len(slots), [judgment.pk for judgment in judgments]]
+    with connection.cursor() as cursor:
+        cursor.execute(crowd.FILL, columns)
+    with transaction.atomic():
+        for slot in slots:
+            outcomes.settle(slot.task, stage)
 
 
 # Benchmarks
@@ -144,6 +171,38 @@ def visla_study(folder: Path, rows: int = 6, **settings) -> Study:
         StagePlan("visla-triplet", name="triplet", source="paraphrase", apart_from=[], settings={"overlap": 1}),
     ]
     return make.study(benchmark=visla(folder, rows), stages=stages)
+
+
+def hard_positives(folder: Path, rows: int = 6) -> Benchmark:
+    """Both of the source's folders, each with a list of relations and one of attributes."""
+    names = [f"data/{number}.jpg" for number in range(rows)]
+    for side, word in (("original", "in"), ("hard_positive", "inside")):
+        for part in ("relations", "attributes"):
+            found = [(str(number), f"cat {word} {part} {number}", name) for number, name in enumerate(names)]
+            _json(folder / side / f"vl_checklist_{part}.json", [hard_row(*one) for one in found])
+    return imported(folder, "hard-positives", importing.archive(folder.parent, names))
+
+
+def hard_row(image: str, caption: str, path: str) -> dict[str, str]:
+    return {"image_id": image, "true_caption": caption, "false_caption": f"cat under {image}", "image_path": path}
+
+
+def two_origins(folder: Path, rows: int = 6) -> Benchmark:
+    """SugarCrepe's rows twice, with other negatives; two of its subsets."""
+    for side in ("first", "second"):
+        for subset in ("swap_obj", "add_att"):
+            found = {str(number): sugar_row(number, f"A {side} cat.") for number in range(rows)}
+            _json(folder / side / f"{subset}.json", found)
+    return imported(folder, "sugarcrepe-compare", importing.archive(folder.parent, ["0.jpg", "1.jpg", "2.jpg"]))
+
+
+def sugar_row(number: int, negative: str) -> dict[str, str]:
+    return {"filename": f"{number % 3}.jpg", "caption": f"A cat, {number}.", "negative_caption": negative}
+
+
+def _json(path: Path, content: object) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(content), encoding="utf-8")
 
 
 def one_picture(folder: Path, names: Iterable[str]) -> Path:

@@ -1,47 +1,50 @@
-"""Studies of the protocols that ask about sentences, with or without a picture: an item's captions given as words."""
+"""Screens on which sentences are ranked or compared, with somebody in front of them; and the released rows for them."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from annotation.models import Annotator
-from benchmarks.models import Benchmark, Caption
-from tests import make, pictures
+from tests import make, pictures, worded
 
-RANKED = ("A dog on a red sofa.", "A hound on a red sofa.", "A dog under a red sofa.")
-COMPARED = ("A man rides a horse.", "A horse rides a man.", "A man not rides a horse.")
-
-
-def of(roles: Sequence[str], rows: Sequence[Sequence[str]], candidates: int = 0) -> Benchmark:
-    """A benchmark with an item for each row, whose words have these roles."""
-    made = make.benchmark(len(rows), candidates=candidates)
-    Caption.objects.filter(item__benchmark=made).delete()
-    for item, row in zip(made.items.order_by("position"), rows, strict=True):
-        for place, (role, text) in enumerate(zip(roles, row, strict=True)):
-            Caption.objects.create(item=item, role=role, position=roles[:place].count(role), text=text)
-    return made
+Words = Mapping[str, Sequence[str]]  # role → captions of an item
+RANKED = {
+    "positive": ["A dog on a red sofa."],
+    "second_positive": ["A hound on a red sofa."],
+    "negative": ["A dog under a red sofa."],
+}
+COMPARED = {"positive": ["A man rides a horse."], "negative": ["A horse rides a man.", "A man not rides a horse."]}
 
 
-def ranking(items: int = 3, rows: Sequence[Sequence[str]] = (), shape=(640, 427), **settings) -> Annotator:
-    """Somebody who may rank these rows: the caption, its hard positive, its hard negative."""
-    benchmark = of(("positive", "second_positive", "negative"), rows or [RANKED] * items)
-    study = make.study(benchmark=benchmark, protocol="hard-positive-rank", **settings)
-    return make.annotator(pictures.paint(study, [pictures.draw(n, *shape) for n in range(len(rows) or items)]))
+def ranking(items: int | Sequence[Words] = 3, **settings) -> Annotator:
+    """Somebody who may rank the captions of so many items, or of these."""
+    return _somebody("hard-positive-rank", [RANKED] * items if isinstance(items, int) else items, settings)
 
 
-def comparing(items: int = 3, rows: Sequence[Sequence[str]] = (), **settings) -> Annotator:
-    """Somebody who may compare the last two of each row."""
-    benchmark = of(("positive", "negative", "negative"), rows or [COMPARED] * items)
-    study = make.study(benchmark=benchmark, protocol="sugarcrepe-compare", **settings)
-    return make.annotator(pictures.paint(study))
+def comparing(items: int | Sequence[Words] = 3, **settings) -> Annotator:
+    """Likewise, to compare two negatives."""
+    return _somebody("sugarcrepe-compare", [COMPARED] * items if isinstance(items, int) else items, settings)
 
 
-def hard_positives(real: Path, count: int) -> list[tuple[str, str, str]]:
-    """The first rows of the released file on relations: the caption, its hard positive, its hard negative."""
-    sides = [
-        json.loads((real / "data/hard_positives" / side / "vl_checklist_relations.json").read_text())[:count]
-        for side in ("original", "hard_positive")
+def _somebody(protocol: str, items: Sequence[Words], settings: dict) -> Annotator:
+    benchmark = make.benchmark(0)
+    for words in items:
+        worded.item(benchmark, words, type="replace", subtype="rel")
+    study = make.study(benchmark=benchmark, protocol=protocol, **settings)
+    return make.annotator(pictures.paint(study, [pictures.draw(number, 640, 427) for number in range(len(items))]))
+
+
+def hard_positives(real: Path, count: int) -> list[Words]:
+    """The first rows of the released relations: each caption with its hard positive and its hard negative."""
+    halves = [
+        json.loads((real / "data/hard_positives" / half / "vl_checklist_relations.json").read_text())[:count]
+        for half in ("original", "hard_positive")
     ]
     return [
-        (one["true_caption"], other["true_caption"], one["false_caption"]) for one, other in zip(*sides, strict=True)
+        {
+            "positive": [one["true_caption"]],
+            "second_positive": [other["true_caption"]],
+            "negative": [one["false_caption"]],
+        }
+        for one, other in zip(*halves, strict=True)
     ]

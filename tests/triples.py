@@ -28,7 +28,7 @@ def real(folder: Path, protocol: str, most: int = 50) -> Study:
     the candidates that the authors saw are not released.
     """
     with (folder / "coco_val2017" / "rows.csv").open(encoding="utf-8", newline="") as rows:
-        found = [row for row in csv.DictReader(rows) if row["set"] == "Generic_VISLA"][:most]
+        found = [row for row in csv.DictReader(rows) if row["set"] == "Generic_VISLA"]
     others = [row["negative_caption" if protocol == "visla-triplet" else "caption"] for row in found]
     items = [
         {
@@ -37,7 +37,7 @@ def real(folder: Path, protocol: str, most: int = 50) -> Study:
             "negative": [row["negative_caption"]],
             "candidate": [others[number - 1], others[number - 2]],
         }
-        for number, row in enumerate(found)
+        for number, row in enumerate(found[:most])
     ]
-    files = [(folder / "coco_val2017" / "images" / row["file"]).read_bytes() for row in found]
+    files = [(folder / "coco_val2017" / "images" / row["file"]).read_bytes() for row in found[:most]]
     return pictures.paint(study(protocol, items, seed=1), files)

@@ -5,7 +5,7 @@ second annotator confirms an edit. Distances are those of benchmarks/metrics/lex
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import fmean, median
 from typing import NamedTuple
 
@@ -20,6 +20,7 @@ from benchmarks.metrics import lexical
 FATES = ("accepted", "edited", "confirmed", "dropped", "to_confirm", "to_adjudicate", "open")
 DOES = ("accepted", "edited", "rejected", "confirms", "cannot_judge")  # what a judgment is
 THEN = ("confirmed", "edited_again", "rejected", "otherwise", "waiting")  # what the next judgment said of an edit
+CAPTIONS = [(role, caption(role)) for role in ROLES]
 WORDS_TO = 10  # the last count of words changed is that many or more
 
 
@@ -65,7 +66,7 @@ def fate(task: Told, rule: Rule) -> str:
 
 def broken(tasks: Sequence[Told], protocol: Protocol) -> list[dict]:
     """Of each guideline, how many judgments say that it does not hold, and how many items were dropped over it."""
-    judgments = Counter(code for task in tasks for answer in task.answers for code in not_held(answer.content))
+    judgments = Counter(code for task in tasks for _, answer in task.said for code in not_held(answer.content))
     dropped = Counter(code for task in tasks if task.state == DROPPED for code in not_held(task.content))
     return [
         {"code": one.code, "words": one.words, "judgments": judgments[one.code], "dropped": dropped[one.code]}
@@ -73,7 +74,7 @@ def broken(tasks: Sequence[Told], protocol: Protocol) -> list[dict]:
     ]
 
 
-def not_held(content) -> list[str]:
+def not_held(content: Mapping[str, object]) -> list[str]:
     return [code for code, holds in content.get("guidelines", {}).items() if not holds]
 
 
@@ -102,12 +103,12 @@ def annotators(tasks: Sequence[Told], protocol: Protocol) -> list[dict]:
 
 def does(task: Told, place: int, protocol: Protocol) -> str:
     """One of `DOES`. To give the words of an edit that stood before is to confirm it, where edits are confirmed."""
-    answer = task.answers[place]
+    answer = task.said[place].answer
     if answer.label == CANNOT_JUDGE:
         return "cannot_judge"
     if protocol.reason(answer.label):
         return "rejected"
-    if protocol.form.confirms and any(same_edit(earlier, answer) for earlier in task.answers[:place]):
+    if protocol.form.confirms and any(same_edit(earlier, answer) for _, earlier in task.said[:place]):
         return "confirms"
     return "edited" if is_edit(answer.label) else "accepted"
 
@@ -116,7 +117,7 @@ def after(task: Told, place: int, protocol: Protocol) -> str:
     """One of `THEN`: what the next judgment makes of the edit. Where there is none, an adjudicator may have decided."""
     if place + 1 == len(task.said):
         return "waiting" if task.state is None else "otherwise"
-    if same_edit(task.answers[place], task.answers[place + 1]):
+    if same_edit(task.said[place].answer, task.said[place + 1].answer):
         return "confirmed"
     return {"edited": "edited_again", "rejected": "rejected"}.get(does(task, place + 1, protocol), "otherwise")
 
@@ -130,7 +131,7 @@ def same_edit(earlier: Answer, later: Answer) -> bool:
 
 def changes(task: Told, protocol: Protocol) -> Iterator[Made]:
     """What its edits put in the place of the item's sentences. To take another's edit is to make none."""
-    for place, answer in enumerate(task.answers):
+    for place, (_, answer) in enumerate(task.said):
         if answer.label == EDITED and does(task, place, protocol) == "edited":
             for role, identity in answer.content.get("from", {}).items():
                 yield Made(role, answer.texts[role], task.words(identity, role))
@@ -181,6 +182,6 @@ def ends(tasks: Iterable[Told]) -> Iterator[tuple[str, ...]]:
     for task in tasks:
         if task.state is not None and task.state != DROPPED:
             written = task.content.get("texts", {})
-            found = tuple(written.get(role) or task.texts.get(caption(role), "") for role in ROLES)
+            found = tuple([written.get(role) or task.texts.get(identity, "") for role, identity in CAPTIONS])
             if all(found):
                 yield found

@@ -16,7 +16,7 @@ def figures(tasks: Sequence[Told], rule: Rule) -> dict:
 
 def holds(tasks: Sequence[Told], codes: Sequence[str]) -> list[dict]:
     """Of each guideline, the judgments that say that it holds, of those that speak of it."""
-    said = [answer.content.get("guidelines", {}) for task in tasks for answer in task.answers]
+    said = [answer.content.get("guidelines", {}) for task in tasks for _, answer in task.said]
     found = {code: [lines[code] for lines in said if code in lines] for code in codes}
     return [
         {"code": code, "holds": sum(one), "n": len(one), "share": ratio(sum(one), len(one))}

@@ -64,6 +64,7 @@ class Form:
     edits: tuple[str, ...] = ()  # the roles whose words can be changed
     guidelines: tuple[Guideline, ...] = ()
     confirms: bool = False  # an edit needs the word of a second annotator (decisions.confirm)
+    zooms: bool = True  # shows a picture that the page's own zoom is for
 
 
 @dataclass(frozen=True, slots=True)

@@ -119,6 +119,7 @@ PROTOCOL = Protocol(
         say=say,
         script="judge-compare.js",
         style="judge-compare.css",
+        zooms=False,
         keys=(
             ("0 T", "answer it with a tie"),
             ("↑ ↓", "mark the other question"),

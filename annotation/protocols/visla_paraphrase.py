@@ -126,8 +126,9 @@ def say(answer: Answer) -> str:
     if answer.label == CANNOT_JUDGE:
         return "cannot judge"
     if answer.label == REJECT:
-        why = [*edits.broken(answer.content["guidelines"], GUIDELINES), answer.content["reason"]]
-        return f"rejected, since this does not hold or was said: {' · '.join(filter(None, why))}"
+        wrong, words = edits.broken(answer.content["guidelines"], GUIDELINES), answer.content["reason"]
+        why = " · ".join(filter(None, [*wrong, words]))
+        return f"rejected, since this does not hold: {why}" if wrong else f"rejected: {why}"
     return f"{'edited to' if answer.label == EDITED else 'picked'} “{answer.texts[MADE]}”"
 
 
@@ -153,6 +154,7 @@ PROTOCOL = Protocol(
         say=say,
         script="judge-edit.js",
         style="judge-edit.css",
+        zooms=False,
         keys=(
             ("E", "edit the sentence that is picked; Enter leaves the field"),
             ("R", "reject them all; again: say why in words"),

@@ -170,7 +170,7 @@ PROTOCOL = Protocol(
         script="judge-edit.js",
         style="judge-edit.css",
         keys=(
-            ("A", "all lines hold"),
+            ("A", "all lines hold; of what is dropped, all lines that are not broken"),
             (" ".join(one.key.upper() for one in GUIDELINES), "the line is broken; again: it holds"),
             ("E", "change sentence A; Tab goes on to B and C, Enter leaves the field"),
             ("1 – 9", "put another sentence in the place of C; 0 puts it back"),

@@ -93,8 +93,9 @@ def _page(request: HttpRequest, stage: Stage, task: Task | None, error: str = ""
     later = following(order, task.pk if task else 0)
     context = {
         "section": "studies", "study": stage.study, "stage": stage, "protocol": PROTOCOLS[stage.protocol],
-        "case": cases.case(task, stage) if task else None, "decided": decided, "waiting": len(order),
+        "case": cases.case(task, stage, request.POST) if task else None, "decided": decided, "waiting": len(order),
         "tally": [] if decided else cases.tally(waiting), "error": error, "note": request.POST.get("note", ""),
+        "picked": request.POST.get("verdict", ""),
         "later": later, "later_url": address(request, stage, next=later) if later else "",
         "gone": task is None and bool(request.GET.get("task")), "stages": stage.study.stages.order_by("position"),
     }  # fmt: skip

@@ -12,6 +12,7 @@ from annotation import access, dashboard, exports, flags, promotion, reckoning, 
 from annotation.forms import InstructionsForm
 from annotation.instructions import blocks
 from annotation.models import Role, Stage, Study
+from annotation.protocols.registry import PROTOCOLS
 from annotation.queries import with_people, with_stages
 from benchmarks import events
 from benchmarks.access import staff_only
@@ -70,6 +71,7 @@ def study_disagreements(request: HttpRequest, pk: int) -> HttpResponse:
     found = review.disagreements(stage, PAGE + 1, (page - 1) * PAGE)
     context = {
         "section": "studies", "study": stage.study, "stage": stage, "disagreements": found[:PAGE],
+        "protocol": PROTOCOLS[stage.protocol],
         "earlier": page - 1, "later": page + 1 if len(found) > PAGE else 0,
     }  # fmt: skip
     return render(request, "studies/disagreements.html", context)

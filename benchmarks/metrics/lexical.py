@@ -10,6 +10,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from statistics import fmean, median
 
@@ -37,6 +38,7 @@ class Likeness:
     overlap: float
 
 
+@lru_cache(maxsize=2**15)  # a page that shows a study under way asks for the same pairs again and again
 def compare(one: str, other: str) -> Likeness:
     """Characters as they stand; words in lower case and without punctuation.
 
@@ -79,6 +81,8 @@ def _pair(found: list[Likeness]) -> dict:
 
 
 def _distribution(values: list[float], starts: tuple[float, ...]) -> dict:
-    counts = Counter(starts[bisect_right(starts, value) - 1] for value in values)
+    counts: Counter[float] = Counter()
+    for value, count in Counter(values).items():
+        counts[starts[bisect_right(starts, value) - 1]] += count
     bins = [{"from": low, "to": high, "count": counts[low]} for low, high in pairwise((*starts, None))]
     return {"mean": fmean(values) if values else None, "median": median(values) if values else None, "bins": bins}

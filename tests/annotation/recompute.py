@@ -57,6 +57,11 @@ def is_right(order: str) -> bool:
 # One stage
 
 
+def mended(answer: str) -> str:
+    """Who takes somebody's edit says what its author said."""
+    return "edited" if answer.startswith("edit-") else answer
+
+
 class Stage:
     """What an export holds of one stage."""
 
@@ -74,7 +79,7 @@ class Stage:
         self.people = [
             (who, seat) for who in read["annotators"] for seat in who["stages"] if seat["stage"] == self.name
         ]
-        self.views = {"answer": str, **{name: self._view(name) for name in settings["views"]}}
+        self.views = {"answer": mended, **{name: self._view(name) for name in settings["views"]}}
 
     def _view(self, name: str):
         """The coarser views, each as docs/measures.md words it."""

@@ -10,7 +10,9 @@ from annotation.models import Judgment, Lease, Outcome, Slot, Task
 from annotation.outcomes import given, rule_of
 from annotation.plans import StagePlan
 from annotation.protocols.base import Answer
+from annotation.protocols.registry import PROTOCOLS
 from annotation.results import results
+from annotation.tallies import Rule
 from tests import make, triples
 
 pytestmark = pytest.mark.django_db
@@ -65,6 +67,12 @@ def test_what_is_taken_as_it_is_needs_nobody_else(world):
     world.says()
     assert world.stands() == ("kept", "only_answer", "In the basket there is a cat.")
     assert world.task.overlap == 1 and world.lease(world.newcomer()) is None
+
+
+def test_an_edit_that_is_taken_is_agreement():
+    edit, taken = Answer("edited"), Answer("edit-17")
+    said = PROTOCOLS["visla-paraphrase"]
+    assert {Rule(said, 1, "drop").views()["answer"](answer.label) for answer in (edit, taken)} == {"edited"}
 
 
 def test_a_rejection_needs_nobody_else(world):

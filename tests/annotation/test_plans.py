@@ -2,8 +2,9 @@
 
 import pytest
 
-from annotation.plans import Assumed, StagePlan, expect, total, whole
+from annotation.plans import NO_CHECKS, Assumed, StagePlan, contradictions, expect, total, whole
 from annotation.presets import PRESETS, SPECIMEN, assumed, changed, single, tasks_an_item
+from annotation.protocols.registry import PROTOCOLS
 
 ASSUMED = Assumed(seconds=12)
 
@@ -107,3 +108,20 @@ def test_one_stage_is_changed_and_the_others_stay():
 
 def test_a_single_question_has_two_judgments_so_that_agreement_can_be_seen():
     assert single("bivlc-choose").stages[0].settings == {"overlap": 2}
+
+
+@pytest.mark.parametrize("given", [
+    {"overlap": 2}, {"agreement_items": 5, "agreement_overlap": 2}, {"strategy": "batches", "batch_size": 4},
+    {"strategy": "everyone"},
+])  # fmt: skip
+def test_where_an_edit_is_confirmed_one_decides_and_a_second_can_be_reached(given):
+    (wrong,) = contradictions(given, form=PROTOCOLS["visla-paraphrase"].form).values()
+    assert wrong.startswith("One annotator decides here, and a second confirms an edit")
+    assert contradictions(given, form=PROTOCOLS["visla-triplet"].form) == {} == contradictions(given)
+
+
+def test_there_are_no_checks_where_an_answer_is_more_than_a_pick():
+    found = {name: contradictions({"check_rate": 0.1}, form=one.form) for name, one in PROTOCOLS.items()}
+    with_forms = [name for name, wrong in found.items() if wrong == {"check_rate": NO_CHECKS}]
+    assert with_forms == [name for name, one in PROTOCOLS.items() if one.form]
+    assert "bivlc-choose" not in with_forms and "hard-positive-rank" in with_forms

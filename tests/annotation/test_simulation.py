@@ -6,7 +6,7 @@ from random import Random
 import pytest
 from django.core.management import CommandError, call_command
 
-from annotation import simulation, training
+from annotation import cases, simulation, training
 from annotation.baseline import baselines
 from annotation.forms_client import FormReader, Unreachable
 from annotation.funnel import funnel
@@ -15,7 +15,7 @@ from annotation.models import Annotator, Attempt, Judgment, Slot, Study, Task
 from annotation.plans import StagePlan
 from annotation.running import running_at
 from benchmarks.models import Event, Item
-from tests import make
+from tests import make, worded
 
 pytestmark = pytest.mark.django_db(transaction=True)
 STEADY = {"skip_rate": 0, "undo_rate": 0}
@@ -202,3 +202,25 @@ def test_the_default_address_is_the_running_winnows(tmp_path, monkeypatch):
     assert running_at(tmp_path) == "http://127.0.0.1:8123"
     (tmp_path / "lock").write_text('{"what": "up", "url": "http://localhost:8500", "pid": 1}')
     assert running_at(tmp_path) == "http://localhost:8500"
+
+
+@pytest.mark.parametrize("protocol", ["visla-triplet", "hard-positive-rank", "sugarcrepe-compare"])
+def test_they_fill_in_answers_that_are_more_than_a_pick(site, protocol):
+    negatives = ["A mat lies on a cat.", "A cat sits on a hat."]
+    texts = {**worded.TEXTS, "second_positive": ["A cat rests on a mat."]}
+    texts["negative"] = negatives if protocol == "sugarcrepe-compare" else negatives[:1]
+    made = worded.study(protocol, items=4, texts=texts)
+    report = run(made, site, annotators=2)
+    assert (report.judgments, report.errors) == (4, [])
+    assert Task.objects.filter(decided=None).count() == 0
+
+
+def test_an_edit_is_confirmed_and_its_words_go_on_to_the_end(site):
+    plans = [StagePlan("visla-paraphrase", "one"), StagePlan("visla-triplet", "two", source="one")]
+    made = worded.study(*plans, items=8)
+    report = run(made, site, annotators=4, undo_rate=0.1, skip_rate=0.05)
+    whole = funnel(made)
+    queue = cases.queue(made.stages.select_related("study").get(position=1))
+    waiting = [task for task, why in queue if why == "awaiting"]
+    assert report.errors == [] and whole["open"] == len(waiting)
+    assert Judgment.objects.filter(answer="edited").exists() and whole["kept"]

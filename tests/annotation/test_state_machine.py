@@ -57,12 +57,15 @@ class Pipeline(RuleBasedStateMachine):
         self.atomic.__enter__()
         with connection.cursor() as cursor:
             cursor.execute("SELECT setseed(0.5)")
-        self.study = make.study(items=4, candidates=2, stages=PLANS)
+        self.study = self.make_study()
         self.people = [make.annotator(self.study) for _ in range(4)]
         self.acknowledged: dict[uuid.UUID, str] = {}
         self.shown: dict[uuid.UUID, list[str]] = {}
         self.sent: list[tuple[Annotator, dict]] = []
         self.once_excluded: set[int] = set()
+
+    def make_study(self):
+        return make.study(items=4, candidates=2, stages=PLANS)
 
     def teardown(self):
         if hasattr(self, "atomic"):
@@ -118,13 +121,16 @@ class Pipeline(RuleBasedStateMachine):
             self.send(number, lease, answer)
 
     def send(self, number: int, lease: Lease, answer: str) -> None:
-        submission = {"token": lease.token, "key": uuid.uuid4(), "shown_answer": answer, "reason": "Because."}
+        submission = {"token": lease.token, "key": uuid.uuid4(), **self.filled_in(lease, answer)}
         try:
             receipt = judging.submit(annotator=self.me(number), **submission)
         except judging.NotOpen:
             return
         self.acknowledged[submission["key"]] = receipt.judgment.answer
         self.sent.append((self.people[number], submission))
+
+    def filled_in(self, lease: Lease, answer: str) -> dict:
+        return {"shown_answer": answer, "reason": "Because."}
 
     @rule(pick=PICK)
     def send_again(self, pick):
@@ -209,15 +215,35 @@ class Pipeline(RuleBasedStateMachine):
     def adjudicate(self, pick, action):
         tasks = list(Task.objects.filter(stage__study=self.study, kind=Kind.JUDGE, live=True).order_by("pk"))
         if tasks:
-            adjudicated(tasks[pick % len(tasks)], action)
+            self.adjudicated(tasks[pick % len(tasks)], action)
+
+    def adjudicated(self, task: Task, action: str) -> None:
+        """The adjudicator's verbs on a task, as far as they are allowed just now."""
+        common = {"task": task, "by": "test", "seen": adjudication.seen(task)}
+        try:
+            if action == "send back":
+                adjudication.send_back(**common, note="Look again.")
+            elif action == "withdraw":
+                adjudication.withdraw(**common)
+            else:
+                decision = {"reason": "flagged"} if action == "flagged" else self.decision(task)
+                adjudication.decide(**common, **decision, note="I looked.")
+        except adjudication.Refused:
+            pass
+
+    def decision(self, task: Task) -> dict:
+        return {"answer": task.options[0]}
 
     # What comes from outside
 
     @rule()
     def import_more(self):
         if self.study.benchmark.items.count() < 8:
-            make.item(self.study.benchmark, candidates=2)
+            self.make_item()
         promotion.take_in(self.study)
+
+    def make_item(self):
+        make.item(self.study.benchmark, candidates=2)
 
     @rule(pick=PICK)
     def import_new_candidates(self, pick):
@@ -241,7 +267,7 @@ class Pipeline(RuleBasedStateMachine):
     def laws(self):
         if not hasattr(self, "study"):
             return
-        Pipeline.steps += 1
+        type(self).steps += 1
         self.check_law_1()
         self.check_law_2()
         self.check_law_4()
@@ -297,7 +323,7 @@ class Pipeline(RuleBasedStateMachine):
             "one more slot": task.stage.name == "first" and task.overlap > 2,
             "adjudicated": outcome is not None and outcome.by == ADJUDICATOR,
         }
-        Pipeline.reached.update(name for name, there in found.items() if there)
+        type(self).reached.update(name for name, there in found.items() if there)
 
     def check_funnel(self):
         first, second, third = self.study.stages.all()
@@ -316,33 +342,21 @@ class Pipeline(RuleBasedStateMachine):
         assert len(one) == kept + len(dropped) + waiting
 
 
-def adjudicated(task: Task, action: str) -> None:
-    """The adjudicator's verbs on a task, as far as they are allowed just now."""
-    seen = adjudication.seen(task)
-    common = {"task": task, "by": "test", "seen": seen}
-    try:
-        if action == "send back":
-            adjudication.send_back(**common, note="Look again.")
-        elif action == "withdraw":
-            adjudication.withdraw(**common)
-        else:
-            decision = {"reason": "flagged"} if action == "flagged" else {"answer": task.options[0]}
-            adjudication.decide(**common, **decision, note="I looked.")
-    except adjudication.Refused:
-        pass
-
-
-@pytest.mark.django_db
-def test_anything_in_any_order():
-    Pipeline.steps = 0
+def run(machine: type[Pipeline], examples: int) -> None:
+    machine.steps = 0
     run_state_machine_as_test(
-        Pipeline,
+        machine,
         settings=settings(
-            max_examples=68, stateful_step_count=80, deadline=None, derandomize=True, database=None,
+            max_examples=examples, stateful_step_count=80, deadline=None, derandomize=True, database=None,
             phases=[Phase.generate],  # tokens and keys are drawn anew each time, so that no example can be made smaller
             suppress_health_check=list(HealthCheck),
         ),
     )  # fmt: skip
+
+
+@pytest.mark.django_db
+def test_anything_in_any_order():
+    run(Pipeline, examples=68)
     assert Pipeline.steps >= WANTED
     wanted = {"settled in first", "settled in second", "settled in third", "no longer live", "a later round"}
     assert wanted | {"one more slot", "adjudicated"} <= set(Pipeline.reached)

@@ -5,11 +5,13 @@ import io
 import json
 import re
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 from django.core.files.storage import default_storage
+from PIL import Image as Picture
 
 from annotation import exports, releases, tasks
 from annotation.models import Judgment, Study
@@ -18,7 +20,11 @@ from annotation.release_data import columns_of
 from benchmarks.formats.registry import FORMATS
 from tests import make, scribes
 from tests.annotation.recompute import differences, figures, recompute
+from tests.annotation.recompute_paper import papers
 from tests.annotation.test_releases import export, lines
+from tests.benchmarks import aro_rows
+from tests.benchmarks.bad_images import saved
+from tests.benchmarks.quartered import quarters
 
 pytestmark = pytest.mark.django_db(transaction=True)
 SECOND, CANDIDATE = "caption-second_positive-0", "caption-candidate-0"
@@ -27,9 +33,9 @@ MENDED = "In basket 0 a cat is to be found."
 
 @pytest.fixture
 def study(tmp_path) -> Study:
-    """Six triplets, worked through by made-up answers."""
-    made = scribes.visla_study(tmp_path / "in", rows=12)
-    scribes.work(made)
+    """Triplets, worked through by made-up answers."""
+    made = scribes.visla_study(tmp_path / "in", rows=16)
+    scribes.work(made, seed=2)
     return made
 
 
@@ -89,16 +95,21 @@ def test_the_split_has_the_columns_of_its_format_and_loads(study, tmp_path, monk
     ],
 )
 def test_a_field_of_meta_is_a_column_of_its_kind(monkeypatch, values, kind, cells):
-    from dataclasses import replace
-
     monkeypatch.setitem(FORMATS, "jsonl", replace(FORMATS["jsonl"], split={"it": "meta:it"}))
-    made = make.benchmark(2)
+    made = make.benchmark(2, candidates=0)
     for item, value in zip(made.items.order_by("position"), values, strict=True):
         item.meta = {"it": value}
         item.save()
     (column,) = columns_of(made)
     items = made.items.order_by("position")
     assert (str(column.kind), [column.cell(item, None, {}) for item in items]) == (kind, cells)
+
+
+def test_a_negative_image_that_came_later_is_a_column(tmp_path):
+    made = make.benchmark(1, candidates=2, source="sugarcrepe")
+    assert [column.name for column in columns_of(made)] == [*FORMATS["sugarcrepe"].split, "negative_image"]
+    made.items.get().item_images.exclude(role="positive").delete()
+    assert [column.name for column in columns_of(made)] == list(FORMATS["sugarcrepe"].split)
 
 
 # Words, and where they are from
@@ -172,10 +183,10 @@ def test_an_edit_of_an_edit_names_it(paraphrase, tmp_path):
 
 def test_an_adjudicators_words_are_theirs_without_a_name(paraphrase, tmp_path):
     judged(paraphrase, scribes.rejects)
-    scribes.adjudicate(paraphrase.stages.get().tasks.get(), {"second_positive": MENDED}, {"second_positive": CANDIDATE})
+    scribes.adjudicate(paraphrase.stages.get().tasks.get(), {"second_positive": MENDED})
     export(paraphrase, tmp_path / "out")
     row = only(tmp_path / "out", "texts.jsonl")
-    assert (row["by"], row["annotator"], row["text"], row["made_of"]) == ("adjudicator", None, MENDED, CANDIDATE)
+    assert (row["by"], row["annotator"], row["text"], row["made_of"]) == ("adjudicator", None, MENDED, SECOND)
     assert only(tmp_path / "out", "adjudications.jsonl")["content"]["texts"] == {"second_positive": MENDED}
     assert caption(tmp_path / "out", "second_positive")["text"] == MENDED
 
@@ -237,6 +248,23 @@ def test_a_format_without_a_writer_says_why_it_has_no_source(tmp_path):
     assert "There is no `source/`" in card(tmp_path) and "came as jsonl" in card(tmp_path)
 
 
+def test_aros_crop_is_the_image_and_its_box_stays_in_the_source(tmp_path):
+    rows = [aro_rows.relation(number, box) for number, box in enumerate(aro_rows.QUARTERS.values())]
+    with zipfile.ZipFile(tmp_path / "images.zip", "w") as packed:
+        packed.writestr("a.png", saved(quarters(), "PNG"))
+    made = scribes.imported(aro_rows.listed(tmp_path / "in", rows), "aro", tmp_path / "images.zip")
+    asked = make.study(benchmark=made, stages=[StagePlan("verify", name="verify", settings={"overlap": 1})])
+    for answer in ("yes", "no", "yes", "yes"):
+        make.judgment(make.annotator(asked), asked.stages.get(), answer)
+    export(asked, tmp_path / "out")
+    kept = lines(tmp_path / "out/items.jsonl")
+    (file,) = (tmp_path / "out/source").iterdir()
+    assert json.loads(file.read_bytes()) == [rows[item["position"]] for item in kept] and len(kept) == 3
+    for item, row in zip(kept, pq.read_table(tmp_path / "out/data.parquet").to_pylist(), strict=True):
+        assert Picture.open(io.BytesIO(row["image"]["bytes"])).size == (40, 30)
+        assert item["images"][0]["crop"] == list([*aro_rows.QUARTERS.values()][item["position"]])
+
+
 # The same state, the same bytes
 
 
@@ -261,11 +289,83 @@ def test_names_of_edits_do_not_depend_on_what_was_judged_before(tmp_path):
 
 # Anybody can recompute
 
+MEASURING = {
+    "hard-positive-rank": (scribes.hard_positives, {"overlap": 2, "sample": 8, "sample_each": True}),
+    "sugarcrepe-compare": (scribes.two_origins, {"overlap": 1, "sample": 4, "sample_each": True}),
+}
 
-def test_every_figure_can_be_recomputed(study, tmp_path):
-    export(study, tmp_path / "out")
+
+@pytest.fixture(params=["visla", *MEASURING])
+def any_study(request, tmp_path) -> Study:
+    """Each of the text protocols, at work."""
+    if request.param == "visla":
+        return request.getfixturevalue("study")
+    build, settings = MEASURING[request.param]
+    stages = [StagePlan(request.param, name="asked", settings=settings)]
+    made = make.study(benchmark=build(tmp_path / "in"), stages=stages)
+    scribes.work(made, people=3)
+    return made
+
+
+def test_every_figure_and_what_the_papers_report_can_be_recomputed(any_study, tmp_path):
+    export(any_study, tmp_path / "out")
     ours = recompute(tmp_path / "out")
     assert differences(ours, figures(tmp_path / "out")) == []
-    ends = {row["decided_by"] for row in ours["outcomes"]}
-    assert {"only_answer", "unanimous"} <= ends
-    assert any((row["content"] or {}).get("texts") for row in ours["outcomes"] if row["outcome"] == "edited")
+    told = reported(tmp_path / "out")
+    assert differences(papers(tmp_path / "out"), told) == [] and told
+    assert all(one["state"] for one in ours["outcomes"])
+
+
+def reported(folder: Path) -> dict[str, dict]:
+    stages = json.loads((folder / "figures.json").read_text())["stages"]
+    found = {stage["study"]["stage_name"]: stage["paper"] for stage in stages}
+    for one in found.values():
+        if "orders" in one:  # the page has them by how many steps they have
+            one["orders"].sort(key=lambda row: (not row["right"], row["order"]))
+    return found
+
+
+def test_the_simulated_work_has_something_of_everything(study, tmp_path):
+    export(study, tmp_path / "out")
+    paraphrase, triplet = papers(tmp_path / "out").values()
+    assert min(paraphrase["fates"][fate] for fate in ("accepted", "confirmed", "dropped")) > 0
+    assert min(triplet["fates"][fate] for fate in ("accepted", "edited", "dropped")) > 0
+    assert {"only_answer", "unanimous"} <= {row["decided_by"] for row in recompute(tmp_path / "out")["outcomes"]}
+
+
+CHANGES = {
+    "words": lambda rows: with_texts(rows)["content"]["texts"].update(second_positive="Other words."),
+    "how": lambda rows: with_texts(rows).update(decided_by="adjudicator"),
+    "outcome": lambda rows: with_texts(rows).update(outcome="edited"),
+    "carried": lambda rows: next(row for row in rows if row["carried"] and row["live"])["carried"].clear(),
+}
+
+
+def test_changed_words_are_noticed(study, tmp_path):
+    export(study, tmp_path / "out")
+    path = tmp_path / "out/tasks.jsonl"
+    as_it_was = lines(path)
+    for name, change in CHANGES.items():
+        rows = json.loads(json.dumps(as_it_was))
+        change(rows)
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        assert differences(recompute(tmp_path / "out"), figures(tmp_path / "out")), name
+
+
+def with_texts(rows: list[dict]) -> dict:
+    """A task that took a sentence as it is."""
+    return next(row for row in rows if (row["outcome"] or "").startswith("caption-") and row["live"])
+
+
+def test_a_measuring_stage_keeps_every_item_and_says_so(tmp_path):
+    build, settings = MEASURING["sugarcrepe-compare"]
+    made = make.study(
+        benchmark=build(tmp_path / "in"), stages=[StagePlan("sugarcrepe-compare", name="asked", settings=settings)]
+    )
+    scribes.work(made, people=2)
+    export(made, tmp_path / "out")
+    data = pq.read_table(tmp_path / "out/data.parquet").to_pylist()
+    assert (len(data), data[0]["origins"], data[0]["other_negative_caption"]) == (
+        12, json.dumps(["SUGARCREPE", "ARO+CREPE"]), "A second cat.",
+    )  # fmt: skip
+    assert "asked (sugarcrepe-compare): 8 asked, 8 answered; it drops nothing" in card(tmp_path)

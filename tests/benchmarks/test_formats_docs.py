@@ -15,6 +15,10 @@ from workers import limits
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PAGE = (ROOT / "docs/formats.md").read_text()
+FILES = {
+    "sugarcrepe": "swap_obj.json", "sugarcrepe-compare": "swap_obj.json", "jsonl": "items.jsonl", "aro": "list.json",
+    "hard-positives": "vl_checklist_relations.json",
+}  # fmt: skip
 SAID = re.compile(r'(?:error|note|gap|refuse|ArchiveRefused|ImageRefused|Problem)\(\s*\*?\(*\(?"([A-Z_]+)"')
 
 
@@ -37,11 +41,15 @@ def test_every_limit_is_published(module):
 
 @pytest.mark.parametrize(
     ("format", "start"),
-    [("bivlc-candidates", "filename,"), ("jsonl", '{"id"'), ("sugarcrepe", '{"12"'), ("aro", '[{"image_path"')],
-)
+    [
+        ("bivlc-candidates", "filename,"), ("jsonl", '{"id"'), ("sugarcrepe", '{"12"'), ("aro", '[{"image_path"'),
+        ("sugarcrepe-compare", '{"12"'), ("visla", "filename\t"), ("hard-positives", '[{"image_id"'),
+    ],
+)  # fmt: skip
 def test_the_examples_are_accepted(tmp_path, format, start):
     example = next(block for block in re.findall(r"```\n(.*?)```", PAGE, re.S) if block.startswith(start))
     log = ProblemLog()
-    file = {"sugarcrepe": "swap_obj.json", "jsonl": "items.jsonl", "aro": "list.json"}.get(format, "table.csv")
-    assert len(check(FORMATS[format].read(written(tmp_path, file, example), log), log)) == 1
+    path = written(tmp_path, FILES.get(format, "table.csv"), example)
+    given = {"second": path} if FORMATS[format].sides else {}
+    assert len(check(FORMATS[format].read(path, log, **given), log)) == 1
     assert log.problems == []

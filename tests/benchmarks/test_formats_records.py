@@ -119,6 +119,16 @@ def test_same_content_and_same_image_twice_are_noted():
     assert codes(record("1", images=twice), record("2", images=twice))[1] == ["SAME_IMAGE", "SAME_IMAGE", "SAME_ITEM"]
 
 
+def test_notes_of_one_kind_do_not_crowd_out_another():
+    log = ProblemLog()
+    for row in range(150):
+        log.note("MANY", "f", row, "", "x")
+    log.note("FEW", "f", 1, "", "x")
+    assert (len(log.notes), log.note_count) == (101, 151)
+    log.drop_notes("MANY")
+    assert ([note.code for note in log.notes], log.note_count) == (["FEW"], 1)
+
+
 def test_image_names_come_once():
     one = record(images=(ImageRecord("positive", "a.jpg"), ImageRecord("candidate", "b.jpg")))
     assert image_names([one, one]) == ["a.jpg", "b.jpg"]

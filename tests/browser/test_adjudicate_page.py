@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from annotation import cases, judging
 from annotation.models import Outcome, Stage, Study
-from tests import make
+from tests import make, worded
 from tests import real as material
 from tests.pictures import paint
 
@@ -70,6 +70,56 @@ def test_it_works_without_script(visit, open_page, stage):
     page.fill("#note", "Look again.")
     page.click("#send-back")
     assert page.locator(".message").inner_text() == "Sent back: one judgment more is asked for."
+
+
+@pytest.fixture
+def edited():
+    """Two items, each edited by three people in three ways."""
+    study = paint(worded.study(worded.PARAPHRASE, items=2))
+    stage = study.stages.select_related("study").get()
+    for words in ("A cat is lying on a mat.", "There is a cat on a mat.", "A mat has a cat on it."):
+        person = make.annotator(study)
+        while worded.hold(person, stage):
+            worded.edits(stage, words, person=person)
+    return stage
+
+
+def test_words_are_adopted_and_written_by_keyboard_alone(visit, page, edited):
+    order = [pk for pk, _ in cases.queue(edited)]
+    visit(page, edited)
+    adopted = page.locator(".given .words").nth(1).inner_text()
+    page.keyboard.press("2")
+    expect(page.locator("#note")).to_be_focused()
+    page.keyboard.type("Reads best.")
+    page.keyboard.press("Enter")
+    expect(page.locator("input[name=task]").first).to_have_value(str(order[1]))
+    page.keyboard.press("e")
+    expect(page.locator("textarea")).to_be_focused()
+    page.keyboard.press("ControlOrMeta+a")
+    page.keyboard.type("A cat lies on a mat, 1 e r.")
+    expect(page.locator("input[value=own_words]")).to_be_checked()
+    page.locator("#note").focus()
+    page.keyboard.type("Mine.")
+    page.keyboard.press("Enter")
+    expect(page.locator("#main")).to_contain_text("Nothing waits here")
+    texts = {outcome.task_id: outcome.content["texts"]["second_positive"] for outcome in Outcome.objects.all()}
+    assert texts[order[0]] in adopted and texts[order[1]] == "A cat lies on a mat, 1 e r."
+    assert page.errors == []
+
+
+@pytest.mark.parametrize("width, height", SIZES)
+@pytest.mark.parametrize("dark", [False, True])
+def test_words_are_accessible_and_nothing_sticks_out(
+    visit, open_page, edited, axe_violations, width, height, dark, tmp_path
+):
+    page = visit(open_page(width, height, dark), edited)
+    assert axe_violations(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    page.screenshot(path=tmp_path / f"words-{width}-{'dark' if dark else 'light'}.png", full_page=True)
+    page.goto(page.url.replace("adjudicate", "disagreements"))
+    assert axe_violations(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    page.screenshot(path=tmp_path / f"differ-{width}-{'dark' if dark else 'light'}.png", full_page=True)
 
 
 @pytest.mark.parametrize("width, height", SIZES)

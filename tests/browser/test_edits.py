@@ -164,6 +164,22 @@ def test_three_sentences_are_valid_edited_or_dropped_by_keyboard(sit):
     assert (last().answer, last().reason) == ("dropped", "C contradicts both A and B.") and desk.page.errors == []
 
 
+def test_what_is_dropped_keeps_its_broken_lines_when_all_others_hold(sit):
+    desk = sit(annotator=somebody("visla-triplet", 1))
+    desk.press("d", "Enter").told("Mark what does not hold").press("t", "Enter").told("every other line")
+    desk.press("a", "Enter").says("saved")
+    stored(desk, 1)
+    assert (last().answer, last().content["guidelines"]["text_alone"]) == ("dropped", False)
+    assert sum(last().content["guidelines"].values()) == len(last().content["guidelines"]) - 1
+
+
+def test_all_hold_takes_a_drop_without_a_broken_line_back(sit):
+    desk = sit(annotator=somebody("visla-triplet", 1))
+    desk.press("d", "a", "Enter").says("saved")
+    stored(desk, 1)
+    assert last().answer == "valid"
+
+
 def test_another_sentence_takes_the_place_of_the_third(sit):
     desk = sit(annotator=somebody("visla-triplet", 1))
     third, under = desk.page.locator("[name=third]"), place(desk, "under")
@@ -220,6 +236,23 @@ def test_without_script_three_sentences_are_mended_all_the_same(open_page, site)
     page.get_by_role("button", name="Submit", exact=True).click()
     expect(page.locator("#done")).to_have_text("1")
     assert last().content["texts"] == {"negative": "A cat is under the basket."}
+
+
+def test_another_study_in_the_same_browser_leaves_what_was_typed_alone(sit):
+    desk = sit(annotator=somebody("visla-triplet", 1))
+    desk.press("e")
+    type_all(desk, ANOTHER)
+    sit(annotator=somebody("visla-triplet", 1), page=desk.page.context.new_page())
+    again = sit(annotator=desk.annotator, page=desk.page.context.new_page())
+    expect(again.page.locator("[name=first]")).to_have_value(ANOTHER)
+
+
+def test_sentences_beyond_what_a_request_that_outlives_its_page_may_hold_arrive(sit):
+    """Written as a form's fields, these are 72,900 bytes; a browser takes 65,536 with `keepalive`."""
+    said = {"positive": "猫在篮", "second_positive": "篮里猫", "negative": "猫在旁"}
+    desk = sit(annotator=somebody("visla-triplet", [{role: [words * 900] for role, words in said.items()}]))
+    desk.press("a", "Enter")
+    stored(desk, 1)
 
 
 @pytest.mark.real

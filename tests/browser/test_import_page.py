@@ -1,5 +1,6 @@
 """An import in a real browser: upload, watch, read the report; and what went wrong."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from playwright.sync_api import Page, expect
 from benchmarks import actions, jobs, tasks
 from benchmarks.models import Item, Job
 from tests.benchmarks import importing
+from tests.benchmarks.bad_sources import vl_row
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -55,7 +57,7 @@ def test_upload_progress_report(manager, waiting, tmp_path, monkeypatch, axe_vio
     expect(manager.get_by_role("article")).to_have_count(20)
     shown = manager.get_by_role("img").first
     shown.scroll_into_view_if_needed()
-    manager.wait_for_function("document.querySelector('article img').naturalWidth > 0")
+    expect(shown).to_have_js_property("naturalWidth", 16)
     assert manager.errors == []
 
 
@@ -83,3 +85,70 @@ def test_a_name_with_a_quotation_mark_arrives(manager, waiting, tmp_path):
     fill_in(manager, importing.manifest(tmp_path, [item]), picture)
     expect(manager.get_by_role("heading", name="Waiting for a worker")).to_be_visible()
     assert jobs.run(job_id=waiting[0], by="test", work=actions.import_files).state == "done"
+
+
+def written_sides(folder: Path) -> list[Path]:
+    files = []
+    for side, caption in (("original", "cup on book"), ("hard_positive", "cup atop book")):
+        (folder / side).mkdir()
+        files.append(folder / side / "vl_checklist_relations.json")
+        files[-1].write_text(json.dumps([vl_row(caption=caption)]))
+    return files
+
+
+def test_the_second_side_by_keyboard(manager, waiting, tmp_path):
+    second, origin = manager.get_by_label("Second side"), manager.get_by_label("Origin of the first negatives")
+    expect(manager.get_by_label("Name of the benchmark")).to_be_visible()
+    expect(second).to_be_hidden()
+    manager.get_by_label("Name of the benchmark").focus()
+    manager.keyboard.type("VL")
+    manager.keyboard.press("Tab")
+    formats = manager.locator("input[name=format]")
+    for _ in range(formats.count()):
+        if manager.get_by_role("radio", name="Hard Positives").is_checked():
+            break
+        manager.keyboard.press("ArrowDown")
+    expect(second).to_be_visible()
+    expect(origin).to_be_hidden()
+    for label, path in zip(("Data file or files", "Second side"), written_sides(tmp_path), strict=True):
+        manager.keyboard.press("Tab")
+        expect(manager.get_by_label(label)).to_be_focused()
+        manager.get_by_label(label).set_input_files(path)
+    manager.get_by_role("checkbox", name="Text alone").focus()
+    manager.keyboard.press("Space")
+    manager.keyboard.press("Enter")
+    expect(manager.get_by_role("heading", name="Waiting for a worker")).to_be_visible()
+    jobs.run(job_id=waiting[0], by="test", work=actions.import_files)
+    expect(manager.get_by_role("heading", name="Everything is imported")).to_be_visible()
+    assert Item.objects.get().key == "relations-0"
+
+
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("width", [1366, 390])
+def test_everybody_can_read_all_fields(open_page, site, sign_in, axe_violations, width, dark):
+    page = open_page(width=width, dark=dark)
+    sign_in(page, User.objects.create_user("ana", is_staff=True))
+    page.goto(f"{site}/benchmarks/import/")
+    page.get_by_role("radio", name="Two origins of negatives").check()
+    expect(page.get_by_label("Origin of the second ones")).to_have_value("ARO+CREPE")
+    assert axe_violations(page) == [] and page.errors == []
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_the_second_side_without_script(open_page, site, sign_in):
+    page = open_page(java_script_enabled=False)
+    sign_in(page, User.objects.create_user("ana", is_staff=True))
+    page.goto(f"{site}/benchmarks/import/")
+    expect(page.get_by_label("Second side")).to_be_hidden()
+    page.get_by_role("radio", name="Two origins of negatives").check()
+    expect(page.get_by_label("Second side")).to_be_visible()
+    expect(page.get_by_label("Origin of the first negatives")).to_be_visible()
+
+
+def test_what_was_wrong_with_the_second_side_is_seen(manager, tmp_path):
+    manager.get_by_label("Name of the benchmark").fill("VL")
+    manager.get_by_role("radio", name="Hard Positives").check()
+    manager.get_by_label("Data file or files").set_input_files(written_sides(tmp_path)[0])
+    manager.get_by_role("button", name="Upload and import").click()
+    expect(manager.get_by_role("alert")).to_have_text("These are the original side; give the hard positive side too.")
+    expect(manager.get_by_label("Second side")).to_be_visible()

@@ -191,6 +191,28 @@ def test_keys_do_not_fire_while_typing(sit):
     desk.press("Escape", "2").picked("2")
 
 
+def test_ctrl_enter_sends_what_is_written_in_a_sheet(sit):
+    desk = sit()
+    desk.press("f")
+    desk.page.keyboard.type("The sentence is cut off.")
+    desk.press("Control+Enter").told("Flagged, thank you").counts(0)
+    desk.page.locator("summary", has_text="Cannot judge").click()
+    desk.press("Control+Enter").told("Say in a few words why")
+    clear = "() => document.getElementById('say').getBoundingClientRect().bottom"
+    sheet = "() => document.querySelector('details[open] .sheet').getBoundingClientRect().top"
+    assert desk.page.evaluate(clear) < desk.page.evaluate(sheet)
+    desk.page.keyboard.type("It is in Dutch.")
+    desk.press("Control+Enter").counts(1)
+
+
+@pytest.mark.parametrize("sheet", ["cannot", "flag"])
+def test_a_sheet_is_inside_a_phones_window(sit, sheet):
+    desk = sit(width=390, height=844)
+    desk.page.locator(f"#{sheet} summary").click()
+    box = desk.page.locator(f"#{sheet} .sheet").bounding_box()
+    assert box["x"] >= 0 and box["x"] + box["width"] <= 390
+
+
 def test_foreign_modifiers_are_left_alone(sit):
     desk = sit()
     desk.press("Control+1", "Alt+2", "Meta+3", "Control+Shift+z", "Alt+n").nothing_picked()

@@ -46,6 +46,7 @@ def run(items: int, annotators: int) -> bool:
 
         from config import preparation, supervisor
         from tests.annotation.recompute import differences, recompute
+        from tests.annotation.recompute import figures as told
         from tests.annotation.recompute_baseline import baseline
 
         preparation.collect_static()
@@ -71,7 +72,7 @@ def run(items: int, annotators: int) -> bool:
         figures = json.loads((splits[0] / "figures.json").read_text())
         theirs = figures.pop("baselines")[0]
         ours = baseline(splits[0])
-        found = differences(recompute(splits[0]), figures)
+        found = differences(recompute(splits[0]), told(splits[0]))
         found += differences(ours, {name: theirs[name] for name in ours})
         same = all(file.read_bytes() == (splits[1] / file.name).read_bytes() for file in splits[0].iterdir())
         right, kept = truth_kept(splits[0])

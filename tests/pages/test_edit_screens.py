@@ -111,6 +111,8 @@ def test_somebody_elses_edit_is_marked_and_is_no_other(client):
     html = fragment(client.get(home(other)).text)
     [marked] = re.findall(r'<span class="words" dir="auto">([^<]*)</span> <span class="by">', html)
     assert marked == SITS and html.count('name="answer"') == 5
+    judging.undo(annotator=who, key=uuid.uuid4())
+    assert fragment(client.get(home(other)).text) == html  # what was drawn for them stays as it is
 
 
 @BOTH

@@ -2,10 +2,12 @@
 
 import re
 import uuid
+from random import Random
 
 import pytest
 
 from annotation import claiming, judging, seating
+from annotation.material import texts_of
 from annotation.models import Lease, Stage, Task
 from annotation.plans import StagePlan
 from annotation.protocols.registry import PROTOCOLS
@@ -25,6 +27,9 @@ def benchmark(items: int = 3):
     made = make.benchmark(items)
     for item in made.items.all():
         ItemImage.objects.create(item=item, image=make.image(), role="negative", position=0, source_name="CANARY.jpg")
+        for role, place in (("second_positive", 0), ("negative", 1)):
+            text = f"Another of the sentences, {place + 2 * item.position}."
+            Caption.objects.create(item=item, role=role, position=place, text=text)
     made.items.update(subtype="canary", meta={"note": "CANARY"}, truth={"verify": ["yes"], "note": ["CANARY"]})
     return made
 
@@ -47,8 +52,12 @@ def seated(who, stage: Stage) -> None:
     make.read(who, stage)
 
 
-def answer_of(lease: Lease) -> str:
-    return "1" if lease.shown else "yes"
+def answer_of(lease: Lease) -> dict[str, str]:
+    """The fields of some answer to it."""
+    form = PROTOCOLS[lease.task.stage.protocol].form
+    if form:
+        return form.made_up(Random(1), lease.shown, texts_of(lease.task, lease.shown))
+    return {"answer": "1" if lease.shown else "yes"}
 
 
 def work(client, who) -> list[str]:
@@ -59,7 +68,7 @@ def work(client, who) -> list[str]:
         lease = held(who)
         if lease is None:
             break
-        sent = {"lease": lease.token, "key": uuid.uuid4(), "answer": answer_of(lease)}
+        sent = {"lease": lease.token, "key": uuid.uuid4(), **answer_of(lease)}
         got.append(client.post(home(who) + "submit/", sent, **JSON).text)
         if turn == 1:
             got.append(client.post(home(who) + "undo/", {"undo_key": uuid.uuid4()}, **JSON).text)

@@ -158,5 +158,5 @@ def said(expected: Expected, currency: str) -> str:
     words = written(expected)
     return (
         f"{words['judgments']} judgments wanted, {words['hours']} h, {words['cost']} {currency}, "
-        f"{words['annotators']} annotators"
+        f"{words['annotators']} annotator{'' if words['annotators'] == '1' else 's'}"
     )

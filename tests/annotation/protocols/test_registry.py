@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from django.template.loader import render_to_string
 
 from annotation.presets import SPECIMEN
 from annotation.protocols.registry import PROTOCOLS
@@ -38,3 +39,9 @@ def test_its_keys_are_shown_and_each_does_one_thing(protocol):
 @every
 def test_what_it_leaks_from_is_there(protocol):
     assert protocol.leaks <= set(PROTOCOLS) - {protocol.name}
+
+
+@every
+def test_the_key_for_the_picture_is_told_once_and_only_where_there_is_one(protocol):
+    told = render_to_string("judge/_keys.html", {"protocol": protocol})
+    assert told.count("<kbd>Z</kbd>") == (protocol.name != "sugarcrepe-compare")

@@ -139,6 +139,7 @@ def test_managers_read_what_was_said():
     assert FORM.say(edited("A cat lies there.")) == "edited to “A cat lies there.”"
     assert FORM.say(read(answer="2")) == "picked “Inside the basket is a cat.”"
     assert FORM.say(read(answer="reject", fluent="broken", why="Odd.")).endswith("and reads well. · Odd.")
+    assert FORM.say(read(answer="reject", why="Odd.")) == "rejected: Odd."
     assert FORM.say(Answer("cannot_judge")) == "cannot judge"
 
 

@@ -1,0 +1,109 @@
+"""The places that are added for a confirmation: when one comes, who may take it, and when it goes again."""
+
+import uuid
+
+import pytest
+
+from annotation import adjudication, assigning, claiming, judging, participants
+from annotation.models import Outcome, Slot, Stage, Task
+from annotation.plans import StagePlan
+from tests import make, worded
+
+pytestmark = pytest.mark.django_db
+FIRST, SECOND = "A cat is lying on a mat.", "There is a cat on a mat."
+
+
+@pytest.fixture
+def stage() -> Stage:
+    return worded.stage()
+
+
+def stands() -> tuple | None:
+    found = Outcome.objects.first()
+    return found and (found.outcome, found.by, found.content.get("texts", {}).get("second_positive"))
+
+
+def places() -> list[int]:
+    return list(Slot.objects.order_by("number").values_list("number", flat=True))
+
+
+def test_an_edit_that_was_taken_back_does_not_count_by_the_word_of_one(stage):
+    editor = make.annotator(stage.study)
+    made = worded.edits(stage, FIRST, person=editor)
+    worded.picks(stage, f"edit-{made.pk}")
+    judging.undo(annotator=editor, key=uuid.uuid4())
+    assert stands() is None
+    assert Task.objects.get().proposals == [f"edit-{Slot.objects.get(number=2).judgment_id}"]
+
+
+def test_the_place_for_a_confirmation_goes_where_the_edit_goes(stage):
+    editor = make.annotator(stage.study)
+    made = worded.edits(stage, FIRST, person=editor)
+    assert places() == [1, 2]
+    worded.send(editor, made.lease, answer=worded.option(made.lease, "caption-candidate-1"))
+    assert places() == [1] and stands() == ("caption-candidate-1", "only_answer", worded.TEXTS["candidate"][1])
+    worded.send(editor, made.lease, answer="1", edit="1", words=SECOND)
+    assert places() == [1, 2] and stands() is None
+
+
+def test_it_stays_while_somebody_looks_at_it_and_their_answer_is_waited_for(stage):
+    editor, second = make.annotator(stage.study), make.annotator(stage.study)
+    made = worded.edits(stage, FIRST, person=editor)
+    lease = worded.hold(second, stage)
+    worded.send(editor, made.lease, answer=worded.option(made.lease, "caption-candidate-1"))
+    assert places() == [1, 2] and stands() is None
+    worded.send(second, lease, answer=worded.option(lease, "caption-candidate-1"))
+    assert stands()[:2] == ("caption-candidate-1", "unanimous")
+
+
+def test_three_that_differ_wait_for_an_adjudicator_and_for_nobody_else(stage):
+    for words in (FIRST, SECOND):
+        worded.edits(stage, words)
+    worded.rejects(stage)
+    assert stands() is None and places() == [1, 2, 3]
+
+
+def test_an_edit_of_somebody_who_is_excluded_is_offered_to_nobody(stage):
+    editor = make.annotator(stage.study)
+    worded.edits(stage, FIRST, person=editor)
+    participants.exclude(annotator=editor, reason="Looked.", by="test")
+    lease = worded.hold(make.annotator(stage.study), stage)
+    assert sorted(lease.shown) == sorted(lease.task.options)
+
+
+class TestNamed:
+    """Who judges what is said by a manager: a confirmation goes to somebody else who has items in the stage."""
+
+    @pytest.fixture
+    def stage(self) -> Stage:
+        return worded.stage(StagePlan(worded.PARAPHRASE, settings={"strategy": "named"}), items=2)
+
+    def test_another_one_who_was_named_confirms(self, stage):
+        one, two, outsider = (make.annotator(stage.study) for _ in range(3))
+        for person, key in ((one, "item-0"), (two, "item-1")):
+            assigning.assign(stage=stage, annotators=[person], keys=[key], by="test")
+        worded.edits(stage, FIRST, person=one)
+        assert worded.hold(outsider, stage) is None and worded.hold(one, stage) is None
+        worded.picks(stage, person=two)
+        lease = worded.hold(two, stage)
+        assert lease.task.item.key == "item-0" and lease.task.proposals[0] in lease.shown
+
+    def test_places_that_were_given_stay_and_their_answers_are_waited_for(self, stage):
+        one, two = make.annotator(stage.study), make.annotator(stage.study)
+        assigning.assign(stage=stage, annotators=[one, two], keys=["item-0"], by="test")
+        worded.picks(stage, person=two)
+        assert stands() is None
+        worded.edits(stage, FIRST, person=one)
+        task = Task.objects.get(item__key="item-0")
+        assert list(task.slots.order_by("number").values_list("number", flat=True)) == [1, 2, 3]
+
+
+def test_what_is_sent_back_is_asked_once_more_in_a_named_stage_too():
+    stage = worded.stage(StagePlan(worded.PARAPHRASE, settings={"strategy": "named"}), items=2)
+    one, two = make.annotator(stage.study), make.annotator(stage.study)
+    for person, key in ((one, "item-0"), (two, "item-1")):
+        assigning.assign(stage=stage, annotators=[person], keys=[key], by="test")
+    task = worded.picks(stage, person=one).lease.task
+    adjudication.send_back(task=task, by="user:1", seen=adjudication.seen(task), note="Look again.")
+    worded.picks(stage, person=two)
+    assert [lease.task_id for lease in claiming.hold(annotator=two, stage=stage)] == [task.pk]

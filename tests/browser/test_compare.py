@@ -1,0 +1,145 @@
+"""Comparing two sentences in a real Chromium: every pair of answers by key and by click; and how it looks."""
+
+from itertools import product
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from annotation.models import Judgment, Lease
+from tests import sentences
+from tests.browser.conftest import Sitting
+from tests.browser.test_judge_look import INSIDE
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+ANSWERS = ("negative-0", "negative-1", "tie")
+PARTS = [".compared li", ".compare-question", ".choice", "#submit", "#skip", "#undo", "#rules", "h1"]
+WINDOWS = pytest.mark.parametrize(("width", "height"), [(1366, 768), (390, 844)])
+LONG = "A red cup stands on a blue plate beside a green bottle and behind a very long loaf of bread on a table."
+LONG_WORDS = {"positive": [LONG], "negative": [f"{LONG} {number}" for number in range(2)]}
+
+
+def press(page: Page, question: str, value: str) -> None:
+    page.keyboard.press("t" if value == "tie" and question == "sense" else "0" if value == "tie" else value)
+
+
+def click(page: Page, question: str, value: str) -> None:
+    page.locator(f'#place input[name="{question}"][value="{value}"]').click()
+
+
+def said(page: Page) -> dict[str, str]:
+    """Question → what is picked."""
+    found = page.evaluate("[...document.querySelectorAll('#place input:checked')].map(one => [one.name, one.value])")
+    return dict(found)
+
+
+def marked(desk: Sitting) -> str:
+    return desk.page.locator(".compare-question[aria-current] input").first.get_attribute("name")
+
+
+@pytest.mark.parametrize("put", [press, click])
+def test_every_pair_of_answers_is_stored_as_it_was_entered(sit, put):
+    desk, entered = sit(annotator=sentences.comparing(9)), {}
+    for count, (sense, fluency) in enumerate(product(ANSWERS, repeat=2), 1):
+        shown = Lease.objects.get(token=desk.lease).shown
+        places = {"tie": "tie"} | {one.removeprefix("caption-"): str(n) for n, one in enumerate(shown, 1)}
+        entered[desk.lease] = f"{sense}/{fluency}"
+        put(desk.page, "sense", places[sense])
+        put(desk.page, "fluency", places[fluency])
+        assert said(desk.page) == {"sense": places[sense], "fluency": places[fluency]}
+        desk.press("Enter")
+        if count < 9:
+            desk.counts(count)
+    expect(desk.page.get_by_role("heading", name="All done, thank you")).to_be_visible()
+    stored = {str(one.lease.token): one.answer for one in Judgment.objects.select_related("lease")}
+    assert stored == entered and desk.page.errors == []
+
+
+def test_both_questions_are_asked_for_and_nothing_is_picked_at_first(sit):
+    desk = sit(annotator=sentences.comparing())
+    assert said(desk.page) == {} and marked(desk) == "sense"
+    desk.press("Enter").told("Which makes more sense?").press("ArrowDown", "1", "3")
+    assert said(desk.page) == {"fluency": "1"} and marked(desk) == "sense"
+    desk.press("Enter").told("Which makes more sense? Press 1, 2, or 0 for a tie.").counts(0)
+    desk.press("Shift+T", "Enter").counts(0)  # a capital is no answer
+    desk.press("t").told("Both are answered").press("Enter").counts(1).says("saved")
+    assert desk.page.errors == []
+
+
+def test_up_and_down_mark_a_question_and_say_what_it_has(sit):
+    desk = sit(annotator=sentences.comparing())
+    desk.press("2").told("Which makes more sense? Sentence 2. Which is more fluent?")
+    assert marked(desk) == "fluency"
+    desk.press("ArrowUp").told("Which makes more sense? Answered: Sentence 2")
+    desk.press("0").press("ArrowUp").told("Answered: Tie").press("ArrowUp").told("Not answered yet")
+    assert said(desk.page) == {"sense": "tie"} and marked(desk) == "fluency"
+
+
+def test_questions_are_native_radio_groups_for_tab_and_arrows(sit):
+    desk = sit(annotator=sentences.comparing())
+    sense = desk.page.get_by_role("radiogroup", name="Which makes more sense?")
+    sense.get_by_role("radio", name="Sentence 1").focus()
+    desk.press("Space", "ArrowRight")
+    assert said(desk.page) == {"sense": "tie"} and marked(desk) == "sense"
+    desk.press("2")
+    expect(desk.page.locator("[name=fluency]").first).to_be_focused()
+    desk.press("1", "Enter").counts(1)
+
+
+def test_an_answer_comes_back_undone_looked_back_at_and_over_a_reload(sit):
+    desk = sit(annotator=sentences.comparing())
+    desk.press("1", "2", "Enter").counts(1).says("saved").press("u").told("Taken back").counts(0)
+    assert said(desk.page) == {"sense": "1", "fluency": "2"}
+    desk.press("Enter").counts(1).says("saved").press("0")
+    desk.page.reload()
+    desk.at_desk()
+    assert said(desk.page) == {"sense": "tie"} and marked(desk) == "fluency"
+    desk.press("ArrowLeft").told("You are looking back at screen 1")
+    assert said(desk.page) == {"sense": "1", "fluency": "2"}
+    desk.press("0", "0", "Enter").says("saved").counts(1)
+    assert said(desk.page) == {"sense": "tie"}  # the screen that was in front, as it was
+    assert Judgment.objects.latest("pk").answer == "tie/tie"
+
+
+def test_a_finger_answers_and_the_next_question_is_marked(open_page, site):
+    page = open_page(width=390, height=844, has_touch=True, is_mobile=True)
+    desk = Sitting(page, site, sentences.comparing(2)).open()
+    page.locator(".choice").nth(1).tap()
+    assert said(page) == {"sense": "tie"} and marked(desk) == "fluency"
+    page.locator(".choice").nth(5).tap()
+    page.locator("#submit").tap()
+    desk.counts(1)
+
+
+def test_all_of_it_works_without_script(open_page, site):
+    page = open_page(java_script_enabled=False)
+    page.goto(f"{site}/judge/{sentences.comparing(1).token}/")
+    page.locator('[name="sense"][value="2"]').check()
+    page.locator('[name="fluency"][value="tie"]').check()
+    page.locator("#submit").click()
+    expect(page.get_by_role("heading", name="All done, thank you")).to_be_visible()
+    assert Judgment.objects.get().answer.endswith("/tie")
+
+
+@WINDOWS
+def test_everything_is_in_sight_whatever_the_sentences(sit, width, height):
+    for words in (sentences.COMPARED, LONG_WORDS):
+        page = sit(annotator=sentences.comparing([words]), width=width, height=height).page
+        assert page.evaluate(INSIDE, PARTS) == []
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        submit = page.locator("#submit").bounding_box()["y"]
+        last = page.locator(".compare-question").last.bounding_box()
+        assert last["y"] + last["height"] <= submit
+
+
+@WINDOWS
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_every_state_is_accessible(sit, axe_violations, width, height, dark):
+    desk = sit(annotator=sentences.comparing(), width=width, height=height, dark=dark)
+    found = {"screen": axe_violations(desk.page)}
+    desk.press("1", "0")
+    found["answered"] = axe_violations(desk.page)
+    desk.press("h")
+    found["rules"] = axe_violations(desk.page)
+    desk.press("Escape", "Enter").counts(1).says("saved").press("ArrowLeft")
+    found["looking back"] = axe_violations(desk.page)
+    assert not any(found.values()), found

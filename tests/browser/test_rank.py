@@ -1,0 +1,319 @@
+"""Ranking three sentences in a real Chromium: every order by key, mouse, button and finger; and how it looks."""
+
+from collections.abc import Callable
+from itertools import product
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from annotation.models import Judgment, Lease
+from tests import sentences
+from tests.browser.conftest import Sitting
+from tests.browser.test_judge_look import INSIDE
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+ROLES = ("positive", "second_positive", "negative")
+PARTS = [
+    ".rank-option",
+    ".step",
+    ".order",
+    ".rank-picture",
+    ".put",
+    "#submit",
+    "#zoom",
+    "#skip",
+    "#undo",
+    "#rules",
+    "h1",
+]
+WINDOWS = pytest.mark.parametrize(("width", "height"), [(1366, 768), (390, 844)])
+LONG = "A red cup stands on a blue plate beside a green bottle and behind a very long loaf of bread on a table."
+LONG_WORDS = {role: [f"{LONG} {number}"] for number, role in enumerate(ROLES)}
+
+Steps = dict[str, int]  # role → step
+Put = Callable[[Page, str, int], None]  # a sentence, by its letter, onto a step
+
+
+def label(steps: Steps) -> str:
+    tiers = [[role for role in ROLES if steps[role] == step] for step in sorted(set(steps.values()))]
+    return ">".join("=".join(tier) for tier in tiers)
+
+
+# Each of the 13 weak orders once, on the first steps that make it.
+WAYS = [dict(zip(ROLES, steps, strict=True)) for steps in product((3, 2, 1), repeat=3)]
+ORDERS = list({label(way): way for way in WAYS}.values())
+
+
+def press(page: Page, letter: str, step: int) -> None:
+    page.keyboard.press(str(step))  # the sentence that is marked
+
+
+def drag(page: Page, letter: str, step: int) -> None:
+    x, y = centre(page, f'[data-letter="{letter}"] .says')
+    to_x, to_y = centre(page, f'.step[data-step="{step}"]')
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move((x + to_x) / 2, (y + to_y) / 2)
+    page.mouse.move(to_x, to_y)
+    page.mouse.up()
+
+
+def click(page: Page, letter: str, step: int) -> None:
+    page.locator(f'[data-letter="{letter}"] input[value="{step}"]').click()
+
+
+def finger(page: Page) -> Put:
+    send = page.context.new_cdp_session(page).send
+
+    def touch(kind: str, *points: tuple[float, float]) -> None:
+        send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": x, "y": y} for x, y in points]})
+
+    def pull(page: Page, letter: str, step: int) -> None:
+        (x, y), to = centre(page, f'[data-letter="{letter}"] .says'), centre(page, f'.step[data-step="{step}"]')
+        touch("touchStart", (x, y))
+        touch("touchMove", ((x + to[0]) / 2, (y + to[1]) / 2))
+        touch("touchMove", to)
+        touch("touchEnd")
+
+    return pull
+
+
+def centre(page: Page, css: str) -> tuple[float, float]:
+    box = page.locator(f"#place {css}").bounding_box()
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+def walk(desk: Sitting, put: Put, submit: Callable[[Page], None]) -> None:
+    """Every order on a screen of its own; what the page shows and what the database holds is what was entered."""
+    entered = {}
+    for count, wanted in enumerate(ORDERS, 1):
+        entered[desk.lease] = wanted
+        shown = Lease.objects.get(token=desk.lease).shown
+        steps = [wanted[identity.split("-")[1]] for identity in shown]
+        for letter, step in zip("ABC", steps, strict=True):
+            put(desk.page, letter, step)
+        assert ranked(desk.page) == dict(zip("ABC", steps, strict=True))
+        submit(desk.page)
+        if count < len(ORDERS):
+            desk.counts(count)
+    expect(desk.page.get_by_role("heading", name="All done, thank you")).to_be_visible()
+    stored = {str(one.lease.token): one.answer for one in Judgment.objects.select_related("lease")}
+    assert stored == {lease: label(wanted) for lease, wanted in entered.items()}
+    assert len(set(stored.values())) == 13 and desk.page.errors == []
+
+
+def ranked(page: Page) -> dict[str, int]:
+    """Letter → step, of the sentences that are on one."""
+    found = page.evaluate("""[...document.querySelectorAll("#place .rank-option")].map(one =>
+      [one.dataset.letter, Number(one.querySelector("input:checked")?.value ?? 0)])""")
+    return {letter: step for letter, step in found if step}
+
+
+def enter(page: Page) -> None:
+    page.keyboard.press("Enter")
+
+
+def marked(desk: Sitting) -> str:
+    return desk.page.locator(".rank-option[aria-current]").get_attribute("data-letter")
+
+
+def says(desk: Sitting, words: str) -> None:
+    expect(desk.page.locator("#place .order")).to_have_text(words)
+
+
+def test_there_are_thirteen_orders():
+    assert len(ORDERS) == 13
+
+
+@pytest.mark.parametrize("put", [press, drag, click])
+def test_every_order_is_stored_as_it_was_entered(sit, put):
+    by_mouse = {press: enter}.get(put, lambda page: page.locator("#submit").click())
+    walk(sit(annotator=sentences.ranking(13)), put, by_mouse)
+
+
+def test_every_order_is_stored_as_it_was_pulled_with_a_finger(open_page, site):
+    page = open_page(width=390, height=844, has_touch=True, is_mobile=True)
+    desk = Sitting(page, site, sentences.ranking(13)).open()
+    page.evaluate(
+        "window.kinds = new Set(); addEventListener('pointerup', event => kinds.add(event.pointerType), true)"
+    )
+    walk(desk, finger(page), touched_submit)
+
+
+def touched_submit(page: Page) -> None:
+    assert page.evaluate("[...kinds]") == ["touch"]
+    page.locator("#submit").tap()
+
+
+def test_a_tap_on_a_button_puts_the_sentence_there(open_page, site):
+    page = open_page(width=390, height=844, has_touch=True, is_mobile=True)
+    Sitting(page, site, sentences.ranking(1)).open()
+    page.locator('[data-letter="B"] .put').nth(2).tap()
+    assert ranked(page) == {"B": 3}
+
+
+def test_nothing_is_ranked_at_first_and_what_is_missing_is_asked_for(sit):
+    desk = sit(annotator=sentences.ranking())
+    says(desk, "Not on a step yet: A, B and C.")
+    desk.press("Enter").told("Put sentence A on a step")
+    desk.press("1", "ArrowDown", "2")
+    says(desk, "A best and C middle. Not on a step yet: B.")
+    desk.press("Enter").told("Put sentence B on a step").counts(0)
+    desk.press("2")
+    says(desk, "A, then B and C together.")
+    desk.press("Enter").counts(1).says("saved")
+    assert desk.page.errors == []
+
+
+def test_a_digit_marks_the_next_that_is_on_no_step_then_the_next(sit):
+    desk = sit(annotator=sentences.ranking())
+    assert marked(desk) == "A"
+    desk.press("b", "3")
+    assert marked(desk) == "C"
+    desk.press("1")
+    assert marked(desk) == "A"
+    desk.press("2")
+    assert marked(desk) == "B" and ranked(desk.page) == {"A": 2, "B": 3, "C": 1}
+    desk.press("1", "1", "1")
+    assert ranked(desk.page) == {"A": 1, "B": 1, "C": 1}
+    says(desk, "A, B and C together.")
+
+
+def test_up_and_down_go_by_what_stands_above_and_below(sit):
+    desk = sit(annotator=sentences.ranking())
+    desk.press("3", "2", "1")  # C stands on top, A at the bottom
+    seen = []
+    for _ in range(3):
+        desk.press("ArrowUp")
+        seen.append(marked(desk))
+    assert seen == ["B", "C", "A"]
+    desk.press("ArrowDown").told("Marked, best")
+    assert marked(desk) == "C"
+    desk.press("4", "0", "Shift+A")
+    assert ranked(desk.page) == {"A": 3, "B": 2, "C": 1} and marked(desk) == "C"
+
+
+def test_buttons_are_native_radio_buttons_for_tab_and_arrows(sit):
+    desk = sit(annotator=sentences.ranking())
+    first = desk.page.get_by_role("radiogroup").first
+    expect(first).to_have_accessible_name(f"A: {first.locator('.says').text_content()}")
+    first.get_by_role("radio", name="1 best").focus()
+    desk.press("Space", "ArrowRight")
+    assert ranked(desk.page) == {"A": 2}
+    desk.press("3")
+    assert ranked(desk.page) == {"A": 3}
+    expect(desk.page.locator('[data-letter="B"] input').first).to_be_focused()
+    desk.press("Enter").told("Put sentence B")
+
+
+def test_a_drag_that_ends_beside_the_steps_or_with_escape_changes_nothing(sit):
+    desk = sit(annotator=sentences.ranking())
+    page = desk.page
+    for end in ("beside", "Escape"):
+        page.mouse.move(*centre(page, '[data-letter="A"] .says'))
+        page.mouse.down()
+        page.mouse.move(*centre(page, '.step[data-step="2"]'), steps=3)
+        expect(page.locator(".step.over")).to_have_text("2 Middle")
+        assert page.evaluate("(box => box.scrollWidth <= box.clientWidth)(document.querySelector('.rank'))")
+        if end == "beside":
+            page.mouse.move(*centre(page, ".rank-picture"))
+        else:
+            desk.press("1", "Enter", "Escape")  # no key acts while it is held
+        expect(page.locator(".step.over")).to_have_count(0)
+        page.mouse.up()
+        assert ranked(page) == {} and page.locator(".dragged").count() == 0
+    drag(page, "A", 2)
+    assert ranked(page) == {"A": 2} and page.errors == []
+
+
+def test_arrows_mark_again_after_a_click_on_a_button(sit):
+    desk = sit(annotator=sentences.ranking())
+    click(desk.page, "B", 1)
+    assert marked(desk) == "C"
+    desk.press("ArrowUp")
+    assert ranked(desk.page) == {"B": 1} and marked(desk) == "A"
+    desk.page.locator('[data-letter="C"] .says').click()
+    assert marked(desk) == "C"
+
+
+def test_an_answer_comes_back_undone_looked_back_at_and_over_a_reload(sit):
+    desk = sit(annotator=sentences.ranking())
+    desk.press("2", "2", "3", "Enter").counts(1).says("saved").press("u").told("Taken back").counts(0)
+    says(desk, "A and B together, then C.")
+    desk.press("Enter").counts(1).says("saved").press("3", "1")
+    desk.page.reload()
+    desk.at_desk()
+    assert ranked(desk.page) == {"A": 3, "B": 1} and marked(desk) == "C"
+    desk.press("ArrowLeft")
+    says(desk, "A and B together, then C.")
+    desk.press("c", "1", "Enter").says("saved").counts(1)
+    assert ranked(desk.page) == {"A": 3, "B": 1}  # the screen that was in front, as it was
+    tied = "positive=second_positive=negative"
+    assert list(Judgment.objects.order_by("pk").values_list("answer", flat=True))[-1] == tied
+
+
+def test_all_of_it_works_without_script(open_page, site):
+    page = open_page(java_script_enabled=False)
+    page.goto(f"{site}/judge/{sentences.ranking(1).token}/")
+    for letter, step in (("A", 2), ("B", 1), ("C", 1)):
+        page.locator(f'[data-letter="{letter}"] input[value="{step}"]').check()
+    tops = [page.locator(f'[data-letter="{letter}"]').bounding_box()["y"] for letter in "BCA"]
+    assert tops == sorted(tops)  # each below its step
+    page.locator("#submit").click()
+    expect(page.get_by_role("heading", name="All done, thank you")).to_be_visible()
+    assert Judgment.objects.get().answer.count("=") == 1
+
+
+def test_where_less_motion_is_wanted_nothing_moves_by_itself(open_page, site):
+    page = open_page(reduced_motion="reduce")
+    desk = Sitting(page, site, sentences.ranking(1)).open()
+    drag(page, "A", 3)
+    desk.press("1", "2")
+    assert page.evaluate("document.getAnimations().length") == 0 and ranked(page) == {"A": 3, "B": 1, "C": 2}
+
+
+@WINDOWS
+def test_everything_is_in_sight_whatever_is_ranked(sit, width, height):
+    desk = sit(annotator=sentences.ranking(1), width=width, height=height)
+    for step in ("", "1", "1", "3"):
+        desk.press(*step)
+        assert desk.page.evaluate(INSIDE, PARTS) == []
+        assert under(desk.page) == []
+    assert desk.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def under(page: Page) -> list[str]:
+    """The sentences and steps whose middle is covered by something else."""
+    return page.evaluate("""[...document.querySelectorAll("#place .rank-option, #place .step")].filter(one => {
+      const box = one.getBoundingClientRect();
+      return !one.contains(document.elementFromPoint(box.left + box.width / 2, box.top + box.height / 2));
+    }).map(one => one.textContent)""")
+
+
+@pytest.mark.parametrize(("width", "height"), [(1366, 768), (390, 844), (683, 384), (320, 640)])
+def test_long_sentences_can_all_be_reached_without_scrolling_sideways(sit, width, height):
+    desk = sit(annotator=sentences.ranking([LONG_WORDS]), width=width, height=height)
+    for letter in "ABC":
+        click(desk.page, letter, 2)
+    assert ranked(desk.page) == {"A": 2, "B": 2, "C": 2}
+    assert desk.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_targets_are_at_least_24_pixels(sit):
+    page = sit(annotator=sentences.ranking(1), width=390, height=844).page
+    sizes = page.evaluate("[...document.querySelectorAll('.put')].map(one => one.getBoundingClientRect().height)")
+    assert len(sizes) == 9 and min(sizes) >= 24
+
+
+@WINDOWS
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_every_state_is_accessible(sit, axe_violations, width, height, dark):
+    desk = sit(annotator=sentences.ranking(), width=width, height=height, dark=dark)
+    found = {"screen": axe_violations(desk.page)}
+    desk.press("1", "1", "3")
+    found["ranked"] = axe_violations(desk.page)
+    desk.press("h")
+    found["rules"] = axe_violations(desk.page)
+    desk.press("Escape", "Enter").counts(1).says("saved").press("ArrowLeft")
+    found["looking back"] = axe_violations(desk.page)
+    assert not any(found.values()), found
