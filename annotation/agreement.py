@@ -95,27 +95,33 @@ class Table:
 
     def of(self, items: set) -> "Table":
         """The judgments of these items alone."""
-        chosen = np.array([item in items for item in self.items], dtype=bool)
+        return self.part(np.array([item in items for item in self.items], dtype=bool)[self.item])
+
+    def part(self, rows: np.ndarray) -> "Table":
+        """These judgments alone (a mask) and the items that they are of; every annotator and label keeps its place."""
         other = copy.copy(self)
-        other.items = [item for item in self.items if item in items]
-        rows = chosen[self.item]
-        other.item = (np.cumsum(chosen) - 1)[self.item[rows]]
+        places, other.item = np.unique(self.item[rows], return_inverse=True)
+        other.items = [self.items[place] for place in places]
         other.annotator, other.label = self.annotator[rows], self.label[rows]
         other._count()
         return other
 
     def pairs(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """(first annotator, second, first's label, second's label) of each pair, first before second in sort order."""
+        first, second = self.pair_rows()
+        return self.annotator[first], self.annotator[second], self.label[first], self.label[second]
+
+    def pair_rows(self) -> tuple[np.ndarray, np.ndarray]:
+        """The same pairs, as places among the judgments."""
         order = np.lexsort((self.annotator, self.item))
-        items, annotators, labels = self.item[order], self.annotator[order], self.label[order]
-        firsts, seconds = [], []
+        items, firsts, seconds = self.item[order], [], []
         for step in range(1, int(self.counts.sum(axis=1).max(initial=0))):
             at = np.flatnonzero(items[step:] == items[:-step])
             firsts.append(at)
             seconds.append(at + step)
         first = np.concatenate(firsts) if firsts else np.empty(0, int)
         second = np.concatenate(seconds) if seconds else np.empty(0, int)
-        return annotators[first], annotators[second], labels[first], labels[second]
+        return order[first], order[second]
 
 
 def _codes(values: Sequence) -> tuple[list, np.ndarray]:

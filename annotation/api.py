@@ -7,7 +7,7 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation import access, api_figures, reckoning
+from annotation import access, api_figures, stage_agreement
 from annotation.api_asked import AskedAgreement, AskedStage, AskedStudies, stage_asked
 from annotation.api_data import AgreementData, StageData, StageDetailData, StudyData, StudyDetailData
 from annotation.models import Study
@@ -75,7 +75,7 @@ def study_agreement(request: Request, pk: int) -> Response:
     views = rule_of(stage).views()
     if view not in views:
         raise ValidationError({"view": [f"There is no such view of this stage. There are: {', '.join(views)}."]})
-    found = reckoning.look(stage, api_figures.AGREEMENT, view, by=named(request.user))
+    found = stage_agreement.look(stage, view, by=named(request.user))
     told = {"current": found.current, "made_at": found.made_at, "job": found.job and found.job.pk}
     return Response(AgreementData({"stage": stage.position, "view": view, **told, "measures": found.data}).data)
 

@@ -179,7 +179,7 @@ class FlagData(OfTaskData):
 
 
 class AgreementData(serializers.Serializer):
-    """The measures of `manage.py agreement`, of counted judgments on live tasks; docs/ratings.md defines them."""
+    """Every measure of counted judgments on live tasks, as on the agreement page; docs/measures.md defines them."""
 
     stage = IntegerField()
     view = CharField(help_text="What was compared: the answer, or a projection of it.")
@@ -188,6 +188,8 @@ class AgreementData(serializers.Serializer):
     job = IntegerField(allow_null=True, help_text="The one that computes newer figures: /api/jobs/….")
     measures = DictField(
         allow_null=True,
-        help_text="n_items n_annotators n_ratings labels percent cohen_mean cohen_pairs fleiss alpha_nominal "
-        "alpha_ordinal alpha_interval ac1, `intervals` (95 %, bootstrap over items) and `notes`: why a null is one.",
+        help_text="`whole`, and a list of rows for each of `type subtype week annotator pair`. A row has its counts "
+        "and `measures`: percent cohen_mean fleiss alpha_nominal alpha_ordinal alpha_interval ac1, each with `value`, "
+        "`low` and `high` (95 %, bootstrap over items), `n` and a `note`: why a null is one. `confusion` of the whole "
+        "and of pairs has [label, label, n], labels by their places in `labels`.",
     )

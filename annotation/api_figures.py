@@ -1,4 +1,4 @@
-"""What the API tells of a stage and takes long: its figures, its agreement, the study's funnel.
+"""What the API tells of a stage and takes long: its figures, the study's funnel; stage_agreement.py has its agreement.
 
 A small study's are computed while the client waits; a large one's are what the worker computed last (reckoning.py).
 """
@@ -6,16 +6,12 @@ A small study's are computed while the client waits; a large one's are what the 
 from rest_framework.exceptions import APIException
 
 from annotation import reckoning
-from annotation.agreement import RESAMPLES, Table
-from annotation.figures import judgment_rows, study_figures
+from annotation.figures import study_figures
 from annotation.funnel import funnel
-from annotation.models import Kind, Stage, Study
-from annotation.outcomes import rule_of
-from annotation.pseudonyms import pseudonym
+from annotation.models import Stage, Study
 from annotation.reckoning import Tell
-from annotation.reliability import reliability
 
-FIGURES, FUNNEL, AGREEMENT = "figures", "funnel", "reliability"  # kinds of figures
+FIGURES, FUNNEL = "figures", "funnel"  # kinds of figures
 
 
 class NotYet(APIException):
@@ -38,15 +34,6 @@ def all_figures(stage: Stage, key: str, tell: Tell) -> dict:
 def whole_funnel(stage: Stage, key: str, tell: Tell) -> dict:
     """Of the stage's study; kept with its first stage."""
     return funnel(stage.study)
-
-
-@reckoning.reckons(AGREEMENT)
-def agreement(stage: Stage, view: str, tell: Tell) -> dict:
-    """`reliability` of the counted judgments on live tasks, labels as `view` sees them (KeyError)."""
-    see = rule_of(stage).views()[view]
-    rows = [row for row in judgment_rows(stage) if row.kind == Kind.JUDGE and row.counted and row.live]
-    table = Table((row.task, pseudonym(row.annotator), see(row.answer)) for row in rows)
-    return reliability(table, resamples=RESAMPLES)
 
 
 def figures_of(stage: Stage, by: str) -> dict:

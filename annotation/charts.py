@@ -1,6 +1,6 @@
 """Where the marks of the study page's drawn charts stand. Places and widths are in percent of the chart. Pure."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 WIDE, WORDY = 14, 24  # percent: from these on, a part has room for its count, and for its name too
 
@@ -84,6 +84,25 @@ def dots(figures: dict) -> Iterator[dict]:
         if interval["low"] is not None:
             mark |= {"from": place(interval["low"]), "to": place(interval["high"])}
         yield mark
+
+
+def agreement_dots(rows: Sequence[Mapping], measure: str) -> dict:
+    """`marks`, one for each row of a breakdown, with the interval of its `measure`, and the `axis` beneath."""
+    told = [row["measures"][measure] for row in rows]
+    lowest = min((end for one in told for end in (one["value"], one["low"]) if end is not None), default=0)
+    low = next(start for start in (0, -0.5, -1) if lowest >= start or start == -1)
+
+    def place(value: float | None) -> float | None:
+        return None if value is None else round(100 * (min(max(value, low), 1) - low) / (1 - low), 3)
+
+    marks = [
+        {
+            "name": row["name"], "note": one["note"], "y": 26 * number + 13, "text": 26 * number + 17,
+            "x": place(one["value"]), "from": place(one["low"]), "to": place(one["high"]),
+        }
+        for number, (row, one) in enumerate(zip(rows, told, strict=True))
+    ]  # fmt: skip
+    return {"marks": marks, "axis": [{"x": 25 * step, "value": low + step * (1 - low) / 4} for step in range(5)]}
 
 
 # Of what the papers report

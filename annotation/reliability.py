@@ -10,14 +10,14 @@ from functools import partial
 import numpy as np
 
 from annotation import agreement, coefficients
-from annotation.agreement import NO_PAIRS, ONE_LABEL, SEED, PairKappa, Table
+from annotation.agreement import NO_PAIRS, ONE_LABEL, SEED, KappaMean, PairKappa, Table
 from annotation.coefficients import Array
+from annotation.pair_kappas import ENDS, Pairs, around, blocks
 
 UNEVEN = "the items have different numbers of ratings"
 NO_ORDER = "the labels are no numbers, and their order was not said"
 NO_NUMBERS = "the labels are no numbers"
 WEIGHTS = ("linear", "quadratic")
-ENDS = (2.5, 97.5)  # percentiles of a 95 % interval
 
 Measure = Callable[[Array, Array], Array]  # of coefficients.py
 
@@ -50,8 +50,8 @@ def reliability(table: Table, order: Sequence[str] = (), resamples: int = 0, see
     on = scale(table.labels, order)
     kappas = agreement.cohen_kappas(table)
     mean = agreement.mean_kappa(kappas)
-    measures, notes = _measures(table, on)
-    found = {name: None if name in notes else _value(measure, table) for name, measure in measures.items()}
+    measures, notes = measures_of(table.counts, on)
+    found = {name: None if name in notes else value_of(measure, table.counts) for name, measure in measures.items()}
     if mean.reason:
         notes["cohen_mean"] = mean.reason
     return {
@@ -62,13 +62,13 @@ def reliability(table: Table, order: Sequence[str] = (), resamples: int = 0, see
         "cohen_mean": mean.value,
         "cohen_pairs": [_pair(pair, table, on) for pair in kappas],
         **found,
-        **({"intervals": intervals(table, measures, notes, resamples, seed)} if resamples else {}),
+        **({"intervals": _intervals(table, measures, notes, mean, resamples, seed)} if resamples else {}),
         "notes": notes,
     }
 
 
-def _measures(table: Table, on: Scale) -> tuple[dict[str, Measure], dict[str, str]]:
-    """Every measure, and why those that are not defined here are not."""
+def measures_of(counts: Array, on: Scale) -> tuple[dict[str, Measure], dict[str, str]]:
+    """Every measure of label counts (items × labels), and why those that are not defined here are not."""
     alpha = {
         "alpha_nominal": coefficients.nominal,
         "alpha_ordinal": None if on.places is None else partial(_ordered, places=on.places),
@@ -77,16 +77,20 @@ def _measures(table: Table, on: Scale) -> tuple[dict[str, Measure], dict[str, st
     measures: dict[str, Measure] = {"percent": coefficients.percent, "fleiss": coefficients.fleiss}
     measures |= {name: partial(coefficients.alpha, distances=of) for name, of in alpha.items()}
     measures["ac1"] = coefficients.ac1
-    size = table.counts.sum(axis=1)
+    size = counts.sum(axis=1)
     if not (size >= 2).any():
         return measures, dict.fromkeys(measures, NO_PAIRS)
     notes = {} if on.values is not None else {"alpha_interval": NO_NUMBERS}
     notes |= {} if on.places is not None else {"alpha_ordinal": NO_ORDER}
     notes |= {"fleiss": UNEVEN} if len(set(size.tolist())) > 1 else {}
-    alone = ["ac1"] if len(table.labels) < 2 else []
-    same = (table.counts[size >= 2].sum(axis=0) > 0).sum() < 2
-    alone += ["fleiss", *alpha] if same else []
+    alone = ["ac1"] if _labels(counts) < 2 else []
+    alone += ["fleiss", *alpha] if _labels(counts[size >= 2]) < 2 else []
     return measures, {**dict.fromkeys(alone, ONE_LABEL), **notes}
+
+
+def _labels(counts: Array) -> int:
+    """How many different labels there are."""
+    return int((counts.sum(axis=0) > 0).sum())
 
 
 def _ordered(totals: Array, places: Array) -> Array:
@@ -95,25 +99,43 @@ def _ordered(totals: Array, places: Array) -> Array:
     return coefficients.ordinal(totals[:, by_place])[:, places[:, None], places[None, :]]
 
 
-def _value(measure: Measure, table: Table) -> float:
-    return float(measure(table.counts, np.ones((1, len(table.counts)), dtype=int))[0])
+def value_of(measure: Measure, counts: Array) -> float:
+    return float(measure(counts, np.ones((1, len(counts)), dtype=int))[0])
+
+
+def _intervals(table: Table, measures: dict, notes: dict, mean: KappaMean, resamples: int, seed: int) -> dict:
+    kappas = np.array([]) if mean.value is None else Pairs(table).resampled(resamples, seed)
+    return {"cohen_mean": around(mean.value, kappas), **intervals(table.counts, measures, notes, resamples, seed)}
 
 
 def intervals(
-    table: Table, measures: Mapping[str, Measure], notes: Mapping[str, str], resamples: int, seed: int
+    counts: Array, measures: Mapping[str, Measure], notes: Mapping[str, str], resamples: int, seed: int
 ) -> dict[str, list[float] | None]:
-    """[low, high] of each measure; null where it has none. Items with one rating are resampled too.
+    """[low, high] of each measure that has no note; null where it has none, or where it rests on fewer than two items.
 
-    Drawing n of the n items with replacement is drawing how often each pattern of labels comes up (agreement.py).
+    Resampled are the items that it rests on: those with two ratings, and for AC1, whose chance rests on every rating,
+    the others too. Drawing n of n items with replacement is drawing how often each pattern of labels comes up
+    (agreement.py).
     """
-    patterns, times = np.unique(table.counts, axis=0, return_counts=True)
-    drawn = np.random.default_rng(seed).multinomial(times.sum(), times / times.sum(), resamples)
-    found = {name: measure(patterns, drawn) for name, measure in measures.items() if name not in notes}
-    return {name: _ends(found[name]) if name in found else None for name in measures}
+    pairable = counts[counts.sum(axis=1) >= 2]
+    rests = {name: counts if name == "ac1" else pairable for name in measures if name not in notes}
+    found = {name: ends(resampled(measures[name], rows, resamples, seed)) for name, rows in rests.items()}
+    return {name: found.get(name) for name in measures}
 
 
-def _ends(values: Array) -> list[float] | None:
-    """Resamples without a value are left out."""
+def resampled(measure: Measure, counts: Array, resamples: int, seed: int) -> Array:
+    """The measure in so many resamples of the items, of which `counts` has a row each; none where there is one item."""
+    if len(counts) < 2:
+        return np.array([])
+    patterns, times = np.unique(counts, axis=0, return_counts=True)
+    dice, shares, found = np.random.default_rng(seed), times / times.sum(), []
+    for size in blocks(resamples, max(len(patterns), counts.shape[1] ** 2)):
+        found.append(measure(patterns, dice.multinomial(len(counts), shares, size)))
+    return np.concatenate(found)
+
+
+def ends(values: Array) -> list[float] | None:
+    """The 95 % percentile interval. Resamples without a value are left out."""
     defined = values[~np.isnan(values)]
     return [float(end) for end in np.percentile(defined, ENDS)] if len(defined) else None
 

@@ -2,10 +2,11 @@
 
 from celery import shared_task
 
-from annotation import annotators, api_figures, exports, overview, queries, reckoning
+from annotation import annotators, api_figures, exports, overview, queries, reckoning, stage_agreement
 from benchmarks import jobs
 
-REGISTERED = (annotators, api_figures, overview, queries)  # modules with kinds of figures: the worker must know them
+# Modules with kinds of figures, which the worker must know to compute them.
+REGISTERED = (annotators, api_figures, overview, queries, stage_agreement)
 
 
 @jobs.runs(exports.KIND)

@@ -4,6 +4,7 @@ from django.urls import path
 
 from annotation.views import (
     adjudicate,
+    agreement,
     annotators,
     assign,
     baseline,
@@ -39,6 +40,8 @@ urlpatterns = [
     path("studies/<int:pk>/live/", manage.study_live, name="study-live"),
     path("studies/<int:pk>/disagreements/", manage.study_disagreements, name="study-disagreements"),
     path("studies/<int:pk>/adjudicate/", adjudicate.study_adjudicate, name="study-adjudicate"),
+    path("studies/<int:pk>/agreement/", agreement.study_agreement, name="study-agreement"),
+    path("studies/<int:pk>/agreement.csv", agreement.study_agreement_csv, name="study-agreement-csv"),
     path("studies/<int:pk>/baseline/", baseline.study_baseline, name="study-baseline"),
     path("studies/<int:pk>/instructions/", manage.study_instructions, name="study-instructions"),
     path("studies/<int:pk>/stages/<int:position>/assign/", assign.study_assign, name="study-assign"),

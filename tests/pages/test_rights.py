@@ -65,11 +65,15 @@ study-detail            +++-0L  xxxxxx
 study-live              +++-0L  xxxxxx
 study-disagreements     +++-0L  xxxxxx
 study-baseline          +++-0L  xxxxxx
+study-agreement         +++-0L  xxxxxx
+study-agreement-csv     +++-0L  xxxxxx
 study-download          +++-0L  xxxxxx
 study-adjudicate        +++-0L  ++--0L
 study-instructions      +++-0L  ++--0L
 study-assign            ++--0L  ++--0L
 study-checks            ++--0L  ++--0L
+study-annotators        +++-0L  xxxxxx
+study-annotator         +++-0L  ++--0L
 study-participants      ++--0L  xxxxxx
 study-submissions       ++--0L  xxxxxx
 study-codes             xxxxxx  ++--0L

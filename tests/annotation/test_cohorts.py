@@ -1,0 +1,40 @@
+"""Made-up annotators of stated habits are recognised, and honest ones are not: floors of a seeded run.
+
+`python -m tests.load.cohorts` is the large run; docs/measures.md has its table.
+"""
+
+import pytest
+
+from annotation import roster, signs
+from annotation.annotators import annotators as figures_of
+from tests import cohorts
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def shown():
+    """Two studies of twelve: by cohort, the kinds of signs of each of its annotators."""
+    found = {}
+    for seed in (1, 2):
+        stage, who = cohorts.study(judgments=60, seed=seed)
+        for row in figures_of(stage)["whole"]:
+            found.setdefault(who[row["number"]], []).append({sign["kind"] for sign in row["signs"]})
+    return found
+
+
+def test_the_bad_are_recognised_and_the_honest_are_not(shown):
+    wanted = {"random": {"agreement"}, "always left": {"side", "runs"}, "always None": {"answers"}}
+    for cohort, kinds in wanted.items():
+        assert all(kinds <= found for found in shown[cohort]), cohort
+    honest = [*shown["honest"], *shown["fast honest"]]
+    assert len(honest) == 16 and sum(map(signs.about_answers, honest)) <= 1
+    assert sum("fast" in kinds for kinds in shown["fast honest"]) <= 2
+
+
+def test_the_page_of_participants_says_the_same_signs():
+    stage, _ = cohorts.study(("honest",) * 3 + ("always left",), judgments=40)
+    of_pages = figures_of(stage)["whole"]
+    of_roster = roster.participants(stage.study)
+    assert [set(one.signs) for one in of_roster] == [{sign["words"] for sign in row["signs"]} for row in of_pages]
+    assert of_roster[3].signs

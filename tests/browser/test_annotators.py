@@ -1,0 +1,65 @@
+"""The pages of annotators in a real Chromium: by keyboard, without script, at both sizes, clean of axe's rules."""
+
+import pytest
+from django.contrib.auth.models import User
+from playwright.sync_api import expect
+
+from annotation.models import Annotator
+from benchmarks.models import Event
+from tests import cohorts
+
+pytestmark = pytest.mark.django_db(transaction=True)
+SIZES = {"desk": {"width": 1366, "height": 768}, "phone": {"width": 390, "height": 844, "dark": True}}
+
+
+@pytest.fixture
+def study(site):
+    return cohorts.study(("honest", "honest", "honest", "always left"), judgments=30)[0].study
+
+
+def tab_to(page, locator) -> None:
+    for _ in range(120):
+        if locator.evaluate("element => element === document.activeElement"):
+            return
+        page.keyboard.press("Tab")
+    raise AssertionError("Tab never comes there.")
+
+
+def fits(page) -> bool:
+    return page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+@pytest.mark.parametrize("size", SIZES.values(), ids=SIZES)
+def test_from_the_table_to_the_evidence_to_a_decision_by_keyboard(
+    site, study, open_page, sign_in, axe_violations, size
+):
+    page = open_page(**size)
+    sign_in(page, User.objects.create_superuser("ana", password="x"))
+    page.goto(f"{site}/studies/{study.pk}/annotators/?stage=1")
+    assert (axe_violations(page), page.errors, fits(page)) == ([], [], True)
+    tab_to(page, page.get_by_role("link", name="one place"))
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("picked place 1 in 100%").first).to_be_visible()
+    assert (axe_violations(page), page.errors, fits(page)) == ([], [], True)
+    tab_to(page, page.get_by_label("Why"))
+    page.keyboard.type("A pilot of ours")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("A-04 is kept; the reason is stored.")).to_be_visible()
+    assert Event.objects.get(verb="kept").data["reason"] == "A pilot of ours"
+    assert (axe_violations(page), page.errors, fits(page)) == ([], [], True)
+
+
+def test_sorting_and_excluding_work_without_script(site, study, open_page, sign_in):
+    page = open_page(java_script_enabled=False)
+    sign_in(page, User.objects.create_superuser("ana", password="x"))
+    page.goto(f"{site}/studies/{study.pk}/annotators/")
+    page.get_by_role("link", name="who", exact=True).click()
+    expect(page.locator("tbody th").first).to_contain_text("A-01")
+    page.get_by_role("link", name="who", exact=True).click()
+    expect(page.locator("tbody th").first).to_contain_text("A-04")
+    page.get_by_role("link", name="A-04", exact=True).click()
+    page.get_by_label("Why").fill("Always the first image")
+    page.get_by_role("button", name="Exclude A-04").click()
+    expect(page.get_by_text("A-04 is excluded")).to_be_visible()
+    assert Annotator.objects.get(number=4).exclusion_reason == "Always the first image"
