@@ -25,7 +25,6 @@ from annotation.states import (
     OutcomeState,
     Promotion,
     Role,
-    RuleName,
     StageState,
     Strategy,
     StudyState,
@@ -36,8 +35,8 @@ from benchmarks.models import Item
 
 __all__ = [
     "STUDY_MOVES", "Annotator", "Attempt", "AttemptKind", "Flag", "Instructions", "Judgment", "Kind", "Lease",
-    "LeaseState", "Member", "OnFailure", "Outcome", "OutcomeState", "Promotion", "Reckoning", "Role", "RuleName",
-    "Seat", "Slot", "Stage", "StageState", "Strategy", "Study", "StudyState", "Task", "TieRule",
+    "LeaseState", "Member", "OnFailure", "Outcome", "OutcomeState", "Promotion", "Reckoning", "Role", "Seat",
+    "Slot", "Stage", "StageState", "Strategy", "Study", "StudyState", "Task", "TieRule",
 ]  # fmt: skip
 
 

@@ -87,10 +87,3 @@ class Role(TextChoices):
     VIEWER = "viewer"  # look at figures, agreement, disagreements; read releases
     MANAGER = "manager"  # run the study: invite, instruct, adjudicate, exclude, export
     OWNER = "owner"  # say who the members are
-
-
-class RuleName(TextChoices):
-    """How a stage makes one outcome of several judgments."""
-
-    MAJORITY = "majority"
-    DAWID_SKENE = "dawid-skene"

@@ -9,7 +9,7 @@ from django.db import models
 from django.db.models import F, Q
 from django.db.models.functions import Now
 
-from annotation.states import OnFailure, OutcomeState, Promotion, RuleName, StageState, Strategy, StudyState, TieRule
+from annotation.states import OnFailure, OutcomeState, Promotion, StageState, Strategy, StudyState, TieRule
 from benchmarks.models import Benchmark
 
 
@@ -93,7 +93,6 @@ class Stage(models.Model):
     agreement_overlap = models.PositiveSmallIntegerField(
         null=True, blank=True, validators=[MinValueValidator(2), MaxValueValidator(50)]
     )
-    rule = models.CharField(max_length=12, choices=RuleName, default=RuleName.MAJORITY)
     tie_rule = models.CharField(max_length=10, choices=TieRule, default=TieRule.DROP)
     quota = models.PositiveIntegerField(
         null=True, blank=True, validators=[MinValueValidator(1)]

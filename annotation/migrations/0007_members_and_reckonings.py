@@ -14,11 +14,6 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
-        migrations.AddField(
-            model_name='stage',
-            name='rule',
-            field=models.CharField(choices=[('majority', 'Majority'), ('dawid-skene', 'Dawid Skene')], default='majority', max_length=12),
-        ),
         migrations.CreateModel(
             name='Member',
             fields=[
