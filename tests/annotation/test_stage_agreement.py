@@ -1,5 +1,7 @@
 """A stage's agreement by its parts: against an independent script on an export, and small cases counted by hand."""
 
+from typing import NamedTuple
+
 import numpy as np
 import pytest
 
@@ -14,7 +16,17 @@ from tests.annotation import recompute_agreement
 from tests.annotation.test_agreement import some_rows
 from tests.annotation.test_releases import with_originals
 
+MONDAY = 1_772_409_600_000_000  # 2 March 2026, 0:00 UTC, in microseconds
 BREAKDOWNS = ("type", "subtype", "week", "annotator", "pair")
+
+
+class Said(NamedTuple):
+    """What `parts_of` looks at of a judgment."""
+
+    task: int
+    at: int
+    type: str = "swap"
+    subtype: str = "obj"
 
 
 def silent(done: int, total: int) -> None:
@@ -49,8 +61,12 @@ def test_every_number_is_that_of_an_independent_script_on_the_export(tmp_path, v
 
 @pytest.mark.django_db
 def test_weeks_add_up_and_an_item_stands_in_the_week_of_its_last_judgment():
-    assert stage_agreement.week(1_772_409_600_000_000) == ("2026-W10", "2026-03-02")  # 2 March 2026, a Monday
-    assert stage_agreement.week(1_772_409_599_999_999) == ("2026-W09", "2026-02-23")
+    assert stage_agreement.week(MONDAY) == ("2026-W10", "2026-03-02")
+    assert stage_agreement.week(MONDAY - 1) == ("2026-W09", "2026-02-23")
+    rows = [Said(1, MONDAY - 1), Said(1, MONDAY), Said(1, MONDAY - 2), Said(2, MONDAY - 1)]
+    parts = stage_agreement.parts_of(Table((row.task, place, "a") for place, row in enumerate(rows)), rows)["week"]
+    assert [part.name["week"] for part in parts] == ["2026-W09", "2026-W10"]
+    assert parts[1].rows.tolist() == [True, True, True, False]
     data = stage_agreement.stage_agreement(crowd.stage(items=30, people=3, overlap=2), "answer")
     assert sum(row["n_items"] for row in data["week"]) == data["whole"]["n_items"]
 

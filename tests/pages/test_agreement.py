@@ -62,10 +62,12 @@ def test_a_chosen_pair_has_its_confusion_table(client, manager):
         for answer in answers:
             make.judgment(person, stage, answer)
     page = text(client, stage, pair="A-01 A-02")
-    square = client.get(address(stage)).context["confused"]
+    shown = client.get(address(stage)).context
+    square, pooled = shown["confused"], shown["pooled"]
     assert "Confusion of A-01 A-02" in page
     assert square["heads"] == ["image 2", "None"]
     assert [[count for count, _ in row["cells"]] for row in square["rows"]] == [[0, 1], [0, 2]]
+    assert [[count for count, _ in row["cells"]] for row in pooled["rows"]] == [[0, 1], [1, 2]]  # both ways round
 
 
 def test_the_file_has_every_digit(client, manager):
