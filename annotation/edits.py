@@ -17,7 +17,7 @@ from annotation.rows import fetch
 from annotation.saying import confirms
 
 EDITS = """
-SELECT id, number, screen, revision, coalesce(content->'texts', '{}') FROM (
+SELECT id, number, screen, revision, coalesce(content->'texts', '{{}}') FROM (
   SELECT judgment.id, annotator.number, judgment.revision, judgment.answer, judgment.content,
          dense_rank() OVER (PARTITION BY lease.task_id, annotator.id ORDER BY lease.granted_at, lease.id) AS screen
   FROM annotation_task task JOIN annotation_slot slot ON slot.task_id = task.id
