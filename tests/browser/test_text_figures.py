@@ -11,7 +11,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 @pytest.fixture
 def visit(site, sign_in):
-    user = User.objects.create_user("ana", password="x", is_staff=True)
+    user = User.objects.create_user("ana", password="x", is_staff=True, is_superuser=True)
 
     def go(page, path: str):
         sign_in(page, user)
