@@ -66,8 +66,8 @@ def store(found: list[ItemRecord]) -> Benchmark:
     """The items with their captions, and stand-in image rows for the files they name, four others in each item."""
     hashes = [hashlib.sha256(f"stand-in {number}".encode()).hexdigest() for number in range(STAND_INS)]
     Image.objects.bulk_create(Image(sha256=each, format="JPEG", width=512, height=512, size=1000) for each in hashes)
-    names = dict.fromkeys(image.name for record in found for image in record.images)
-    places = {name: hashes[number % STAND_INS] for number, name in enumerate(names)}
+    named = dict.fromkeys(image.part for record in found for image in record.images)
+    places = {part: hashes[number % STAND_INS] for number, part in enumerate(named)}
     made = Benchmark.objects.create(name="BiVLC candidates", source="bivlc-candidates")
     storing.store_items(made, found, SimpleNamespace(sha256=places))
     return made
