@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 
 from annotation import release_rows
-from annotation.edits import Edits, edits_of
+from annotation.edit_names import Edits, edits_of
 from annotation.models import Annotator, Flag, Judgment, Outcome, Stage, Task
 from annotation.rows import fetch
 

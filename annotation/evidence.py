@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from annotation import conduct, signs
-from annotation.edits import edits_of, named
+from annotation.edit_names import edits_of, named
 from annotation.figures import judgment_rows
 from annotation.models import Annotator, Kind, Stage
 from annotation.outcomes import rule_of

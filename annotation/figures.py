@@ -14,7 +14,7 @@ from sys import intern
 from annotation import agreement, tallies
 from annotation.agreement import Table
 from annotation.decisions import EDIT
-from annotation.edits import edits_of, named
+from annotation.edit_names import edits_of, named
 from annotation.models import Kind, Stage, StageState, StudyState
 from annotation.outcomes import rule_of
 from annotation.paper import paper

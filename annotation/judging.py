@@ -175,24 +175,26 @@ def _submit(
     _check_submission(lease, answer.label, reason, row)
     alone = lease.state != LeaseState.LAPSED or not _has_newer(lease)
     counts = alone and row["holder"] in (None, lease.annotator_id) and annotator.excluded_at is None
-    judgment = Judgment(
-        lease=lease,
-        revision=row["revisions"] + 1,
-        key=key,
-        digest=digest,
-        instructions_id=row["read"],
-        answer=answer.label,
-        content=answer.content,
-        reason=as_reason(reason or answer.content.get("reason", "")),
-        surplus=not counts,
-        **_bounded(**times),
-    )
+    judgment = _revision(lease, row, answer, reason, key=key, digest=digest, surplus=not counts, **_bounded(**times))
     added = counts and lease.state != LeaseState.JUDGED
     _write(judgment, LeaseState.JUDGED if counts else LeaseState.LATE if alone else lease.state)
     if counts:
         known = [answer] if lease.task.overlap == 1 else None
         outcomes.settle(lease.task, lease.task.stage, known, row["feeds"])
     return Receipt(lease, judgment, replayed=False, added=added)
+
+
+def _revision(lease: Lease, row: dict, answer: Answer, reason: str, **fields) -> Judgment:
+    """The lease's next judgment, not written yet."""
+    return Judgment(
+        lease=lease,
+        revision=row["revisions"] + 1,
+        instructions_id=row["read"],
+        answer=answer.label,
+        content=answer.content,
+        reason=as_reason(reason or answer.content.get("reason", "")),
+        **fields,
+    )
 
 
 def _find(annotator: Annotator, token: UUID, key: UUID | None = None) -> tuple[Lease, dict]:

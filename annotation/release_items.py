@@ -8,7 +8,7 @@ from django.db.models import F
 
 from annotation import funnel, promotion
 from annotation.decisions import DROPPED, KEPT, is_edit
-from annotation.edits import Edits, named, told
+from annotation.edit_names import Edits, named, told
 from annotation.models import Stage, Study
 from annotation.protocols.base import CANNOT_JUDGE, Carried, carried_texts
 from annotation.release_texts import edited_roles

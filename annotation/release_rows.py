@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from django.db import connection
 
-from annotation.edits import Edits, named, told
+from annotation.edit_names import Edits, named, told
 from annotation.models import Study
 from annotation.pseudonyms import pseudonym
 from annotation.release_files import JUDGMENTS as COLUMNS

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 
 from annotation.decisions import EDIT
-from annotation.edits import Edits, named
+from annotation.edit_names import Edits, named
 from annotation.models import Stage
 from annotation.protocols.base import WORDS, Carried, caption, carried_texts
 from annotation.protocols.registry import PROTOCOLS

@@ -14,7 +14,7 @@ from django.conf import settings
 
 from annotation import baseline, promotion, release_cards, release_data, release_files, release_rows, release_texts
 from annotation.decisions import DROPPED, KEPT
-from annotation.edits import Edits, edits_of
+from annotation.edit_names import Edits, edits_of
 from annotation.figures import study_figures
 from annotation.funnel import funnel
 from annotation.models import Stage, Study

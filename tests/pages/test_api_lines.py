@@ -7,7 +7,7 @@ import pytest
 from django.urls import reverse
 
 from annotation import release_rows
-from annotation.edits import edits_of
+from annotation.edit_names import edits_of
 from annotation.figures import study_figures
 from annotation.models import Annotator, Judgment, Study, Task
 from annotation.pseudonyms import pseudonym
