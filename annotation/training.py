@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from django.db import transaction
 from django.utils import timezone
 
-from annotation import gold, judging, passing
+from annotation import answering, gold, passing
 from annotation.gold import Known
 from annotation.models import Annotator, Attempt, AttemptKind, Kind, Lease, OnFailure, Seat, Slot, Stage, Task
 from benchmarks import events
@@ -77,7 +77,7 @@ class Step:
         """Never saved: what a screen is drawn from."""
         made = Lease(task=self.task, shown=self.entry["shown"])
         made.token = f"training-{self.number}-{self.place}"
-        made.previous = {"answer": judging.shown_as(made, self.entry["answer"])}
+        made.previous = {"answer": answering.shown_as(made, self.entry["answer"])}
         return made
 
 
@@ -186,7 +186,7 @@ def answer_screen(*, annotator: Annotator, stage: Stage, number: int, place: int
     now = step(annotator=annotator, stage=stage)
     if now is None or now.kind != AttemptKind.TRAINING or (now.number, now.place) != (number, place) or now.told:
         return False
-    answer = judging.read_answer(now.lease, stage.protocol, shown_answer)
+    answer = answering.read_answer(now.lease, stage.protocol, shown_answer)
     now.entry.update(answer=answer, right=answer in now.task.gold)
     now.attempt.save(update_fields=["answers"])
     return True

@@ -6,7 +6,7 @@ from django.db.models import Avg, Q
 
 from annotation import checks, claiming, promotion, seating
 from annotation.access import Desk
-from annotation.judging import fields_of
+from annotation.answering import fields_of
 from annotation.models import Annotator, Judgment, Lease, LeaseState, Slot, Stage, Strategy, StudyState
 from annotation.protocols.base import Answer
 

@@ -6,7 +6,7 @@ import random
 import uuid
 from collections.abc import Callable, Iterable, Iterator
 
-from annotation import access, claiming, judging, seating, studies, turns
+from annotation import access, answering, claiming, judging, seating, studies, turns
 from annotation.models import Annotator, Lease, Stage, Study, Task
 from benchmarks.models import Benchmark, ItemImage
 from tests import crowd, make
@@ -56,7 +56,7 @@ class Worker:
         active = round(self.dice.lognormvariate(8.7, 0.5))
         _, self.leases = judging.turn(
             annotator=self.annotator, stage=self.desk.stage, wanted=wanted, token=lease.token, key=uuid.uuid4(),
-            shown_answer=judging.shown_as(lease, identity), active_ms=active, elapsed_ms=active,
+            shown_answer=answering.shown_as(lease, identity), active_ms=active, elapsed_ms=active,
             reason="I cannot tell." if identity == "cannot_judge" else "",
         )  # fmt: skip
 

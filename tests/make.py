@@ -4,7 +4,7 @@ import hashlib
 import uuid
 from itertools import count
 
-from annotation import claiming, judging, seating, studies
+from annotation import answering, claiming, judging, seating, studies
 from annotation.models import Annotator, Judgment, Stage, Study
 from annotation.plans import StagePlan
 from benchmarks.models import Benchmark, Caption, Image, Item, ItemImage
@@ -78,7 +78,7 @@ def judgment(annotator: Annotator, stage: Stage, answer: str | None = None, **de
     leases = claiming.hold(annotator=annotator, stage=stage, wanted=1)
     if not leases:
         return None
-    shown = "1" if answer is None else judging.shown_as(leases[0], answer)
+    shown = "1" if answer is None else answering.shown_as(leases[0], answer)
     return submit(annotator, leases[0], shown, **details).judgment
 
 

@@ -9,7 +9,7 @@ from django.template import loader
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
-from annotation import judging, passing, training, turns
+from annotation import answering, judging, passing, training, turns
 from annotation.access import Desk
 from annotation.instructions import blocks
 from annotation.models import AttemptKind, Instructions
@@ -94,7 +94,7 @@ def _training(here: Desk, step: Step) -> dict:
         context |= {"of_before": n, "needed": passing.needed(n, here.stage.training_pass)}
     if step.told:
         labels = {choice.identity: choice.label for choice in PROTOCOLS[here.stage.protocol].fixed}
-        right = [judging.shown_as(step.lease, answer) for answer in step.task.gold]
+        right = [answering.shown_as(step.lease, answer) for answer in step.task.gold]
         context |= {"right": [labels.get(answer, answer) for answer in right], "note": step.task.note}
         context["was_right"] = step.entry["right"]
     return context

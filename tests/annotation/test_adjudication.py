@@ -6,7 +6,7 @@ import uuid
 import pytest
 from django.db import connection
 
-from annotation import adjudication, cases, claiming, flags, judging, promotion, studies
+from annotation import adjudication, answering, cases, claiming, flags, judging, promotion, studies
 from annotation.models import Flag, Outcome, Slot, Stage, Task
 from annotation.plans import StagePlan
 from annotation.results import results
@@ -83,8 +83,8 @@ class TestDeciding:
         person = tied.stage.study.annotators.last()
         decide(tied, "none")
         lease = judging.history(annotator=person)[0]
-        make.submit(person, lease, judging.shown_as(lease, "none"))
-        make.submit(person, lease, judging.shown_as(lease, "candidate-2"))
+        make.submit(person, lease, answering.shown_as(lease, "none"))
+        make.submit(person, lease, answering.shown_as(lease, "candidate-2"))
         judging.undo(annotator=person, key=uuid.uuid4())
         assert stands(tied) == ("dropped", "none", "no_image_fits", "adjudicator")
 
@@ -311,7 +311,7 @@ class TestQueue:
             leases = {lease.task_id: lease for lease in self.held(person, here)}
             for task, answers in zip(tasks, self.ANSWERS, strict=True):
                 if place < len(answers) and task.pk in leases:
-                    make.submit(person, leases[task.pk], judging.shown_as(leases[task.pk], answers[place]))
+                    make.submit(person, leases[task.pk], answering.shown_as(leases[task.pk], answers[place]))
                 elif task.pk in leases:
                     Slot.objects.filter(task=task, annotator=person).update(annotator=None, held_until=None)
                     task.leases.filter(annotator=person).update(state="lapsed")

@@ -6,7 +6,7 @@ import pytest
 from django.core.management import call_command
 from django.urls import reverse
 
-from annotation import claiming, judging, seating, studies
+from annotation import answering, claiming, seating, studies
 from annotation.models import Judgment, Slot, Stage, Task
 from annotation.plans import StagePlan
 from annotation.results import results
@@ -61,7 +61,7 @@ def work(study, position: int, answers: dict[str, str]) -> list[str]:
     for lease in claiming.hold(annotator=person, stage=here, wanted=50):
         given.append(lease.task.item.key)
         if lease.task.item.key in answers:
-            make.submit(person, lease, judging.shown_as(lease, answers[lease.task.item.key]))
+            make.submit(person, lease, answering.shown_as(lease, answers[lease.task.item.key]))
         else:
             claiming.skip(annotator=person, token=lease.token)
     return sorted(given)

@@ -7,7 +7,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from annotation import baseline, studies
+from annotation import answering, baseline, studies
 from annotation.baseline_plans import DIFFERENT, I2T, ONE, baseline_plans
 from annotation.models import Judgment, Slot, Study
 from annotation.plans import StagePlan
@@ -129,7 +129,7 @@ def answer(study: Study, **given: str) -> None:
             if how is not None:
                 act = {"right": right, "wrong": wrong}.get(how, lambda *_, how=how: how)
                 words = {"reason": "No picture."} if how == "cannot_judge" else {}
-                shown = crew.judging.shown_as(lease, act(None, lease.task, stage.protocol))
+                shown = answering.shown_as(lease, act(None, lease.task, stage.protocol))
                 make.submit(person, lease, shown, **words)
 
 

@@ -6,7 +6,19 @@ from itertools import pairwise
 
 import pytest
 
-from annotation import assigning, checks, claiming, gold, judging, passing, promotion, seating, studies, turns
+from annotation import (
+    answering,
+    assigning,
+    checks,
+    claiming,
+    gold,
+    judging,
+    passing,
+    promotion,
+    seating,
+    studies,
+    turns,
+)
 from annotation.models import Flag, Kind, Slot, Strategy, Task
 from annotation.plans import StagePlan
 from annotation.states import StageState
@@ -282,7 +294,7 @@ def test_undo_flag_and_cannot_judge_work_on_a_check():
     stage, _ = with_checks(check_rate=0.5, known=1, items=3, strategy=Strategy.EVERYONE)
     annotator = make.annotator(stage.study)
     lease = next_check(annotator, stage)
-    make.submit(annotator, lease, judging.shown_as(lease, "candidate-1"))
+    make.submit(annotator, lease, answering.shown_as(lease, "candidate-1"))
     assert checks.results(stage)[annotator.number].right == 1
     judging.undo(annotator=annotator, key=uuid.uuid4())
     assert checks.results(stage) == {}

@@ -4,7 +4,7 @@ import uuid
 
 import pytest
 
-from annotation import adjudication, claiming, judging
+from annotation import adjudication, answering, claiming, judging
 from annotation.decisions import AWAITING
 from annotation.models import Judgment, Lease, Outcome, Slot, Task
 from annotation.outcomes import given, rule_of
@@ -38,7 +38,7 @@ class World:
         who = who or self.newcomer()
         more |= {"edit": "1"} if "words" in more else {}
         lease = self.lease(who)
-        make.submit(who, lease, judging.shown_as(lease, option), more=more)
+        make.submit(who, lease, answering.shown_as(lease, option), more=more)
         return who
 
     @property
@@ -105,8 +105,8 @@ def test_nobody_confirms_what_they_wrote_themselves(world):
     editor = world.says(words=SITS)
     assert world.lease(editor) is None
     again = Lease.objects.get(annotator=editor)
-    make.submit(editor, again, judging.shown_as(again, OPTION), more={"edit": "1", "words": LIES})
-    make.submit(editor, again, judging.shown_as(again, OPTION), more={"edit": "1", "words": SITS})
+    make.submit(editor, again, answering.shown_as(again, OPTION), more={"edit": "1", "words": LIES})
+    make.submit(editor, again, answering.shown_as(again, OPTION), more={"edit": "1", "words": SITS})
     assert world.outcome is None and len(given(world.task)) == 1
 
 
@@ -195,7 +195,7 @@ def test_a_higher_cap_asks_more_people():
 def test_every_revision_is_kept_with_who_made_it(world):
     editor = world.says(words=SITS)
     lease = Lease.objects.get()
-    make.submit(editor, lease, judging.shown_as(lease, OPTION), more={"edit": "1", "words": LIES})
+    make.submit(editor, lease, answering.shown_as(lease, OPTION), more={"edit": "1", "words": LIES})
     kept = Judgment.objects.order_by("revision")
     assert [one.content["texts"]["second_positive"] for one in kept] == [SITS, LIES]
     assert {one.lease.annotator for one in kept} == {editor} and world.edit == f"edit-{kept[1].pk}"

@@ -4,7 +4,7 @@ import uuid
 
 import pytest
 
-from annotation import assigning, claiming, judging, outcomes, seating, studies
+from annotation import answering, assigning, claiming, judging, outcomes, seating, studies
 from annotation.access import desk
 from annotation.models import Outcome, Slot, Stage, Task
 from annotation.turns import total, turn
@@ -94,7 +94,7 @@ def test_an_answer_that_is_taken_back_leaves_the_place_that_was_added_and_adds_n
     for answer in ("candidate-0", "none", "candidate-0"):
         lease = judging.undo(annotator=two, key=uuid.uuid4())
         assert (stands(), places()) == (None, (3, 3, 1))
-        make.submit(two, lease, judging.shown_as(lease, answer))
+        make.submit(two, lease, answering.shown_as(lease, answer))
         assert (stands(), places()) == (None, (3, 3, 2))
     judged(here, "none")
     assert (stands(), places()) == (("dropped", "none", "majority"), (3, 3, 3))
@@ -105,7 +105,7 @@ def test_a_changed_answer_that_splits_what_had_settled_asks_for_one_more():
     here = stage()
     _, two = judged(here, "none", "none")
     lease = judging.history(annotator=two)[0]
-    make.submit(two, lease, judging.shown_as(lease, "candidate-0"))
+    make.submit(two, lease, answering.shown_as(lease, "candidate-0"))
     assert (stands(), places()) == (None, (3, 3, 2))
 
 

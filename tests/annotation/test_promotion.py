@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 
-from annotation import judging, participants, promotion, sampling, seating, studies
+from annotation import answering, judging, participants, promotion, sampling, seating, studies
 from annotation.decisions import KEPT, OPEN
 from annotation.models import Judgment, Slot, Stage, Task
 from annotation.plans import StagePlan
@@ -70,7 +70,7 @@ def test_undo_takes_the_item_back_and_the_same_answer_brings_its_task_back(pipel
     make.judgment(annotator, first, "candidate-1")
     lease = judging.undo(annotator=annotator, key=uuid.uuid4())
     assert not live(then).exists() and not Slot.objects.filter(stage=then, live=True).exists()
-    make.submit(annotator, lease, judging.shown_as(lease, "candidate-1"))
+    make.submit(annotator, lease, answering.shown_as(lease, "candidate-1"))
     assert live(then).get().slots.get().live and then.tasks.count() == 1
 
 
@@ -89,7 +89,7 @@ def test_another_choice_is_asked_about_anew_and_what_was_judged_stays(pipeline):
     one, two = make.annotator(pipeline), make.annotator(pipeline)
     lease = make.judgment(one, first, "candidate-1").lease
     make.judgment(seated(two, then), then, "positive-0")
-    make.submit(one, lease, judging.shown_as(lease, "candidate-3"))
+    make.submit(one, lease, answering.shown_as(lease, "candidate-3"))
     old, new = then.tasks.order_by("round")
     assert (old.live, new.live, new.round) == (False, True, 2) and "candidate-3" in new.options
     assert Judgment.objects.filter(lease__task=old).count() == 1

@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotation import checks, gold, judging, seating, training, turns
+from annotation import answering, checks, gold, seating, training, turns
 from annotation.access import desk
 from annotation.gold import CannotSet, Known
 from annotation.models import Attempt, Kind, OnFailure, Seat, Slot, Strategy
@@ -40,7 +40,7 @@ def practise(annotator, stage, right=True):
     step = training.step(annotator=annotator, stage=stage)
     number = step.number
     while step is not None and step.number == number:
-        shown = judging.shown_as(step.lease, "candidate-1" if right else "none")
+        shown = answering.shown_as(step.lease, "candidate-1" if right else "none")
         at = {"annotator": annotator, "stage": stage, "number": number, "place": step.place}
         training.answer_screen(**at, shown_answer=shown)
         training.go_on(**at)
@@ -106,7 +106,7 @@ def test_the_pass_mark_is_a_share_of_the_training():
         annotator = make.annotator(stage.study)
         for place in range(1, 6):
             step = training.step(annotator=annotator, stage=stage)
-            shown = judging.shown_as(step.lease, "candidate-1" if place <= right else "none")
+            shown = answering.shown_as(step.lease, "candidate-1" if place <= right else "none")
             at = {"annotator": annotator, "stage": stage, "number": 1, "place": place}
             training.answer_screen(**at, shown_answer=shown)
             training.go_on(**at)
@@ -119,7 +119,7 @@ def test_the_first_answer_is_the_one_that_counts():
     step = training.step(annotator=annotator, stage=stage)
     at = {"annotator": annotator, "stage": stage, "number": 1, "place": 1}
     assert training.answer_screen(**at, shown_answer="none")
-    assert not training.answer_screen(**at, shown_answer=judging.shown_as(step.lease, "candidate-1"))
+    assert not training.answer_screen(**at, shown_answer=answering.shown_as(step.lease, "candidate-1"))
     training.go_on(**at)
     training.go_on(**at)
     assert [attempt.passed for attempt in Attempt.objects.order_by("number")] == [False, None]

@@ -23,13 +23,6 @@ from tests.benchmarks.quartered import BLUE, GREEN, YELLOW, quarters, turned
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def media(settings) -> Path:
-    path = Path(settings.MEDIA_ROOT)
-    path.mkdir()
-    return path
-
-
 def images(folder: Path, **files: bytes) -> Path:
     """A zip; by default of one picture, quartered, as PNG."""
     with zipfile.ZipFile(folder / "images.zip", "w") as packed:

@@ -23,13 +23,6 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 
 
 @pytest.fixture
-def media(settings) -> Path:
-    path = Path(settings.MEDIA_ROOT)
-    path.mkdir()
-    return path
-
-
-@pytest.fixture
 def cups(tmp_path) -> tuple[Path, Path]:
     return importing.small(tmp_path / "given")
 

@@ -17,13 +17,6 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def media(settings) -> Path:
-    path = Path(settings.MEDIA_ROOT)
-    path.mkdir()
-    return path
-
-
-@pytest.fixture
 def cups(tmp_path, media) -> Benchmark:
     """Three items with a positive image and one candidate each."""
     assert importing.imported(*importing.small(tmp_path / "given")).state == JobState.DONE

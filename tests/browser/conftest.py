@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from annotation.judging import shown_as
+from annotation.answering import shown_as
 from annotation.models import Annotator, Judgment, Seat
 from tests import pictures
 

@@ -7,6 +7,7 @@ from playwright.sync_api import expect
 from annotation.models import Annotator
 from benchmarks.models import Event
 from tests import cohorts
+from tests.browser.looking import fits, tab_to
 
 pytestmark = pytest.mark.django_db(transaction=True)
 SIZES = {"desk": {"width": 1366, "height": 768}, "phone": {"width": 390, "height": 844, "dark": True}}
@@ -15,18 +16,6 @@ SIZES = {"desk": {"width": 1366, "height": 768}, "phone": {"width": 390, "height
 @pytest.fixture
 def study(site):
     return cohorts.study(("honest", "honest", "honest", "always left"), judgments=30)[0].study
-
-
-def tab_to(page, locator) -> None:
-    for _ in range(120):
-        if locator.evaluate("element => element === document.activeElement"):
-            return
-        page.keyboard.press("Tab")
-    raise AssertionError("Tab never comes there.")
-
-
-def fits(page) -> bool:
-    return page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
 @pytest.mark.parametrize("size", SIZES.values(), ids=SIZES)

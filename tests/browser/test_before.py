@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from annotation import judging, training
+from annotation import answering, training
 from annotation.models import Kind
 from tests import make, pictures
 from tests.annotation.test_training import QUESTIONS, stage_with
@@ -23,7 +23,7 @@ def stage(site):
 
 def right_key(annotator, stage):
     step = training.step(annotator=annotator, stage=stage)
-    return judging.shown_as(step.lease, "candidate-1")
+    return answering.shown_as(step.lease, "candidate-1")
 
 
 def test_by_keyboard_alone(page, site, stage, axe_violations):

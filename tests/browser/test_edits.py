@@ -7,16 +7,13 @@ from playwright.sync_api import expect
 
 from annotation.models import Judgment, Outcome
 from tests import make, pictures, triples
+from tests.browser.looking import send
 from tests.browser.test_judge import stored
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 WINDOWS = pytest.mark.parametrize(("width", "height"), [(1366, 768), (390, 844)])
 BOTH = pytest.mark.parametrize("protocol", ["visla-paraphrase", "visla-triplet"])
 ANOTHER = "A cat sits in the basket."
-ANOTHER_SCREEN = """before => {
-  const there = document.querySelector('#place fieldset');
-  return there ? there.dataset.lease !== before : !document.getElementById('place');
-}"""
 
 
 def somebody(protocol: str, items=2, **settings):
@@ -38,14 +35,6 @@ def words(desk):
 def type_all(desk, text: str):
     desk.press("Control+a")
     desk.page.keyboard.type(text)
-
-
-def send(desk, *keys: str):
-    """Press them and wait for the next screen, or the end."""
-    before = desk.lease
-    desk.press(*keys)
-    desk.page.wait_for_function(ANOTHER_SCREEN, arg=before)
-    return desk
 
 
 def test_pick_edit_and_reject_by_keyboard_alone(sit):

@@ -7,6 +7,7 @@ from playwright.sync_api import expect
 from annotation import participants
 from annotation.models import Annotator, Study
 from tests import make
+from tests.browser.looking import fits, tab_to
 
 pytestmark = pytest.mark.django_db(transaction=True)
 CONSENT = "We ask you to look at pictures.\n\n- It takes ten minutes.\n- You can stop at any time."
@@ -24,18 +25,6 @@ def agreed(study: Study, judgments: int = 0, **who) -> Annotator:
     for _ in range(judgments):
         make.judgment(made, study.stages.get(), active_ms=2000, elapsed_ms=2500)
     return made
-
-
-def tab_to(page, locator) -> None:
-    for _ in range(60):
-        if locator.evaluate("element => element === document.activeElement"):
-            return
-        page.keyboard.press("Tab")
-    raise AssertionError("Tab never comes there.")
-
-
-def fits(page) -> bool:
-    return page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
 @pytest.mark.parametrize("size", SIZES.values(), ids=SIZES)

@@ -5,9 +5,9 @@ from django.core.management import call_command
 from playwright.sync_api import expect
 
 from annotation import baseline, promotion, studies
+from annotation.answering import shown_as
 from annotation.decisions import KEPT
 from annotation.funnel import funnel
-from annotation.judging import shown_as
 from annotation.models import Judgment, Lease, Study
 from annotation.protocols.registry import PROTOCOLS
 from tests import make

@@ -7,7 +7,7 @@ import pytest
 from django.core.management import call_command
 from playwright.sync_api import expect
 
-from annotation.judging import shown_as
+from annotation.answering import shown_as
 from annotation.models import Judgment, Lease, Study
 from tests import make
 from tests import real as material

@@ -13,13 +13,10 @@ from annotation.releases import export_split
 from benchmarks.construction.order import perturbed
 from benchmarks.construction.tagging import tagger
 from tests import make, pictures
+from tests.browser.looking import send
 
 pytestmark = [pytest.mark.browser, pytest.mark.real, pytest.mark.django_db(transaction=True)]
 ROWS = 4
-ANOTHER_SCREEN = """before => {
-  const there = document.querySelector('#place fieldset');
-  return there ? there.dataset.lease !== before : !document.getElementById('place');
-}"""
 
 
 def imported(format: str, path: Path, images: Path | None = None, preset: str = "", **more) -> Study:
@@ -39,13 +36,6 @@ def drawn(folder: Path, names) -> Path:
 
 def sitting(sit, study: Study):
     return sit(annotator=make.annotator(study))
-
-
-def send(desk, *keys: str) -> None:
-    """Press them, and wait for the next screen or the end."""
-    before = desk.lease
-    desk.press(*keys)
-    desk.page.wait_for_function(ANOTHER_SCREEN, arg=before)
 
 
 def all_done(desk) -> None:

@@ -5,6 +5,8 @@ from django.contrib.auth.models import User
 from playwright.sync_api import expect
 from rest_framework.authtoken.models import Token
 
+from tests.browser.looking import fits, tab_to
+
 pytestmark = pytest.mark.django_db(transaction=True)
 SIZES = {"desk": {"width": 1366, "height": 768}, "phone": {"width": 390, "height": 844, "dark": True}}
 
@@ -12,18 +14,6 @@ SIZES = {"desk": {"width": 1366, "height": 768}, "phone": {"width": 390, "height
 @pytest.fixture
 def ana(site) -> User:
     return User.objects.create_user("ana", is_staff=True)
-
-
-def tab_to(page, locator) -> None:
-    for _ in range(40):
-        if locator.evaluate("element => element === document.activeElement"):
-            return
-        page.keyboard.press("Tab")
-    raise AssertionError("Tab never comes there.")
-
-
-def fits(page) -> bool:
-    return page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
 @pytest.mark.parametrize("size", SIZES.values(), ids=SIZES)

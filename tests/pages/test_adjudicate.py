@@ -9,7 +9,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from annotation import adjudication, cases, claiming, judging
+from annotation import adjudication, answering, cases, claiming, judging
 from annotation.models import Flag, Outcome, Task
 from benchmarks.models import ItemImage
 from tests import make
@@ -196,7 +196,7 @@ def test_every_protocol_can_be_adjudicated(client, manager, protocol):
     for number in range(2):
         person = make.annotator(study)
         while leases := claiming.hold(annotator=person, stage=stage, wanted=1):
-            said = answers[number] if answers else judging.shown_as(leases[0], leases[0].task.options[number])
+            said = answers[number] if answers else answering.shown_as(leases[0], leases[0].task.options[number])
             make.submit(person, leases[0], said)
     page = client.get(url(stage)).text
     assert page.count("1 annotator<") == 2

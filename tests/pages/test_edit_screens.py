@@ -5,7 +5,7 @@ import uuid
 
 import pytest
 
-from annotation import claiming, judging
+from annotation import answering, claiming, judging
 from annotation.models import Judgment, Lease
 from annotation.protocols.visla_triplet import GUIDELINES
 from annotation.screens import screens
@@ -35,7 +35,7 @@ def held(who) -> Lease:
 def send(client, who, **fields):
     lease = held(who)
     if fields.get("answer", "").startswith(("caption-", "edit-")):
-        fields["answer"] = judging.shown_as(lease, fields["answer"])
+        fields["answer"] = answering.shown_as(lease, fields["answer"])
     return client.post(home(who) + "submit/", {"lease": lease.token, "key": uuid.uuid4(), **fields}, **JSON)
 
 
@@ -78,7 +78,7 @@ def test_an_edit_comes_back_as_it_was_sent(client):
     send(client, who, answer="caption-candidate-0", edit="1", words=f" {SITS}\n")
     [lease] = judging.history(annotator=who)
     html = screens([lease], who.stage)[0].html()
-    place = judging.shown_as(lease, "caption-candidate-0")
+    place = answering.shown_as(lease, "caption-candidate-0")
     assert "data-answered" in html and f">{SITS}</textarea>" in html
     assert re.findall(r'name="answer" value="(\w+)" checked', html) == [place]
     assert re.findall(r'name="edit" value="1" checked', html)
@@ -96,7 +96,7 @@ def test_a_rejection_comes_back_with_its_ticks(client):
 def test_a_mended_triplet_comes_back_with_what_was_there(client):
     who = somebody("visla-triplet")
     client.get(home(who))
-    send(client, who, **ALL, first=SITS, use=judging.shown_as(held(who), "caption-candidate-1"))
+    send(client, who, **ALL, first=SITS, use=answering.shown_as(held(who), "caption-candidate-1"))
     html = screens(judging.history(annotator=who), who.stage)[0].html()
     assert 'data-was="A cat is in the basket."' in html and f">{SITS}</textarea>" in html
     assert len(re.findall(r'value="holds" checked', html)) == len(GUIDELINES)

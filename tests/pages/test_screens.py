@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from annotation import claiming, judging, seating
+from annotation import answering, claiming, judging, seating
 from annotation.material import texts_of
 from annotation.models import Lease, Stage, Task
 from annotation.plans import StagePlan
@@ -169,7 +169,7 @@ def test_taking_back_an_answer_of_the_stage_before_says_to_load_its_page(client)
     assert "</kbd> Both" in client.get(home(who)).text
     assert client.post(home(who) + "undo/", {"undo_key": uuid.uuid4()}, **JSON).json() == {"moved": True}
     page = client.get(home(who)).text
-    place = judging.shown_as(Lease.objects.order_by("pk").first(), "candidate-1")
+    place = answering.shown_as(Lease.objects.order_by("pk").first(), "candidate-1")
     assert "</kbd> None of them" in page and f'value="{place}" checked' in page
 
 
