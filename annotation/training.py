@@ -182,7 +182,7 @@ def answer_questions(
 
 @transaction.atomic
 def answer_screen(*, annotator: Annotator, stage: Stage, number: int, place: int, shown_answer: str) -> bool:
-    """An answer to a training screen; whether it was taken: the first one is. Raises judging.BadAnswer."""
+    """An answer to a training screen; whether it was taken: the first one is. Raises refusals.BadAnswer."""
     now = step(annotator=annotator, stage=stage)
     if now is None or now.kind != AttemptKind.TRAINING or (now.number, now.place) != (number, place) or now.told:
         return False

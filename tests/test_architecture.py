@@ -1,6 +1,7 @@
 """The shape of the house: who may import whom, and which files stay pure."""
 
 import ast
+import importlib
 from pathlib import Path
 
 import pytest
@@ -101,3 +102,41 @@ def test_templates_have_no_inline_script_or_style():
         text = path.read_text()
         assert " style=" not in text and "<style" not in text and "onclick=" not in text, path
         assert "<script>" not in text, path
+
+
+PRODUCT = [path for app in ORDER for path in modules(app)]
+WRITTEN = [*PRODUCT, *sorted((ROOT / "tests").rglob("*.py"))]
+
+
+def dotted(path: Path) -> str:
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
+def of_modules(tree: ast.Module) -> dict[str, str]:
+    """Name → module of ours, for those that the file imports whole."""
+    ours = {dotted(path) for path in WRITTEN}
+    return {
+        alias.asname or alias.name: f"{node.module}.{alias.name}"
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+        if f"{node.module}.{alias.name}" in ours
+    }
+
+
+@pytest.mark.parametrize("path", WRITTEN, ids=lambda path: str(path.relative_to(ROOT)))
+def test_what_is_asked_of_a_module_is_there(path):
+    tree = ast.parse(path.read_text())
+    named = of_modules(tree)
+    bound = {
+        arg.arg for node in ast.walk(tree) if isinstance(node, ast.arguments) for arg in [*node.args, *node.kwonlyargs]
+    }
+    bound |= {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
+    missing = {
+        f"{named[node.value.id]}.{node.attr}"
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
+        if node.value.id in named and node.value.id not in bound
+        if not hasattr(importlib.import_module(named[node.value.id]), node.attr)
+    }
+    assert not missing

@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_GET, require_POST
 
-from annotation import claiming, judging, seating, turns
+from annotation import claiming, judging, refusals, seating, turns
 from annotation.access import Desk, desk
 from annotation.endings import ending
 from annotation.instructions import blocks
@@ -41,13 +41,13 @@ def at_desk(view: View) -> View:
         here = desk(token)
         try:
             return view(request, here)
-        except judging.Refused as refusal:
+        except refusals.Refused as refusal:
             return _refused(request, here, refusal)
 
     return found
 
 
-def _refused(request: HttpRequest, here: Desk, refusal: judging.Refused) -> HttpResponse:
+def _refused(request: HttpRequest, here: Desk, refusal: refusals.Refused) -> HttpResponse:
     if _wants_json(request):
         return JsonResponse({"refused": str(refusal), "kind": type(refusal).__name__}, status=refusal.status)
     return page("refused", here, status=refusal.status, sentence=str(refusal))
@@ -224,7 +224,7 @@ def _uuid(text: str | None) -> uuid.UUID:
     try:
         return uuid.UUID(text or "")
     except ValueError:
-        raise judging.BadAnswer("The request is incomplete. Reload the page and try again.") from None
+        raise refusals.BadAnswer("The request is incomplete. Reload the page and try again.") from None
 
 
 def _whole(text: str | None) -> int:

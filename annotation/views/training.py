@@ -9,7 +9,7 @@ from django.template import loader
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
-from annotation import answering, judging, passing, training, turns
+from annotation import answering, passing, refusals, training, turns
 from annotation.access import Desk
 from annotation.instructions import blocks
 from annotation.models import AttemptKind, Instructions
@@ -52,7 +52,7 @@ def _take(sent: QueryDict, here: Desk) -> HttpResponse:
 def _answer_screen(sent: QueryDict, who: dict, number: int | None, place: int | None) -> None:
     try:
         training.answer_screen(**who, number=number, place=place, shown_answer=sent.get("answer", ""))
-    except judging.BadAnswer:
+    except refusals.BadAnswer:
         return  # nothing was picked: the same screen again
 
 

@@ -8,7 +8,7 @@ import uuid
 import pytest
 from django.db import connection, connections
 
-from annotation import claiming, judging, promotion, studies
+from annotation import claiming, judging, promotion, refusals, studies
 from annotation.models import Outcome
 from annotation.plans import StagePlan
 from tests import make
@@ -80,7 +80,7 @@ def test_an_answer_taken_back_while_its_stage_closes_is_not_promoted(monkeypatch
     choose = study.stages.get(position=1)
     ann = make.annotator(study)
     make.judgment(ann, choose)
-    with closing(choose, monkeypatch, "_promote_to"), contextlib.suppress(judging.NotOpen):
+    with closing(choose, monkeypatch, "_promote_to"), contextlib.suppress(refusals.NotOpen):
         judging.undo(annotator=ann, key=uuid.uuid4())
     kept, asked = kept_and_asked(study)
     assert kept == asked

@@ -4,7 +4,7 @@ import uuid
 
 import pytest
 
-from annotation import adjudication, answering, claiming, judging
+from annotation import adjudication, answering, claiming, judging, refusals
 from annotation.decisions import AWAITING
 from annotation.models import Judgment, Lease, Outcome, Slot, Task
 from annotation.outcomes import given, rule_of
@@ -212,6 +212,6 @@ def test_the_next_stage_gets_the_words_that_stand():
 
 @pytest.mark.parametrize("more", [{"words": ""}, {"words": "A cat is in the basket."}])
 def test_what_is_no_edit_changes_nothing(world, more):
-    with pytest.raises(judging.BadAnswer):
+    with pytest.raises(refusals.BadAnswer):
         world.says(**more)
     assert not Judgment.objects.exists()

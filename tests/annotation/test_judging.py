@@ -5,7 +5,7 @@ import pytest
 from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
-from annotation import claiming, judging, studies
+from annotation import claiming, judging, refusals, studies
 from annotation.models import Judgment, LeaseState, Slot, StudyState
 from benchmarks.models import Event
 from tests import make
@@ -47,13 +47,13 @@ def test_a_judgment_fills_its_slot(ann, lease):
 
 @pytest.mark.parametrize("answer", ["0", "5", "candidate-1", "", "-1", "²", "both"])
 def test_what_is_not_on_the_screen_is_refused(ann, lease, answer):
-    with pytest.raises(judging.BadAnswer):
+    with pytest.raises(refusals.BadAnswer):
         make.submit(ann, lease, answer)
     assert not Judgment.objects.exists()
 
 
 def test_cannot_judge_counts_and_wants_a_reason(ann, lease):
-    with pytest.raises(judging.BadAnswer):
+    with pytest.raises(refusals.BadAnswer):
         make.submit(ann, lease, "cannot_judge", reason="  ")
     judgment = make.submit(ann, lease, "cannot_judge", reason="no picture").judgment
     assert judgment.counted_on.pk == lease.slot_id
@@ -62,7 +62,7 @@ def test_cannot_judge_counts_and_wants_a_reason(ann, lease):
 def test_nobody_judges_before_reading_the_instructions(stage):
     newcomer = make.annotator(stage.study, ready=False)
     lease = claiming.hold(annotator=newcomer, stage=stage)[0]
-    with pytest.raises(judging.NotOpen):
+    with pytest.raises(refusals.NotOpen):
         make.submit(newcomer, lease)
 
 
@@ -76,7 +76,7 @@ def test_the_same_key_again_is_the_same_judgment(ann, lease):
 def test_the_same_key_with_another_answer_is_an_error(ann, lease):
     key = uuid.uuid4()
     make.submit(ann, lease, "2", key=key)
-    with pytest.raises(judging.KeyReused):
+    with pytest.raises(refusals.KeyReused):
         make.submit(ann, lease, "3", key=key)
 
 
@@ -84,12 +84,12 @@ def test_a_key_of_somebody_else_is_an_error(ann, lease, stage):
     key = uuid.uuid4()
     make.submit(ann, lease, "2", key=key)
     other = make.annotator(stage.study)
-    with pytest.raises(judging.KeyReused):
+    with pytest.raises(refusals.KeyReused):
         make.submit(other, claiming.hold(annotator=other, stage=stage)[0], "2", key=key)
 
 
 def test_a_lease_of_somebody_else_is_unknown(lease, stage):
-    with pytest.raises(judging.UnknownLease):
+    with pytest.raises(refusals.UnknownLease):
         make.submit(make.annotator(stage.study), lease)
 
 
@@ -195,21 +195,21 @@ def test_after_an_undo_the_answer_can_be_given_again(ann, lease):
 def test_undo_ends_with_its_window(ann, lease):
     make.submit(ann, lease)
     lease.task.stage.__class__.objects.update(undo_seconds=0)
-    with pytest.raises(judging.NothingToUndo):
+    with pytest.raises(refusals.NothingToUndo):
         judging.undo(annotator=ann, key=uuid.uuid4())
 
 
 def test_nothing_to_undo(ann):
-    with pytest.raises(judging.NothingToUndo):
+    with pytest.raises(refusals.NothingToUndo):
         judging.undo(annotator=ann, key=uuid.uuid4())
 
 
 def test_a_closed_study_takes_what_was_under_way_but_no_changes(ann, lease, stage):
     studies.move_study(study=stage.study, to=StudyState.CLOSED, by="test")
     make.submit(ann, lease)
-    with pytest.raises(judging.NotOpen):
+    with pytest.raises(refusals.NotOpen):
         make.submit(ann, lease, "2")
-    with pytest.raises(judging.NotOpen):
+    with pytest.raises(refusals.NotOpen):
         judging.undo(annotator=ann, key=uuid.uuid4())
 
 

@@ -4,7 +4,7 @@ import uuid
 
 import pytest
 
-from annotation import access, answering, claiming, judging, promotion, releases, seating, studies, turns
+from annotation import access, answering, claiming, judging, promotion, refusals, releases, seating, studies, turns
 from annotation.models import Judgment, Slot, Task
 from annotation.plans import StagePlan
 from annotation.results import results
@@ -258,7 +258,7 @@ def test_undo_of_what_dropped_it_comes_too_late(study):
     while True:
         try:
             judging.undo(annotator=chooser, key=uuid.uuid4())
-        except judging.NothingToUndo:
+        except refusals.NothingToUndo:
             break
     assert (
         labels(study)[0][0] == "open"

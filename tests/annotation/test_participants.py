@@ -4,7 +4,7 @@ import uuid
 
 import pytest
 
-from annotation import claiming, judging, participants, promotion, seating, studies
+from annotation import claiming, judging, participants, promotion, refusals, seating, studies
 from annotation.models import Annotator, Judgment, Lease, LeaseState, Outcome, Seat, Slot, Task
 from annotation.plans import StagePlan
 from benchmarks.models import Event
@@ -337,7 +337,7 @@ def test_who_has_left_takes_nothing_back_or_the_screen_would_be_nobodys():
     ann, other = make.annotator(stage.study), make.annotator(stage.study)
     make.judgment(ann, stage)
     participants.leave(annotator=ann, by="test")
-    with pytest.raises(judging.NotOpen):
+    with pytest.raises(refusals.NotOpen):
         judging.undo(annotator=ann, key=uuid.uuid4())
     seating.sit(annotator=other, stage=stage)
     assert make.judgment(other, stage) and not Slot.objects.filter(judgment=None).exists()

@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 
-from annotation import answering, judging, participants, promotion, sampling, seating, studies
+from annotation import answering, judging, participants, promotion, refusals, sampling, seating, studies
 from annotation.decisions import KEPT, OPEN
 from annotation.models import Judgment, Slot, Stage, Task
 from annotation.plans import StagePlan
@@ -79,7 +79,7 @@ def test_who_came_by_another_stages_link_takes_nothing_back_in_the_first(pipelin
     annotator = make.annotator(pipeline, stage=first)
     make.judgment(annotator, first, "candidate-1")
     participants.arrive(annotator=annotator, stage=then, by="test")
-    with pytest.raises(judging.NothingToUndo, match="does not lead to"):
+    with pytest.raises(refusals.NothingToUndo, match="does not lead to"):
         judging.undo(annotator=annotator, key=uuid.uuid4())
     assert live(then).exists()
 

@@ -24,7 +24,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from annotation import adjudication, claiming, judging, outcomes, participants, promotion, seating, studies
+from annotation import adjudication, claiming, judging, outcomes, participants, promotion, refusals, seating, studies
 from annotation.decisions import ADJUDICATOR, DROPPED, KEPT, OPEN
 from annotation.models import Annotator, Judgment, Kind, Lease, Outcome, Slot, Stage, StudyState, Task
 from annotation.plans import StagePlan
@@ -124,7 +124,7 @@ class Pipeline(RuleBasedStateMachine):
         submission = {"token": lease.token, "key": uuid.uuid4(), **self.filled_in(lease, answer)}
         try:
             receipt = judging.submit(annotator=self.me(number), **submission)
-        except judging.NotOpen:
+        except refusals.NotOpen:
             return
         self.acknowledged[submission["key"]] = receipt.judgment.answer
         self.sent.append((self.people[number], submission))
@@ -146,7 +146,7 @@ class Pipeline(RuleBasedStateMachine):
         key = uuid.uuid4()
         try:
             judging.undo(annotator=self.me(number), key=key)
-        except judging.Refused:
+        except refusals.Refused:
             return
         self.acknowledged[key] = ""
 
