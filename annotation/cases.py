@@ -203,7 +203,7 @@ def said(task: Task, stage: Stage, sent: Mapping[str, str]) -> base.Answer:
 
 def _token(protocol: Protocol, answer: base.Answer) -> str:
     """Names an answer that was given, whatever else is said meanwhile; other words are another answer."""
-    label = "" if saying.confirms(protocol) else answer.label
+    label = "" if protocol.confirms else answer.label
     return hashlib.sha256(f"{label} {verdict(answer)}".encode()).hexdigest()[:16]
 
 

@@ -14,7 +14,6 @@ from annotation.models import Stage
 from annotation.protocols.registry import PROTOCOLS
 from annotation.pseudonyms import pseudonym
 from annotation.rows import fetch
-from annotation.saying import confirms
 
 EDITS = """
 SELECT id, number, screen, revision, coalesce(content->'texts', '{{}}') FROM (
@@ -43,7 +42,7 @@ def edits_of(stages: Iterable[Stage], tasks: Collection[int] | None = None) -> E
 
     `tasks` of the stages are all that is looked at, where they are named.
     """
-    confirming = [stage.pk for stage in stages if confirms(PROTOCOLS[stage.protocol])]
+    confirming = [stage.pk for stage in stages if PROTOCOLS[stage.protocol].confirms]
     asked = {"stages": confirming, "edited": EDITED, "others": f"{EDIT}%"}
     among = "task.stage_id = ANY(%(stages)s)"
     if tasks is not None:

@@ -12,7 +12,7 @@ from django.utils.safestring import SafeString
 
 from annotation.decisions import EDIT
 from annotation.models import Lease, Task
-from annotation.protocols.base import caption, carried_texts
+from annotation.protocols.base import carried_captions
 from annotation.rows import fetch
 
 # Every caption and image of the items, by identity; of an image, where it is served and its pixels.
@@ -43,13 +43,13 @@ def parts(leases: Sequence[Lease]) -> list[dict[str, Part]]:
 
 
 def _carried(task: Task) -> dict[str, Part]:
-    return {caption(role): {"text": text} for role, text in carried_texts(task.carried).items()}
+    return {identity: {"text": text} for identity, text in carried_captions(task.carried).items()}
 
 
 def texts_of(task: Task, shown: Iterable[str] = ()) -> dict[str, str]:
     """Identity → text of everything that is written of the task's item, and of the edits among what is `shown`."""
     found = dict(fetch(CAPTIONS, item=task.item_id))
-    found |= {caption(role): text for role, text in carried_texts(task.carried).items()}
+    found |= carried_captions(task.carried)
     return found | edited(identity for identity in shown if identity.startswith(EDIT))
 
 

@@ -49,9 +49,10 @@ def settle(
     """
     if task.kind != Kind.JUDGE:
         return
-    form = PROTOCOLS[stage.protocol].form
-    if answers is None or (form and form.confirms):
-        answers = _confirming(task, stage, asked) if form and form.confirms else list(given(task).values())
+    if PROTOCOLS[stage.protocol].confirms:
+        answers = _confirming(task, stage, asked)
+    elif answers is None:
+        answers = list(given(task).values())
     decision = rule_of(stage).settle(answers, task.overlap)
     if len(answers) >= task.overlap and _asks_for_more(task, stage, answers, decision):
         add_slot(task, stage)

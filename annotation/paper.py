@@ -10,7 +10,7 @@ from annotation.models import Stage
 from annotation.outcomes import rule_of
 from annotation.paper_figures.base import Said, Told
 from annotation.paper_figures.registry import FIGURES
-from annotation.protocols.base import Answer, caption, carried_texts
+from annotation.protocols.base import Answer, carried_captions
 from annotation.protocols.registry import PROTOCOLS
 from annotation.rows import fetch
 
@@ -53,7 +53,7 @@ def paper(stage: Stage) -> dict:
     figures, protocol = FIGURES.get(stage.protocol), PROTOCOLS[stage.protocol]
     if figures is None:
         return {}
-    texts = texts_of(stage) if protocol.form.edits else {}
+    texts = texts_of(stage) if protocol.edits else {}
     return {"paper": figures(told(stage, texts), rule_of(stage))}
 
 
@@ -66,7 +66,7 @@ def told(stage: Stage, texts: dict[int, Words]) -> list[Told]:
         state, label, reason, by, content = outcome
         words = texts.get(item, NOTHING)
         if carried != EMPTY:
-            words = words | {caption(role): text for role, text in carried_texts(read(carried)).items()}
+            words = words | carried_captions(read(carried))
         found.append(
             Told(
                 kind, subtype, overlap, said[task], state, label or "", reason or "", by or "",

@@ -120,7 +120,7 @@ PRESETS: Mapping[str, Preset] = {
 def single(protocol: str) -> Preset:
     """One stage of a protocol, without any paper's numbers."""
     found = PROTOCOLS[protocol]
-    alone = found.measures or (found.form is not None and bool(found.form.edits))
+    alone = found.measures or bool(found.edits)
     stage = StagePlan(protocol, settings={"overlap": OVERLAPS.get(protocol, 1 if alone else 2)})
     return Preset("", found.title, "One question, asked about every item.", (stage,), pay=0)
 

@@ -9,7 +9,6 @@ from itertools import count
 from annotation.decisions import CONFIRM_CAP
 from annotation.models import Stage, Study
 from annotation.protocols.registry import PROTOCOLS
-from annotation.saying import confirms
 
 TIES = {
     "drop": "a tie drops the item (tie_unresolved)",
@@ -73,8 +72,8 @@ def settings_of(stage: Stage) -> dict:
         "measures": protocol.measures,
         "fixed_answers": [choice.identity for choice in protocol.fixed],
         "drops": dict(protocol.drops),
-        "confirms": confirms(protocol),
-        "confirm_cap": (stage.cap or CONFIRM_CAP) if confirms(protocol) else None,
+        "confirms": protocol.confirms,
+        "confirm_cap": (stage.cap or CONFIRM_CAP) if protocol.confirms else None,
         "guidelines": [asdict(one) for one in (protocol.form.guidelines if protocol.form else ())],
         "alike": protocol.alike,
         "views": list(protocol.projections),
@@ -90,7 +89,7 @@ def describe(stage: Stage) -> str:
     ending = (
         f"; dropped are {drops}." if drops and not protocol.measures else "; nothing is dropped, answers are scored."
     )
-    if confirms(protocol):
+    if protocol.confirms:
         return f"{CONFIRMED.format(stage.cap or CONFIRM_CAP)}{ending}"
     most = max(stage.overlap, stage.agreement_overlap or 1, stage.cap or 1)
     if most == 1:

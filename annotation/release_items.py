@@ -11,7 +11,7 @@ from annotation.decisions import DROPPED, KEPT, is_edit
 from annotation.edit_names import Edits, named, told
 from annotation.models import Stage, Study
 from annotation.protocols.base import CANNOT_JUDGE, Carried, carried_texts
-from annotation.release_texts import edited_roles
+from annotation.protocols.registry import PROTOCOLS
 from annotation.rows import fetch
 from benchmarks import queries
 from benchmarks.models import Item, ItemImage
@@ -73,7 +73,7 @@ class Split:
     def written(self, stage: Stage) -> Counter:
         """What a stage whose protocol lets people change words made of its tasks, by `_fate`; nothing of another."""
         decisions = [row for rows in self.decided.values() for row in rows if row["stage"] == stage.name]
-        return Counter(_fate(row) for row in decisions) if edited_roles(stage) else Counter()
+        return Counter(_fate(row) for row in decisions) if PROTOCOLS[stage.protocol].edits else Counter()
 
     def not_suitable(self, stage: Stage) -> list[dict]:
         """Items that the stage would have asked about and could not, since they lack something."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from annotation.decisions import EDIT
 from annotation.edit_names import Edits, named
 from annotation.models import Stage
-from annotation.protocols.base import WORDS, Carried, caption, carried_texts
+from annotation.protocols.base import WORDS, Carried, caption, carried_captions
 from annotation.protocols.registry import PROTOCOLS
 from annotation.pseudonyms import pseudonym
 from annotation.rows import fetch
@@ -49,7 +49,7 @@ OF_TEXT = (
 
 def texts(stages: Iterable[Stage], edits: Edits) -> Iterator[dict]:
     """Of the stages whose protocol lets people change words; of texts that were taken as they are, too."""
-    writing = [stage.pk for stage in stages if edited_roles(stage)]
+    writing = [stage.pk for stage in stages if PROTOCOLS[stage.protocol].edits]
     for row in fetch(TEXTS, stages=writing) if writing else []:
         judgment, *read = row[len(OF_TEXT) :]
         content, carried, captions = map(json.loads, read)
@@ -73,14 +73,9 @@ def _of_row(row: dict) -> dict:
     }
 
 
-def edited_roles(stage: Stage) -> tuple[str, ...]:
-    form = PROTOCOLS[stage.protocol].form
-    return form.edits if form else ()
-
-
 def words_of(captions: Mapping[str, str], carried: Carried) -> dict[str, str]:
     """Identity → text of an item in a task: its captions as they came, and what earlier stages wrote in their place."""
-    return {**captions, **{caption(role): text for role, text in carried_texts(carried).items()}}
+    return {**captions, **carried_captions(carried)}
 
 
 def shown_words(identities: Iterable[str], words: Mapping[str, str]) -> dict[str, str]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from annotation import saying
 from annotation.models import Flag, Stage
-from annotation.protocols.base import Answer, Carried, Protocol, caption, carried_texts
+from annotation.protocols.base import Answer, Carried, Protocol, carried_captions
 from annotation.protocols.registry import PROTOCOLS
 from annotation.pseudonyms import pseudonym
 from annotation.rows import fetch
@@ -74,7 +74,7 @@ def parts(item: Item, carried: Carried) -> dict[str, Part]:
     """
     found = [Part(f"caption-{one.role}-{one.position}", text=one.text) for one in item.captions.all()]
     found += [Part(use.key, image=use.image) for use in item.item_images.all()]
-    found += [Part(caption(role), text=text) for role, text in carried_texts(carried).items()]
+    found += [Part(identity, text=text) for identity, text in carried_captions(carried).items()]
     return {part.identity: part for part in found}
 
 

@@ -11,13 +11,9 @@ SAME = """CASE WHEN %(confirms)s THEN coalesce(nullif(judgment.content->'texts',
                ELSE judgment.answer END"""
 
 
-def confirms(protocol: Protocol) -> bool:
-    return bool(protocol.form and protocol.form.confirms)
-
-
 def same(protocol: Protocol, answer: Answer) -> str:
     """`SAME`, of an answer."""
-    return verdict(answer) if confirms(protocol) else answer.label
+    return verdict(answer) if protocol.confirms else answer.label
 
 
 def in_words(protocol: Protocol, answer: Answer) -> str:
@@ -42,4 +38,4 @@ def fixed_names(protocol: Protocol) -> list[str]:
 
 def for_sql(protocol: Protocol) -> Mapping[str, object]:
     """What a statement must know of a protocol to tell answers apart: `alike`, `fixed` and, for `SAME`, `confirms`."""
-    return {"alike": protocol.alike, "fixed": fixed_names(protocol), "confirms": confirms(protocol)}
+    return {"alike": protocol.alike, "fixed": fixed_names(protocol), "confirms": protocol.confirms}

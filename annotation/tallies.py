@@ -75,7 +75,7 @@ class Rule(NamedTuple):
 
     def settle(self, given: Sequence[Answer], overlap: int | None = None) -> Decision:
         """What the answers come to, with what goes with it."""
-        if self.protocol.form and self.protocol.form.confirms:
+        if self.protocol.confirms:
             wanted = overlap or self.overlap
             return confirm(given, cap=self.cap or CONFIRM_CAP, reason=self.protocol.reason, overlap=wanted)
         decision = self.decide([answer.label for answer in given], overlap)

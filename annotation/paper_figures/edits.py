@@ -61,7 +61,7 @@ def fate(task: Told, rule: Rule) -> str:
         return "dropped"
     if not is_edit(task.outcome):
         return "accepted"
-    return "confirmed" if rule.protocol.form.confirms and task.by != ADJUDICATOR else "edited"
+    return "confirmed" if rule.protocol.confirms and task.by != ADJUDICATOR else "edited"
 
 
 def broken(tasks: Sequence[Told], protocol: Protocol) -> list[dict]:
@@ -95,7 +95,7 @@ def annotators(tasks: Sequence[Told], protocol: Protocol) -> list[dict]:
         {
             "annotator": pseudonym(number),
             **{what: counts[what] for what in DOES},
-            "of_edits": {what: then[number][what] for what in THEN} if protocol.form.confirms else None,
+            "of_edits": {what: then[number][what] for what in THEN} if protocol.confirms else None,
         }
         for number, counts in sorted(did.items())
     ]
@@ -108,7 +108,7 @@ def does(task: Told, place: int, protocol: Protocol) -> str:
         return "cannot_judge"
     if protocol.reason(answer.label):
         return "rejected"
-    if protocol.form.confirms and any(same_edit(earlier, answer) for _, earlier in task.said[:place]):
+    if protocol.confirms and any(same_edit(earlier, answer) for _, earlier in task.said[:place]):
         return "confirms"
     return "edited" if is_edit(answer.label) else "accepted"
 

@@ -111,6 +111,11 @@ def carried_texts(carried: Carried) -> dict[str, str]:
     return {key.removeprefix(WORDS): words for key, words in carried.items() if key.startswith(WORDS)}
 
 
+def carried_captions(carried: Carried) -> dict[str, str]:
+    """Identity → words: what stands in the place of the item's own captions."""
+    return {caption(role): words for role, words in carried_texts(carried).items()}
+
+
 def carrying(texts: Mapping[str, str]) -> dict[str, str]:
     """The inverse of `carried_texts`."""
     return {f"{WORDS}{role}": words for role, words in texts.items()}
@@ -166,6 +171,16 @@ class Protocol:
     right: Callable[[str, Sequence[str]], str] = nothing_right
     form: Form | None = None  # where the answer is more than a pick
 
+    @property
+    def edits(self) -> tuple[str, ...]:
+        """The roles whose words annotators can change."""
+        return self.form.edits if self.form else ()
+
+    @property
+    def confirms(self) -> bool:
+        """An edit needs the word of a second annotator."""
+        return self.form is not None and self.form.confirms
+
     def asked_of(self, record: ItemRecord, carried: Carried) -> list[Ask]:
         """`asks`, of the item with the words that earlier stages gave it. Raises NotSuitable."""
         return self.asks(record.with_captions(carried_texts(carried)), carried)
@@ -173,7 +188,7 @@ class Protocol:
     def would_carry(self, carries: str) -> dict[str, str]:
         """What comes out of a stage of this protocol with an item, as far as it is known before anybody has judged."""
         chosen = {carries: "candidate-0"} if carries else {}
-        return chosen | carrying(dict.fromkeys(self.form.edits if self.form else (), "…"))
+        return chosen | carrying(dict.fromkeys(self.edits, "…"))
 
     def reason(self, outcome: str) -> str:
         """Why an item with this outcome is dropped, or "" where it is kept."""
