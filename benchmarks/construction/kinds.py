@@ -161,6 +161,7 @@ def refine(given: Given) -> Constructed:
         model: {"before": found.before[place], "after": found.after[place]} for place, model in enumerate(MODELS)
     }
     facts = {"seed": given.seed, "cells": refinement.CELLS, "accuracy": accuracy}
+    facts |= {"accuracy_note": found.note} if found.note else {}
     return Constructed(len(gaps), dropped, kept=[given.rows[place] for place in found.kept], facts=facts)
 
 

@@ -16,21 +16,28 @@ Gaps = tuple[float, float]
 Cell = tuple[int, int]
 TIED = "a gap of exactly 0"
 UNMATCHED = "the mirror cell has fewer"
+NOTHING_READ, NOTHING_STAYS = "no rows were read", "no rows stay"
+Accuracy = tuple[float, float] | tuple[None, None]  # of the two models, in percent; None without items
 
 
 @dataclass(frozen=True, slots=True)
 class Refined:
-    """`kept` and `dropped` are places of the given gaps, in their order; `accuracy` is each model's, in percent."""
+    """`kept` and `dropped` are places of the given gaps, in their order; `before` and `after` are the accuracies."""
 
     kept: list[int]
     dropped: list[tuple[int, str]]
-    before: tuple[float, float]
-    after: tuple[float, float]
+    before: Accuracy
+    after: Accuracy
     seed: int
 
     @property
     def reasons(self) -> Counter[str]:
         return Counter(reason for _, reason in self.dropped)
+
+    @property
+    def note(self) -> str:
+        """Why an accuracy is undefined; empty where both are defined."""
+        return NOTHING_READ if self.before[0] is None else NOTHING_STAYS if self.after[0] is None else ""
 
 
 def refine(gaps: Sequence[Gaps], seed: int, cells: int = CELLS) -> Refined:
@@ -75,8 +82,9 @@ def cell(gap: float, cells: int = CELLS) -> int:
     return distance if gap > 0 else -distance
 
 
-def accuracy(gaps: Sequence[Gaps]) -> tuple[float, float]:
-    """How often each model scores the positive caption higher, in percent; 0 without items. Ties are not right."""
-    count = len(gaps) or 1
-    first, second = (100 * sum(gap[model] > 0 for gap in gaps) / count for model in (0, 1))
+def accuracy(gaps: Sequence[Gaps]) -> Accuracy:
+    """How often each model scores the positive caption higher, in percent. Ties are not right."""
+    if not gaps:
+        return None, None
+    first, second = (100 * sum(gap[model] > 0 for gap in gaps) / len(gaps) for model in (0, 1))
     return first, second

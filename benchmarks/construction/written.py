@@ -96,8 +96,10 @@ def lines(report: dict) -> Iterator[str]:
 
 
 def told(value: object) -> str:
-    """`a 3, b 4`; a table within one in brackets; percentages to two places."""
+    """`a 3, b 4`; a table within one in brackets; percentages to two places, "undefined" for None."""
     if isinstance(value, dict):
         inner = {name: f"({told(one)})" if isinstance(one, dict) else told(one) for name, one in value.items()}
         return ", ".join(f"{name} {one}" for name, one in inner.items())
+    if value is None:
+        return "undefined"
     return f"{value:.2f}" if isinstance(value, float) else str(value)

@@ -166,6 +166,14 @@ def test_refine_reads_the_scores_of_a_manifest(tmp_path, capsys):
     assert len(imported(out)) == report["made"] > 0
 
 
+def test_refine_says_why_an_accuracy_is_undefined(tmp_path, capsys):
+    source = tmp_path / "in.jsonl"
+    source.write_text(json.dumps(scored(1)[0]), encoding="utf-8")
+    call_command("construct", "refine", str(source), out=tmp_path / "out.jsonl")
+    *_, told, note = capsys.readouterr().out.splitlines()
+    assert told.endswith("after undefined)") and note == "accuracy note: no rows stay"
+
+
 def test_the_report_for_people(tmp_path, capsys):
     call_command("construct", "aro-relation", str(written(tmp_path, "aro-relation")), out=tmp_path / "out.jsonl")
     assert capsys.readouterr().out.splitlines() == [

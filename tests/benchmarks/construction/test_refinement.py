@@ -49,7 +49,7 @@ def test_mirrored_cells_keep_the_same_number(gaps, seed):
     for where in had:
         mirror = -where[0], -where[1]
         assert kept[where] == (0 if 0 in where else min(had[where], had[mirror]))
-    assert accuracy([gaps[place] for place in found.kept]) == ((50, 50) if found.kept else (0, 0))
+    assert accuracy([gaps[place] for place in found.kept]) == ((50, 50) if found.kept else (None, None))
     assert sorted([*found.kept, *(place for place, _ in found.dropped)]) == list(range(len(gaps)))
 
 
@@ -74,5 +74,18 @@ def test_refused():
         refine([(float("nan"), 0)], seed=0)
 
 
-def test_nothing_gives_nothing():
-    assert refine([], seed=0).after == (0, 0)
+@pytest.mark.parametrize(
+    ("gaps", "before", "note"),
+    [
+        ([], (None, None), "no rows were read"),
+        ([(0.3, 0.3)], (100, 100), "no rows stay"),
+        ([(0.0, 0.3)], (0, 100), "no rows stay"),
+    ],
+)
+def test_the_accuracy_of_nothing_is_undefined(gaps, before, note):
+    found = refine(gaps, seed=0)
+    assert (found.before, found.after, found.note) == (before, (None, None), note)
+
+
+def test_the_accuracy_of_something_needs_no_words():
+    assert refine([(0.3, 0.3), (-0.3, -0.3)], seed=0).note == ""
