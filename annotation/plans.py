@@ -76,13 +76,15 @@ def _against(form: Form, settings: Mapping[str, object]) -> dict[str, str]:
 class Assumed:
     """What nobody knows yet of a stage: seconds for a screen, and the share of its items that goes on from it.
 
-    `tasks` is how many screens an item makes there, `types` how many types of items there are.
+    `tasks` is how many screens an item makes there, `types` how many types of items there are, `people` how many
+    annotators it takes whatever the overlap: two where somebody else confirms an edit.
     """
 
     seconds: float
     kept: float = 1.0
     tasks: int = 1
     types: int = 1
+    people: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,20 +128,22 @@ def _expect(stage: StagePlan, coming: int, assumed: Assumed, pay: float, later: 
     rate = given.get("check_rate") or 0
     screens = judgments + whole(judgments * rate / (1 - rate))
     hours = screens * assumed.seconds / HOUR
-    places = _places(given, judgments, ((items - shared, overlap), (shared, shared_overlap)))
+    places = _places(given, judgments, ((items - shared, overlap), (shared, shared_overlap)), assumed.people)
     return Expected(
         stage.called, items, judgments, screens, hours, hours * pay, places, follows=bool(stage.after), assumed=later
     )
 
 
-def _places(given: Mapping[str, object], judgments: int, parts: Sequence[tuple[int, int]]) -> int:
-    """How many annotators it takes if each has one batch, or judges up to the quota; never fewer than the overlap."""
+def _places(given: Mapping[str, object], judgments: int, parts: Sequence[tuple[int, int]], people: int) -> int:
+    """How many annotators it takes if each has one batch, or judges up to the quota; never fewer than the overlap, or
+    than `people`.
+    """
     if not judgments:
         return 0
     size, quota = given.get("batch_size"), given.get("quota")
     if given.get("strategy") == BATCHES and size:
-        return sum(-(-items // size) * overlap for items, overlap in parts)
-    return max(-(-judgments // quota) if quota else 0, *(overlap for items, overlap in parts if items))
+        return max(people, sum(-(-items // size) * overlap for items, overlap in parts))
+    return max(people, -(-judgments // quota) if quota else 0, *(overlap for items, overlap in parts if items))
 
 
 def total(stages: Sequence[Expected]) -> Expected:

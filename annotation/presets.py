@@ -146,6 +146,7 @@ def assumed(stages: Sequence[StagePlan], item: ItemRecord = SPECIMEN) -> dict[st
             SECONDS_OF.get(stage.protocol, SECONDS),
             KEPT.get(stage.protocol, 1.0),
             tasks_an_item(stage.protocol, item, carried_to(stage, stages)),
+            people=2 if PROTOCOLS[stage.protocol].confirms else 1,
         )
         for stage in stages
     }

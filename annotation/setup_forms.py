@@ -88,6 +88,7 @@ class StageForm(forms.Form):
     kept = PercentField(label="% of items that go on")
 
     ASSUMED = ("seconds", "kept")
+    OF_PRACTICE = ("check_rate", "training_pass", "training_tries", "on_failure")
 
     def __init__(self, plan: StagePlan, before: Sequence[StagePlan], assumed: Assumed, feeds: bool, data=None):
         self.plan, self.assumed, self.feeds = plan, assumed, feeds
@@ -96,7 +97,7 @@ class StageForm(forms.Form):
         self.fields["apart_from"].choices = choices
         gone = [] if plan.source else ["promotion"]
         gone += [] if feeds else ["kept"]
-        gone += ["check_rate", "training_pass"] if self.no_checks else []
+        gone += self.OF_PRACTICE if self.no_checks else []
         for name in gone:
             del self.fields[name]
 

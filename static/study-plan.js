@@ -7,16 +7,18 @@ const whole = (value, digits = 0) => Math.floor(value * 10 ** digits + 0.5) / 10
 const written = (value, digits = 0) =>
   whole(value, digits).toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
 const field = (stage, name) => form.elements[`${stage}-${name}`];
+const fields = (stage) => form.querySelector(`[data-stage="${CSS.escape(stage)}"]`);
 const value = (stage, name) => Number(field(stage, name)?.value) || 0;
 
 function places(stage, judgments, parts) {
   const [size, quota, strategy] = [value(stage, "batch_size"), value(stage, "quota"), field(stage, "strategy").value];
+  const people = Number(fields(stage).dataset.people);
   if (!judgments) return 0;
   if (strategy === "batches" && size) {
-    return parts.reduce((sum, [items, overlap]) => sum + Math.ceil(items / size) * overlap, 0);
+    return Math.max(people, parts.reduce((sum, [items, overlap]) => sum + Math.ceil(items / size) * overlap, 0));
   }
   const most = parts.filter(([items]) => items).map(([, overlap]) => overlap);
-  return Math.max(quota ? Math.ceil(judgments / quota) : 0, ...most);
+  return Math.max(people, quota ? Math.ceil(judgments / quota) : 0, ...most);
 }
 
 function expect(stage, coming, tasks, types) {

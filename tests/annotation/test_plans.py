@@ -52,6 +52,19 @@ def test_an_item_that_makes_two_screens_counts_twice():
     assert one(10, Assumed(12, tasks=2)).judgments == 20
 
 
+@pytest.mark.parametrize("given", [{}, {"quota": 20}, {"strategy": "batches", "batch_size": 10}])
+def test_where_edits_are_confirmed_one_annotator_is_too_few(given):
+    assert (one(10, **given).annotators, one(10, Assumed(12, people=2), **given).annotators) == (1, 2)
+    assert one(10, Assumed(12, people=2), quota=4).annotators == 3
+    assert one(0, Assumed(12, people=2), **given).annotators == 0
+
+
+def test_it_takes_two_where_the_protocol_confirms():
+    found = {name: assumed(single(name).stages)[name].people for name in PROTOCOLS}
+    assert found == {name: 1 + protocol.confirms for name, protocol in PROTOCOLS.items()}
+    assert (found["visla-paraphrase"], found["bivlc-choose"]) == (2, 1)
+
+
 def test_nothing_to_judge_needs_nobody():
     assert one(0, strategy="batches", batch_size=5).annotators == one(0).annotators == 0
 

@@ -66,6 +66,15 @@ def test_the_plan_as_one_types_is_the_servers(visit, page, client, changes):
     assert page.errors == [] and not Study.objects.exists()
 
 
+def test_where_edits_are_confirmed_the_plan_has_two_people(visit, page, client):
+    path = f"/studies/new/?protocol=visla-paraphrase&benchmark={make.benchmark(items=3).pk}"
+    visit(page, path)
+    expect(page.locator("#work-out")).to_be_hidden()
+    people = page.locator("[data-of=annotators]")
+    assert people.all_inner_texts() == ["2", "2"] and plan(page.content()) == plan(client.get(path).text)
+    assert page.errors == []
+
+
 def test_another_benchmark_changes_the_plan(visit, page):
     make.benchmark(items=7, name="Seven")
     make.benchmark(items=3, name="Three")

@@ -1,6 +1,7 @@
 """Setting a study up, in the browser without script and by command: presets, every value, the plan."""
 
 import re
+from html import unescape
 
 import pytest
 from django.contrib.auth.models import User
@@ -9,8 +10,10 @@ from django.urls import reverse
 
 from annotation.management.named import named
 from annotation.models import Stage, Study
-from annotation.plans import expect, written
+from annotation.plans import NO_CHECKS, expect, written
 from annotation.presets import PRESETS, assumed
+from annotation.protocols.registry import PROTOCOLS
+from annotation.setup_forms import StageForm
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -160,6 +163,15 @@ def test_the_plan_is_worked_out_again_without_script_and_nothing_is_set_up(clien
     assert answer.status_code == 200 and not Study.objects.exists()
     expected = {"judgments": "30", "hours": "0.4", "cost": "4.80", "annotators": "3"}
     assert planned(answer.content.decode()) == {ONE: expected, "": expected}
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_practice_is_set_up_only_where_there_can_be_any(client, manager, protocol):
+    path = f"{NEW}?protocol={protocol}&benchmark={make.benchmark().pk}"
+    html = client.get(path).text
+    has = [f'name="{protocol}-{field}"' in html for field in StageForm.OF_PRACTICE]
+    assert has == [PROTOCOLS[protocol].form is None] * 4
+    assert ("checks, training," in html) == (NO_CHECKS not in unescape(html)) == all(has)
 
 
 def test_percents_come_back_as_they_were_typed(client, manager):
