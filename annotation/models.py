@@ -39,6 +39,8 @@ __all__ = [
     "Slot", "Stage", "StageState", "Strategy", "Study", "StudyState", "Task", "TieRule",
 ]  # fmt: skip
 
+SPLIT = Q(entropy__gt=0, live=True)  # the tasks whose annotators disagree
+
 
 class Task(models.Model):
     """An item as one stage asks it.
@@ -64,6 +66,10 @@ class Task(models.Model):
     proposals = ArrayField(models.CharField(max_length=40), default=list)  # edits to be confirmed: further options
     gold = ArrayField(models.CharField(max_length=40), default=list)  # right answers, of checks and training
     note = models.TextField(blank=True)  # of training: what is said after the answer
+    # Of its counted answers, where they are not all the same (spread.py keeps it so):
+    entropy = models.FloatField(default=0, db_default=0)  # Shannon's, in bits; 0: fewer than two, or all the same
+    differs = models.CharField(max_length=8, blank=True, default="", db_default="")  # in their "kind" or the "option"
+    newest = models.BigIntegerField(null=True)  # the last of the judgments
 
     class Meta:
         constraints = [
@@ -72,6 +78,17 @@ class Task(models.Model):
             models.CheckConstraint(condition=Q(kind__in=Kind.values), name="task_kind_known"),
             models.CheckConstraint(condition=Q(kind=Kind.JUDGE) | ~Q(gold=[]), name="task_gold_where_known"),
             models.CheckConstraint(condition=Q(overlap__lte=MOST_JUDGMENTS), name="task_overlap_range"),
+            models.CheckConstraint(
+                condition=Q(entropy=0, differs="", newest__isnull=True)
+                | Q(entropy__gt=0, differs__in=["kind", "option"], newest__isnull=False),
+                name="task_split_or_not",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["stage", "-entropy", "-newest"], condition=SPLIT, name="task_most_split"),
+            models.Index(fields=["stage", "-newest"], condition=SPLIT, name="task_newest_split"),
+            models.Index(fields=["stage", "item", "id"], condition=SPLIT, name="task_split_item"),
+            models.Index(fields=["stage", "differs", "rank"], condition=SPLIT, name="task_differs"),
         ]
 
 
@@ -95,6 +112,9 @@ class Outcome(models.Model):
                 name="outcome_dropped_with_reason",
             ),
             models.CheckConstraint(condition=~Q(by="adjudicator") | ~Q(note=""), name="outcome_adjudicated_with_note"),
+        ]
+        indexes = [
+            models.Index(fields=["-decided_at"], condition=Q(by="adjudicator"), name="outcome_adjudicated"),
         ]
 
 

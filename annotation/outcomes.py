@@ -4,7 +4,7 @@ import json
 
 from django.db.models import F
 
-from annotation import decisions, promotion
+from annotation import decisions, promotion, spread
 from annotation.decisions import ADJUDICATOR, EDIT, OPEN, TO_CONFIRM, Decision
 from annotation.models import Kind, Outcome, Slot, Stage, StageState, Task
 from annotation.protocols.base import Answer
@@ -49,10 +49,13 @@ def settle(
     """
     if task.kind != Kind.JUDGE:
         return
-    if PROTOCOLS[stage.protocol].confirms:
-        answers = _confirming(task, stage, asked)
+    confirms = PROTOCOLS[stage.protocol].confirms
+    found = given(task) if confirms or answers is None else {}  # an only answer differs from none
+    spread.keep(task, rule_of(stage), found)
+    if confirms:
+        answers = _confirming(task, stage, found, asked)
     elif answers is None:
-        answers = list(given(task).values())
+        answers = list(found.values())
     decision = rule_of(stage).settle(answers, task.overlap)
     if len(answers) >= task.overlap and _asks_for_more(task, stage, answers, decision):
         add_slot(task, stage)
@@ -66,11 +69,10 @@ def given(task: Task) -> Given:
     return {pk: Answer(label, json.loads(content)) for pk, label, content in fetch(GIVEN, task=task.pk)}
 
 
-def _confirming(task: Task, stage: Stage, asked: bool) -> list[Answer]:
+def _confirming(task: Task, stage: Stage, found: Given, asked: bool) -> list[Answer]:
     """What was said of a task whose edits are to be confirmed; the edits become options for who comes next, and a place
     that was added for a confirmation goes where none is needed any more.
     """
-    found = given(task)
     first = {decisions.verdict(answer): pk for pk, answer in reversed(found.items()) if decisions.is_edit(answer.label)}
     proposals = [f"{EDIT}{pk}" for pk in sorted(first.values())]
     if proposals != task.proposals:
