@@ -13,16 +13,16 @@ WITH said AS (
          CASE WHEN stage.protocol = 'visla-paraphrase'
               THEN coalesce(nullif(judgment.content->'texts', '{}')::text, judgment.answer)
               ELSE judgment.answer END AS answer,
-         stage.protocol = 'bivlc-choose' AND judgment.answer NOT IN ('none', 'cannot_judge') AS any
+         stage.protocol = 'bivlc-choose' AND judgment.answer NOT IN ('none', 'cannot_judge') AS alike
   FROM annotation_slot slot JOIN annotation_judgment judgment ON judgment.id = slot.judgment_id
   JOIN annotation_task task ON task.id = slot.task_id JOIN annotation_stage stage ON stage.id = task.stage_id
   WHERE task.kind = 'judge'
 ), share AS (
-  SELECT task_id, answer, any, max(id) AS newest, count(*) / sum(count(*)) OVER (PARTITION BY task_id) AS p
-  FROM said GROUP BY task_id, answer, any
+  SELECT task_id, answer, alike, max(id) AS newest, count(*) / sum(count(*)) OVER (PARTITION BY task_id) AS p
+  FROM said GROUP BY task_id, answer, alike
 ), spread AS (
   SELECT task_id, max(newest) AS newest, round((-sum(p * ln(p) / ln(2.0)))::numeric, 6)::float8 AS entropy,
-         count(DISTINCT CASE WHEN any THEN NULL ELSE answer END) + bool_or(any)::int AS kinds
+         count(DISTINCT CASE WHEN NOT alike THEN answer END) + bool_or(alike)::int AS kinds
   FROM share GROUP BY task_id HAVING count(*) > 1
 )
 UPDATE annotation_task task SET entropy = spread.entropy, newest = spread.newest,
