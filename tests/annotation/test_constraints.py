@@ -101,6 +101,7 @@ BROKEN = {
     "attempt_finished_with_result": lambda w: attempt(w, passed=True),
     "task_kind_known": lambda w: Task.objects.update(kind="play", gold=["none"]),
     "task_gold_where_known": lambda w: Task.objects.update(kind="check"),
+    "task_split_or_not": lambda w: Task.objects.update(entropy=-1, differs="kind", newest=1),
     "task_overlap_range": lambda w: Task.objects.update(overlap=51),
     "outcome_dropped_with_reason": lambda w: outcome(w, state="dropped"),
     "outcome_adjudicated_with_note": lambda w: outcome(w, state="kept", outcome="none", by="adjudicator"),

@@ -6,8 +6,9 @@ judgments, every stage holds exactly the items that its source sends, and the it
 """
 
 import uuid
-from collections import Counter
+from collections import Counter, defaultdict
 from datetime import timedelta
+from math import log
 
 import pytest
 from django.contrib.postgres.aggregates import ArrayAgg
@@ -272,6 +273,7 @@ class Pipeline(RuleBasedStateMachine):
         self.check_law_2()
         self.check_law_4()
         self.check_outcomes()
+        self.check_spread()
         self.check_funnel()
 
     def check_law_1(self):
@@ -313,6 +315,20 @@ class Pipeline(RuleBasedStateMachine):
             found = (there.state, there.outcome, there.reason) if there else (OPEN, "", "")
             assert found == (decision.state, decision.outcome, decision.reason if decision.state != OPEN else "")
 
+    def check_spread(self):
+        """What each task keeps of how far its counted answers differ follows from them."""
+        said = defaultdict(dict)
+        counted = Slot.objects.filter(stage__study=self.study, judgment__isnull=False, task__kind=Kind.JUDGE)
+        for slot in counted.select_related("judgment", "stage"):
+            said[slot.task_id][slot.judgment_id] = self.said(slot.judgment, slot.stage.protocol)
+        for task in Task.objects.filter(stage__study=self.study):
+            assert (task.entropy, task.differs, task.newest) == spread_of(said[task.pk])
+            type(self).reached.update({"answers differ": task.entropy > 0})
+
+    def said(self, judgment: Judgment, protocol: str) -> tuple[str, str]:
+        """Of which kind it is, and what it says."""
+        return "any" if judgment.answer.startswith("candidate-") else judgment.answer, judgment.answer
+
     def note_reached(self, task: Task, outcome: Outcome | None) -> None:
         """How far the generated sequences came: a machine that never promotes anything would prove nothing."""
         found = {
@@ -342,6 +358,15 @@ class Pipeline(RuleBasedStateMachine):
         assert len(one) == kept + len(dropped) + waiting
 
 
+def spread_of(said: dict[int, tuple[str, str]]) -> tuple:
+    """Entropy by its definition, in what the judgments differ, and the last of them."""
+    shares = [count / len(said) for count in Counter(said.values()).values()]
+    kinds = {kind for kind, _ in said.values()}
+    if len(shares) < 2:
+        return 0, "", None
+    return round(-sum(p * log(p, 2) for p in shares), 6), "kind" if len(kinds) > 1 else "option", max(said)
+
+
 def run(machine: type[Pipeline], examples: int) -> None:
     machine.steps = 0
     run_state_machine_as_test(
@@ -359,4 +384,4 @@ def test_anything_in_any_order():
     run(Pipeline, examples=68)
     assert Pipeline.steps >= WANTED
     wanted = {"settled in first", "settled in second", "settled in third", "no longer live", "a later round"}
-    assert wanted | {"one more slot", "adjudicated"} <= set(Pipeline.reached)
+    assert wanted | {"one more slot", "adjudicated", "answers differ"} <= set(Pipeline.reached)

@@ -112,6 +112,10 @@ class Sentences(Pipeline):
         for task in Task.objects.filter(stage__study=self.study).select_related("stage", "decided"):
             self.check_task(task, given.get(task.pk, []))
 
+    def said(self, judgment: Judgment, protocol: str) -> tuple[str, str]:
+        says = words(judgment) if protocol == worded.PARAPHRASE else judgment.answer
+        return says, says
+
     def check_task(self, task: Task, given: list[Judgment]):
         there = getattr(task, "decided", None)
         self.note_reached(task, there)
@@ -195,5 +199,6 @@ def test_sentences_in_any_order():
     run(Sentences, examples=12)
     assert Sentences.steps >= 800
     wanted = {"settled in first", "settled in second", "settled in third", "no longer live", "adjudicated"}
-    wanted |= {"an edit was offered", "an edit was confirmed", "three were not alike", "other words in a later round"}
+    wanted |= {"answers differ", "an edit was offered", "an edit was confirmed", "three were not alike"}
+    wanted |= {"other words in a later round"}
     assert wanted <= set(Sentences.reached)
