@@ -17,6 +17,8 @@ from annotation.release_cards import settings_of
 from benchmarks.asking import Asked, AskedPlace, Counted, paged, tells
 from benchmarks.events import named
 
+HIDDEN = {"comprehension": None}  # of a stage's settings, from viewers: it has the right answers
+
 
 @tells("studies", StudyData, AskedStudies, Counted)
 @api_view(["GET"])
@@ -54,7 +56,7 @@ def stage_detail(request: Request, pk: int, position: int) -> Response:
     study = _with_stages(request, pk)
     stage = get_object_or_404(study.stages.select_related("source", "after"), position=position)
     (row,) = [row for row in study.rows if row.position == position]
-    return Response({**StageData(row).data, "settings": settings_of(stage)})
+    return Response({**StageData(row).data, "settings": settings_of(stage) | ({} if study.may.manage else HIDDEN)})
 
 
 @tells("figures", OpenApiTypes.OBJECT, AskedStage)
@@ -81,7 +83,8 @@ def study_agreement(request: Request, pk: int) -> Response:
 
 
 def _with_stages(request: Request, pk: int) -> Study:
-    """The study with its people and the rows of its stages."""
-    access.study_for(request.user, pk)
+    """The study with its people, the rows of its stages, and what one may do in it."""
+    may = access.study_for(request.user, pk).may
     (study,) = with_stages(with_people(access.studies_for(request.user).filter(pk=pk)))
+    study.may = may
     return study

@@ -44,7 +44,10 @@ class StageData(serializers.Serializer):
 
 
 class StageDetailData(StageData):
-    settings = DictField(help_text="Strategy, seed, rule, instructions …: as in an export's manifest.json.")
+    settings = DictField(
+        help_text="Strategy, seed, rule, instructions …: as in an export's manifest.json. Viewers are not told "
+        "`comprehension`: it has the right answers."
+    )
 
 
 class StudyData(serializers.ModelSerializer):
@@ -97,7 +100,7 @@ class TaskData(OfTaskData):
     proposals = words("Edits of other annotators, which are options too.")
     texts = DictField(child=CharField(), help_text="Identity → the words that are shown.")
     carried = DictField(child=CharField(), help_text="What earlier stages chose or wrote, by role.")
-    gold = words("Right answers, where they are known.")
+    gold = words("Right answers, where they are known; null for viewers.", allow_null=True)
     own = BooleanField(help_text="The item is of the study's benchmark; check items may be of another.")
     state = serializers.ChoiceField(OutcomeState.choices, allow_null=True, help_text="Null: open.")
     outcome = CharField(allow_null=True, help_text="The winning answer.")

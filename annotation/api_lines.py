@@ -41,9 +41,11 @@ def judgments(page: Sequence[Judgment], stages: Sequence[Stage]) -> list[dict]:
     return _lines(page, rows, lambda row: release_rows.judgment_line(row, edits))
 
 
-def tasks(page: Sequence[Task], stages: Sequence[Stage]) -> list[dict]:
+def tasks(page: Sequence[Task], stages: Sequence[Stage], gold: bool) -> list[dict]:
+    """`gold`: with the right answers; without, they are None."""
     edits = edits_of(stages, _ids(page))
-    return _lines(page, fetch(SOME_TASKS, ids=_ids(page)), lambda row: release_rows.task_line(row, edits))
+    lines = _lines(page, fetch(SOME_TASKS, ids=_ids(page)), lambda row: release_rows.task_line(row, edits))
+    return lines if gold else [{**line, "gold": None} for line in lines]
 
 
 def adjudications(page: Sequence[Outcome], stages: Sequence[Stage]) -> list[dict]:

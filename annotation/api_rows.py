@@ -14,11 +14,11 @@ from benchmarks.asking import Keyset, paged, tells
 @tells("tasks", TaskData, api_asked.AskedTasks, Keyset)
 @api_view(["GET"])
 def task_list(request: Request, pk: int) -> Response:
-    """What was asked, of whatever kind and round, with what came of it."""
+    """What was asked, of whatever kind and round, with what came of it; right answers are told to managers alone."""
     study, asked = access.study_for(request.user, pk), api_asked.AskedTasks.of(request)
     stages = api_asked.stages_asked(study, asked)
     found = api_asked.tasks_asked(Task.objects.filter(stage__in=stages).only("pk"), asked)
-    return paged(request, found, TaskData, lambda page: api_lines.tasks(page, stages))
+    return paged(request, found, TaskData, lambda page: api_lines.tasks(page, stages, gold=study.may.manage))
 
 
 @tells("judgments", JudgmentData, api_asked.AskedJudgments, Keyset)

@@ -67,11 +67,11 @@ study-disagreements     +++-0L  xxxxxx
 study-baseline          +++-0L  xxxxxx
 study-agreement         +++-0L  xxxxxx
 study-agreement-csv     +++-0L  xxxxxx
-study-download          +++-0L  xxxxxx
 study-adjudicate        +++-0L  ++--0L
 study-instructions      +++-0L  ++--0L
 study-assign            ++--0L  ++--0L
 study-checks            ++--0L  ++--0L
+study-download          ++--0L  xxxxxx
 study-annotators        +++-0L  xxxxxx
 study-annotator         +++-0L  ++--0L
 study-participants      ++--0L  xxxxxx
@@ -131,8 +131,8 @@ def world(people, study, settings) -> World:
     export = jobs.queue_job(kind="export", title="Export", params={"study": study.pk}, by="test")
     kept = default_storage.save("exports/split.zip", ContentFile(b"zip"))
     counts = dict.fromkeys(("kept", "dropped", "open", "imported"), 0)
-    export.report = {"file": kept, "bytes": 3, "counts": counts, "download": "/"}
-    export.state = JobState.DONE
+    export.report = {"file": kept, "bytes": 3, "counts": counts, "download": "/the-zip"}
+    export.state, export.finished_at = JobState.DONE, export.created_at
     export.save()
     clients = {name: Client() for name in PEOPLE}
     for name, user in people.items():
@@ -260,6 +260,25 @@ def test_viewers_find_no_form_of_managers(world, name):
     pages = {who: world.clients[who].get(address(name, world)).text for who in ("manager", "viewer")}
     assert '<button name="do"' not in pages["viewer"] and 'class="primary"' not in pages["viewer"]
     assert name == "study-disagreements" or 'class="primary"' in pages["manager"]
+
+
+def test_right_answers_are_for_managers(world):
+    stage = world.study.stages.get()
+    world.study.stages.update(comprehension=[{"question": "Why?", "options": ["zebra"], "right": 0}])
+    stage.tasks.update(gold=["candidate-2"])
+    pages = {name: address(name, world) for name in ("api-task-list", "api-stage-detail")}
+    told = {who: {name: world.clients[who].get(url).text for name, url in pages.items()} for who in PEOPLE[:3]}
+    for who, found in told.items():
+        assert ('"gold":["candidate-2"]' in found["api-task-list"]) == (who != "viewer")
+        assert ("zebra" in found["api-stage-detail"]) == (who != "viewer")
+    assert '"gold":null' in told["viewer"]["api-task-list"]
+
+
+@pytest.mark.parametrize("who", ["manager", "viewer"])
+def test_a_download_is_shown_to_those_who_may(world, who):
+    for name in ("job-detail", "study-detail"):
+        shown = world.clients[who].get(address(name, world)).text
+        assert ('href="/the-zip"' in shown) == (who == "manager"), name
 
 
 def test_names_and_prolific_ids_are_for_managers(world):
