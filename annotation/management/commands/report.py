@@ -1,0 +1,50 @@
+"""`manage.py report STUDY --json FILE --html FILE`: the report of a study, for scripts and for an appendix."""
+
+import json
+from pathlib import Path
+
+from django.contrib.staticfiles import finders
+from django.core.management.base import BaseCommand, CommandError
+from django.template.loader import render_to_string
+from django.utils.safestring import SafeString, mark_safe
+
+from annotation import promotion, report_data, report_page
+from annotation.management.named import named
+from annotation.models import Study
+from annotation.reckoning import reckon
+
+STYLES = ("base.css", "manage.css", "study.css", "plots.css", "report.css")
+
+
+class Command(BaseCommand):
+    help = "Write a study's report: a page that prints and needs nothing beside it, its numbers as JSON, or both."
+
+    def add_arguments(self, parser):
+        parser.add_argument("study", help="the study's name or number")
+        parser.add_argument("--json", type=Path, metavar="FILE", help="the numbers")
+        parser.add_argument("--html", type=Path, metavar="FILE", help="the page")
+
+    def handle(self, *, study, **given):
+        if not (given["json"] or given["html"]):
+            raise CommandError("Say what to write: --json FILE, --html FILE or both.")
+        found = computed(named(Study.objects.select_related("benchmark"), study))
+        if given["json"]:
+            given["json"].write_text(json.dumps(found, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+        if given["html"]:
+            context = {**report_page.drawn(found), "style": styles()}
+            given["html"].write_text(render_to_string("studies/report_file.html", context), encoding="utf-8")
+        self.stdout.write(f"as of {found['as_of']}  {found['fingerprint']}")
+
+
+def computed(study: Study) -> dict:
+    """Now, whatever the study's size; what was imported since is taken in first."""
+    promotion.take_in(study, by="command")
+    first = study.stages.get(position=1)
+    first.study = study
+    return report_data.dated(reckon(first, report_data.KIND, report_data.KEY))
+
+
+def styles() -> SafeString:
+    """All of the page's styles as one element: the file stands alone."""
+    texts = [Path(finders.find(name)).read_text(encoding="utf-8") for name in STYLES]
+    return mark_safe(f"<style>\n{''.join(texts)}</style>")  # our own files
