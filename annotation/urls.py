@@ -16,6 +16,7 @@ from annotation.views import (
     manage,
     members,
     participants,
+    report,
     setup,
     training,
 )
@@ -43,6 +44,8 @@ urlpatterns = [
     path("studies/<int:pk>/agreement/", agreement.study_agreement, name="study-agreement"),
     path("studies/<int:pk>/agreement.csv", agreement.study_agreement_csv, name="study-agreement-csv"),
     path("studies/<int:pk>/baseline/", baseline.study_baseline, name="study-baseline"),
+    path("studies/<int:pk>/report/", report.study_report, name="study-report"),
+    path("studies/<int:pk>/report.json", report.study_report_json, name="study-report-json"),
     path("studies/<int:pk>/instructions/", manage.study_instructions, name="study-instructions"),
     path("studies/<int:pk>/stages/<int:position>/assign/", assign.study_assign, name="study-assign"),
     path("studies/<int:pk>/stages/<int:position>/checks/", checks.study_checks, name="study-checks"),

@@ -29,6 +29,8 @@ PURE = [
     "annotation/pseudonyms.py",
     "annotation/ratings.py",
     "annotation/reliability.py",
+    "annotation/report.py",
+    "annotation/report_words.py",
     "annotation/signs.py",
     "annotation/tallies.py",
     "annotation/words.py",
