@@ -7,6 +7,8 @@ With an overlap of one, the answer decides. With more, two steps:
    most, the stage's tie rule speaks: `drop` drops the item (`tie_unresolved`), `first` takes the kind of the answer
    that was given first among the tied kinds, `none` takes the fixed answer `none`, `adjudicate` leaves the task open
    (`awaiting_adjudication`) until an adjudicator decides.
+   Under Dawid and Skene's rule a kind has no count but a probability, which rests on the answers of the whole stage
+   (estimation.py): of the kinds that somebody gave the most probable wins, and those within 1e-6 of it are level.
 2. *Which option?* Only when `any` won: the option with the most answers; among equals, the one given first. This is no
    tie in the sense of the tie rule: annotators are told to pick any image that fits, so two different picks are two
    statements that an image fits, and each pick was vouched for by somebody.
@@ -20,7 +22,7 @@ than its overlap stays open, however clear its answers are so far.
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from annotation.protocols.base import Answer
@@ -30,6 +32,9 @@ NONE = "none"
 TIE_UNRESOLVED = "tie_unresolved"
 AWAITING = "awaiting_adjudication"
 TO_CONFIRM = "awaiting_confirmation"
+TO_ESTIMATE = "awaiting_estimate"
+MAJORITY, DAWID_SKENE = "majority", "dawid-skene"  # decision rules: what tells the kind of answer
+LEVEL = 1e-6  # probabilities closer than this are level
 ADJUDICATOR = "adjudicator"
 EDITED = "edited"
 EDIT = "edit-"  # of an identity: what a judgment made of one sentence, as an option for whoever comes next
@@ -44,8 +49,9 @@ class Decision:
     """`outcome` is the winning answer's identity, empty while open and on an unresolved tie.
 
     `reason` says why an item was dropped, or what an open task waits for; `by` how it was decided: only_answer,
-    unanimous, majority, tie_rule or, where the kind was clear and images were level, first_of_equals. `content` is that
-    of the first answer that won (protocols.base.Answer).
+    unanimous, majority, dawid_skene, tie_rule or, where the kind was clear and images were level, first_of_equals.
+    `content` is that of the first answer that won (protocols.base.Answer), `posterior` the probability of its kind
+    where that decided.
     """
 
     state: str
@@ -53,29 +59,40 @@ class Decision:
     reason: str = ""
     by: str = ""
     content: Mapping[str, object] = field(default_factory=dict)
+    posterior: float | None = None
 
 
 Reason = Callable[[str], str]  # why an outcome drops the item, or ""
+Posterior = Mapping[str, float]  # kind of answer → its probability
 
 
 def decide(
-    answers: Sequence[str], *, overlap: int, tie_rule: str, reason: Reason, alike: Iterable[str] = ()
+    answers: Sequence[str],
+    *,
+    overlap: int,
+    tie_rule: str,
+    reason: Reason,
+    alike: Iterable[str] = (),
+    posterior: Posterior | None = None,
 ) -> Decision:
-    """`answers` in the order in which they were given; `alike` are the options that are of one kind."""
+    """`answers` in the order in which they were given; `alike` are the options that are of one kind. With a `posterior`
+    it is Dawid and Skene's rule, else the majority's.
+    """
     options = set(alike)
     if len(answers) < overlap:
         return Decision(OPEN)
-    if len(set(answers)) == 1:
+    kinds = kinds_of(answers, options)
+    if posterior is None and len(set(answers)) == 1:
         return _settled(answers[0], "only_answer" if len(answers) == 1 else "unanimous", reason)
-    leaders = _leaders(_kinds(answers, options))
+    leaders = _leaders(kinds) if posterior is None else _likeliest(kinds, posterior)
     if len(leaders) > 1 and tie_rule != "first":
         return _tied(tie_rule, reason)
-    kind = leaders[0]
+    kind, clear = leaders[0], "majority" if posterior is None else "dawid_skene"
+    by, certain = "tie_rule" if len(leaders) > 1 else clear, posterior and posterior[kind]
     if kind != ANY:
-        return _settled(kind, "tie_rule" if len(leaders) > 1 else "majority", reason)
+        return _settled(kind, by, reason, certain)
     images = _leaders([answer for answer in answers if answer in options])
-    by = "tie_rule" if len(leaders) > 1 else "first_of_equals" if len(images) > 1 else "majority"
-    return _settled(images[0], by, reason)
+    return _settled(images[0], "first_of_equals" if by == clear and len(images) > 1 else by, reason, certain)
 
 
 def confirm(given: Sequence[Answer], *, cap: int, reason: Reason, overlap: int = 1) -> Decision:
@@ -113,13 +130,14 @@ def content_of(outcome: str, given: Sequence[Answer]) -> Mapping[str, object]:
     return next((answer.content for answer in given if answer.label == outcome), {})
 
 
-def _kinds(answers: Sequence[str], options: set[str]) -> list[str]:
+def kinds_of(answers: Iterable[str], options: Collection[str]) -> list[str]:
+    """Each answer's kind: `options` are alike."""
     return [ANY if answer in options else answer for answer in answers]
 
 
 def is_split(answers: Sequence[str], alike: Iterable[str] = ()) -> bool:
     """Whether no kind of answer has more than half of the judgments: one more would say something."""
-    counts = Counter(_kinds(answers, set(alike)))
+    counts = Counter(kinds_of(answers, set(alike)))
     return bool(counts) and max(counts.values()) * 2 <= len(answers)
 
 
@@ -128,6 +146,12 @@ def _leaders(votes: Sequence[str]) -> list[str]:
     counts = Counter(votes)  # keeps the order of first appearance
     most = max(counts.values())
     return [vote for vote, count in counts.items() if count == most]
+
+
+def _likeliest(kinds: Sequence[str], posterior: Posterior) -> list[str]:
+    """Of the kinds that were given the most probable, in the order of first appearance."""
+    most = max(posterior[kind] for kind in kinds)
+    return [kind for kind in dict.fromkeys(kinds) if most - posterior[kind] <= LEVEL]
 
 
 def _tied(tie_rule: str, reason: Reason) -> Decision:
@@ -140,6 +164,6 @@ def _tied(tie_rule: str, reason: Reason) -> Decision:
     return Decision(DROPPED, reason=TIE_UNRESOLVED, by="tie_rule")
 
 
-def _settled(outcome: str, by: str, reason: Reason) -> Decision:
+def _settled(outcome: str, by: str, reason: Reason, posterior: float | None = None) -> Decision:
     why = reason(outcome)
-    return Decision(DROPPED if why else KEPT, outcome, why, by)
+    return Decision(DROPPED if why else KEPT, outcome, why, by, posterior=posterior)

@@ -71,7 +71,7 @@ JOIN annotation_task task ON task.id = lease.task_id WHERE task.stage_id = %(sta
 """
 
 OF_STAGE = (
-    "protocol", "strategy", "overlap", "cap", "tie_rule", "batch_size", "agreement_items", "agreement_overlap",
+    "protocol", "strategy", "overlap", "cap", "rule", "tie_rule", "batch_size", "agreement_items", "agreement_overlap",
     "sample", "quota", "check_rate",
 )  # fmt: skip
 

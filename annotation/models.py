@@ -19,6 +19,7 @@ from annotation.states import (
     MOST_JUDGMENTS,
     STUDY_MOVES,
     AttemptKind,
+    DecisionRule,
     Kind,
     LeaseState,
     OnFailure,
@@ -34,8 +35,8 @@ from annotation.study_models import Instructions, Stage, Study
 from benchmarks.models import Item
 
 __all__ = [
-    "STUDY_MOVES", "Annotator", "Attempt", "AttemptKind", "Flag", "Instructions", "Judgment", "Kind", "Lease",
-    "LeaseState", "Member", "OnFailure", "Outcome", "OutcomeState", "Promotion", "Reckoning", "Role", "Seat",
+    "STUDY_MOVES", "Annotator", "Attempt", "AttemptKind", "DecisionRule", "Flag", "Instructions", "Judgment", "Kind",
+    "Lease", "LeaseState", "Member", "OnFailure", "Outcome", "OutcomeState", "Promotion", "Reckoning", "Role", "Seat",
     "Slot", "Stage", "StageState", "Strategy", "Study", "StudyState", "Task", "TieRule",
 ]  # fmt: skip
 
@@ -101,6 +102,7 @@ class Outcome(models.Model):
     content = models.JSONField(default=dict)  # what came with it: {"texts": {"second_positive": "…"}}
     reason = models.CharField(max_length=40, blank=True)  # why the item was dropped
     by = models.CharField(max_length=20)  # decisions.Decision.by, or "adjudicator"
+    posterior = models.FloatField(null=True)  # of the kind of answer that won, under Dawid and Skene's rule
     adjudicator = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
     note = models.CharField(max_length=500, blank=True)  # the adjudicator's reason
     decided_at = models.DateTimeField(db_default=Now())
@@ -110,6 +112,10 @@ class Outcome(models.Model):
             models.CheckConstraint(
                 condition=Q(state=OutcomeState.KEPT, reason="") | (Q(state=OutcomeState.DROPPED) & ~Q(reason="")),
                 name="outcome_dropped_with_reason",
+            ),
+            models.CheckConstraint(
+                condition=Q(posterior__isnull=True) | Q(posterior__gte=0, posterior__lte=1),
+                name="outcome_posterior_range",
             ),
             models.CheckConstraint(condition=~Q(by="adjudicator") | ~Q(note=""), name="outcome_adjudicated_with_note"),
         ]

@@ -19,13 +19,14 @@ FROM annotation_slot slot JOIN annotation_judgment judgment ON judgment.id = slo
 WHERE slot.task_id = %(task)s ORDER BY judgment.created_at, judgment.id
 """
 WRITE = """
-INSERT INTO annotation_outcome AS outcome (task_id, state, outcome, content, reason, by, note)
-VALUES (%(task)s, %(state)s, %(outcome)s, %(content)s, %(reason)s, %(by)s, '')
+INSERT INTO annotation_outcome AS outcome (task_id, state, outcome, content, reason, by, posterior, note)
+VALUES (%(task)s, %(state)s, %(outcome)s, %(content)s, %(reason)s, %(by)s, %(posterior)s, '')
 ON CONFLICT (task_id) DO UPDATE SET state = excluded.state, outcome = excluded.outcome, content = excluded.content,
-  reason = excluded.reason, by = excluded.by, decided_at = now()
+  reason = excluded.reason, by = excluded.by, posterior = excluded.posterior, decided_at = now()
 WHERE outcome.by <> %(adjudicator)s
-  AND (outcome.state, outcome.outcome, outcome.content, outcome.reason, outcome.by)
-      IS DISTINCT FROM (excluded.state, excluded.outcome, excluded.content, excluded.reason, excluded.by)
+  AND (outcome.state, outcome.outcome, outcome.content, outcome.reason, outcome.by, outcome.posterior)
+      IS DISTINCT FROM
+      (excluded.state, excluded.outcome, excluded.content, excluded.reason, excluded.by, excluded.posterior)
 RETURNING task_id
 """
 CLEAR = "DELETE FROM annotation_outcome WHERE task_id = %(task)s AND by <> %(adjudicator)s RETURNING task_id"
@@ -35,7 +36,7 @@ Given = dict[int, Answer]  # judgment → what it says, in the order of giving
 
 
 def rule_of(stage: Stage) -> Rule:
-    return Rule(PROTOCOLS[stage.protocol], stage.overlap, stage.tie_rule, stage.cap)
+    return Rule(PROTOCOLS[stage.protocol], stage.overlap, stage.tie_rule, stage.cap, stage.rule)
 
 
 def settle(
@@ -45,7 +46,7 @@ def settle(
 
     The caller has locked the task's row. An adjudicator's decision stands whatever is judged later. Where the caller
     knows them, `answers` are what counts, and not `feeds` says that no stage takes from this one. `asked`: somebody has
-    just asked for one judgment more.
+    just asked for one judgment more. Under Dawid and Skene's rule the task is open from now on until the next estimate.
     """
     if task.kind != Kind.JUDGE:
         return
@@ -102,7 +103,7 @@ def write(task: Task, decision: Decision) -> bool:
     if decision.state == OPEN:
         return bool(fetch(CLEAR, task=task.pk, adjudicator=ADJUDICATOR))
     values = {"state": decision.state, "outcome": decision.outcome, "reason": decision.reason, "by": decision.by}
-    values["content"] = json.dumps(decision.content)
+    values |= {"content": json.dumps(decision.content), "posterior": decision.posterior}
     return bool(fetch(WRITE, task=task.pk, adjudicator=ADJUDICATOR, **values))
 
 

@@ -4,11 +4,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import floor
 
+from annotation.decisions import DAWID_SKENE
 from annotation.protocols.base import Form
 
 HOUR = 3600
 BATCHES, EVERYONE = "batches", "everyone"  # of states.Strategy
+ADJUDICATE = "adjudicate"  # of states.TieRule
 NO_CHECKS = "Checks and practice compare a pick with the right one; an answer here is more than a pick: there are none."
+TOO_FEW = "It tells annotators apart by what they answer to the same items: let at least some items get two judgments."
+NOT_LEFT = "Probabilities are hardly ever level. Adjudicate what you like; what nobody decides, the estimate does."
 ONE_DECIDES = "One annotator decides here, and a second confirms an edit: "
 
 
@@ -55,7 +59,17 @@ def contradictions(
         found["agreement_overlap" if items else "agreement_items"] = "An agreement sample needs both numbers."
     if settings.get("cap") and settings["cap"] < (settings.get("overlap") or 1):
         found["cap"] = "No less than the judgments an item."
+    if settings.get("rule") == DAWID_SKENE:
+        found = _not_estimated(settings) | found
     return found
+
+
+def _not_estimated(settings: Mapping[str, object]) -> dict[str, str]:
+    """What does not go with Dawid and Skene's rule."""
+    if settings.get("tie_rule") == ADJUDICATE:
+        return {"tie_rule": NOT_LEFT}
+    most = max(settings.get(name) or 1 for name in ("overlap", "agreement_overlap"))
+    return {"rule": TOO_FEW} if most < 2 else {}
 
 
 def _against(form: Form, settings: Mapping[str, object]) -> dict[str, str]:
@@ -63,6 +77,8 @@ def _against(form: Form, settings: Mapping[str, object]) -> dict[str, str]:
     found = {"check_rate": NO_CHECKS} if settings.get("check_rate") else {}
     if not form.confirms:
         return found
+    if settings.get("rule") == DAWID_SKENE:
+        found["rule"] = f"{ONE_DECIDES}there is nothing to estimate."
     if (settings.get("overlap") or 1) > 1:
         found["overlap"] = f"{ONE_DECIDES}leave it at 1."
     if settings.get("agreement_items"):

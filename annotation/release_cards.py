@@ -16,16 +16,20 @@ TIES = {
     "none": "a tie counts as none",
     "adjudicate": "a tie waits for an adjudicator",
 }
+WINS = {
+    "majority": "with the most judgments wins",
+    "dawid-skene": "that is most probable wins, by Dawid and Skene's model fitted to all judgments of the stage",
+}
 CONFIRMED = (
     "one annotator is enough for words taken as they are and for a rejection; an edit goes to another annotator, and "
     "the first verdict that two share stands; after {} judgments without one an adjudicator decides"
 )
 FATES = ("accepted", "edited", "rejected", "could not be judged")  # of texts that annotators could change
 OF_STAGE = (
-    "name", "position", "protocol", "state", "strategy", "overlap", "cap", "tie_rule", "takes", "carries", "promotion",
-    "sample", "stratify", "sample_each", "apart_from", "batch_size", "agreement_items", "agreement_overlap", "quota",
-    "check_rate", "training_pass", "training_tries", "comprehension", "on_failure", "lease_seconds", "undo_seconds",
-    "auto_advance", "seed",
+    "name", "position", "protocol", "state", "strategy", "overlap", "cap", "rule", "tie_rule", "takes", "carries",
+    "promotion", "sample", "stratify", "sample_each", "apart_from", "batch_size", "agreement_items",
+    "agreement_overlap", "quota", "check_rate", "training_pass", "training_tries", "comprehension", "on_failure",
+    "lease_seconds", "undo_seconds", "auto_advance", "seed",
 )  # fmt: skip
 
 
@@ -96,7 +100,7 @@ def describe(stage: Stage) -> str:
         return f"one judgment decides{ending}"
     kinds = "the kind of answer (any image, each fixed answer, cannot_judge)" if protocol.alike else "the answer"
     images = "; among images the one with the most picks, among equals the one picked first" if protocol.alike else ""
-    return f"{_how_many(stage)}; {kinds} with the most judgments wins, {TIES[stage.tie_rule]}{images}{ending}"
+    return f"{_how_many(stage)}; {kinds} {WINS[stage.rule]}, {TIES[stage.tie_rule]}{images}{ending}"
 
 
 def _how_many(stage: Stage) -> str:

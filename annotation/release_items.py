@@ -29,7 +29,7 @@ WHERE stage.study_id = %(study)s AND task.kind = 'judge' AND task.live
 """
 DECIDED = """
 SELECT task.item_id, task.id, stage.position, stage.name, task.question, task.round, outcome.state, outcome.outcome,
-       outcome.content, outcome.reason, outcome.by
+       outcome.content, outcome.reason, outcome.by, outcome.posterior
 FROM annotation_task task JOIN annotation_stage stage ON stage.id = task.stage_id
 LEFT JOIN annotation_outcome outcome ON outcome.task_id = task.id
 WHERE stage.study_id = %(study)s AND task.kind = 'judge' AND task.live
@@ -54,8 +54,8 @@ class Split:
         for item, *row in fetch(DECIDED, study=study.pk):
             self.decided[item].append(self._decision(*row))
 
-    def _decision(self, task: int, position: int, stage: str, question: str, round: int, *outcome: str | None) -> dict:
-        state, answer, content, reason, by = outcome
+    def _decision(self, task: int, position: int, stage: str, question: str, round: int, *outcome: object) -> dict:
+        state, answer, content, reason, by, posterior = outcome
         came = told(self.edits, json.loads(content or "{}"))
         return {
             "stage": stage,
@@ -68,6 +68,7 @@ class Split:
             "decided_by": by,
             "votes": dict(sorted(self.votes[task].items())),
             **({"content": came} if came else {}),
+            **({} if posterior is None else {"posterior": posterior}),
         }
 
     def written(self, stage: Stage) -> Counter:

@@ -37,7 +37,7 @@ TASKS = f"""
 stage.name, item.key, item.position, item.type, item.subtype, task.question, task.round, task.kind, task.live,
        task.overlap, task.shared, task.batch, task.shows, task.options, task.proposals, {CAPTIONS},
        task.carried, task.gold, item.benchmark_id = study.benchmark_id,
-       outcome.state, outcome.outcome, outcome.content, outcome.reason, outcome.by
+       outcome.state, outcome.outcome, outcome.content, outcome.reason, outcome.by, outcome.posterior
 FROM annotation_task task JOIN annotation_stage stage ON stage.id = task.stage_id
 JOIN annotation_study study ON study.id = stage.study_id JOIN benchmarks_item item ON item.id = task.item_id
 LEFT JOIN annotation_outcome outcome ON outcome.task_id = task.id
@@ -45,7 +45,7 @@ LEFT JOIN annotation_outcome outcome ON outcome.task_id = task.id
 OF_TASK = (
     "stage", "item", "position", "type", "subtype", "question", "round", "kind", "live", "overlap", "shared", "batch",
     "shows", "options", "proposals", "texts", "carried", "gold", "own", "state", "outcome", "content", "reason",
-    "decided_by",
+    "decided_by", "posterior",
 )  # fmt: skip
 
 ADJUDICATIONS = """

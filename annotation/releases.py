@@ -12,7 +12,16 @@ from pathlib import Path
 
 from django.conf import settings
 
-from annotation import baseline, promotion, release_cards, release_data, release_files, release_rows, release_texts
+from annotation import (
+    baseline,
+    estimation,
+    promotion,
+    release_cards,
+    release_data,
+    release_files,
+    release_rows,
+    release_texts,
+)
 from annotation.decisions import DROPPED, KEPT
 from annotation.edit_names import Edits, edits_of
 from annotation.figures import study_figures
@@ -34,7 +43,7 @@ class CannotExport(ValueError):
 def export_split(*, study: Study, out: Path, by: str, step: Step = lambda done, total: None) -> dict:
     """Write the study's split to the folder `out` and return its manifest. `step(done, total)` counts items.
 
-    What was imported since is taken in first, so that the split counts the benchmark as it is.
+    What was imported since is taken in first, and stages that are estimated are so anew: the split counts what is.
 
     A folder that holds a former export is replaced; any other that is not empty is refused (CannotExport).
     """
@@ -44,6 +53,7 @@ def export_split(*, study: Study, out: Path, by: str, step: Step = lambda done, 
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     promotion.take_in(study, by=by)
+    estimation.bring_up_to_date(study, by)
     try:
         with sources.snapshot():
             manifest = _write(Study.objects.select_related("benchmark").get(pk=study.pk), folder, step)

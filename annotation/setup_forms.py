@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from django import forms
 
-from annotation.models import OnFailure, Promotion, Stage, Strategy, Study, StudyState, TieRule
+from annotation.models import DecisionRule, OnFailure, Promotion, Stage, Strategy, Study, StudyState, TieRule
 from annotation.plans import NO_CHECKS, Assumed, StagePlan, contradictions
 from annotation.protocols.registry import PROTOCOLS
 from benchmarks.models import Benchmark, Item
@@ -15,6 +15,10 @@ STRATEGIES = {
     Strategy.BATCHES: "batches: a set of items for each annotator",
     Strategy.NAMED: "named: you say who judges what",
     Strategy.EVERYONE: "everyone judges every item",
+}
+RULES = {
+    DecisionRule.MAJORITY: "the kind of answer that most gave",
+    DecisionRule.DAWID_SKENE: "Dawid–Skene: the most probable by all answers, when you ask for it",
 }
 TIES = {
     TieRule.DROP: "drop the item as an unresolved tie",
@@ -59,6 +63,7 @@ class StageForm(forms.Form):
 
     overlap = number("overlap", "Judgments an item", "By different annotators. Agreement needs two or more.")
     cap = number("cap", "Up to", "While they are split, one more judgment, up to so many. Empty: none.", required=False)
+    rule = forms.ChoiceField(label="What decides", choices=RULES.items())
     tie_rule = forms.ChoiceField(label="When they are level", choices=TIES.items())
     strategy = forms.ChoiceField(label="Who gets which items", choices=STRATEGIES.items())
     batch_size = number("batch_size", "Items a batch", "For batches.", required=False)
@@ -97,6 +102,7 @@ class StageForm(forms.Form):
         self.fields["apart_from"].choices = choices
         gone = [] if plan.source else ["promotion"]
         gone += [] if feeds else ["kept"]
+        gone += ["rule"] if PROTOCOLS[plan.protocol].confirms else []
         gone += self.OF_PRACTICE if self.no_checks else []
         for name in gone:
             del self.fields[name]

@@ -39,6 +39,13 @@ BATCHED = (Strategy.BATCHES, Strategy.EVERYONE)  # whoever comes is given a plac
 MOST_JUDGMENTS = 50  # of a task
 
 
+class DecisionRule(TextChoices):
+    """What tells the kind of answer that a task's judgments come to."""
+
+    MAJORITY = "majority"  # the kind that most gave, as soon as the task has its judgments
+    DAWID_SKENE = "dawid-skene"  # the most probable by all answers of the stage, when it is estimated
+
+
 class TieRule(TextChoices):
     DROP = "drop"  # a tie drops the item with the reason tie_unresolved
     FIRST = "first"  # the answer that was given first among the tied wins

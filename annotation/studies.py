@@ -8,8 +8,19 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import Max, Q
 
-from annotation import members, placing, promotion, sampling, seating
-from annotation.models import STUDY_MOVES, Annotator, Instructions, Role, Slot, Stage, StageState, Study, StudyState
+from annotation import estimation, members, placing, promotion, sampling, seating
+from annotation.models import (
+    STUDY_MOVES,
+    Annotator,
+    DecisionRule,
+    Instructions,
+    Role,
+    Slot,
+    Stage,
+    StageState,
+    Study,
+    StudyState,
+)
 from annotation.plans import StagePlan, contradictions
 from annotation.presets import tasks_an_item
 from annotation.protocols.base import NotSuitable, Protocol
@@ -185,9 +196,17 @@ def move_stage(*, stage: Stage, to: StageState, by: str) -> Stage:
     stage.save(update_fields=["state"])
     slots = Slot.objects.filter(stage=stage, judgment=None)
     slots.update(live=False) if to == StageState.CLOSED else slots.filter(task__live=True).update(live=True)
-    went = promotion.promote(stage) if to == StageState.CLOSED else 0
+    went = _promote(stage, by) if to == StageState.CLOSED else 0
     events.record(by=by, verb=f"moved to {to}", subject=stage, promoted=went)
     return stage
+
+
+def _promote(stage: Stage, by: str) -> int:
+    """How many items went on now; under Dawid and Skene's rule they go when the worker has estimated."""
+    if stage.rule == DecisionRule.DAWID_SKENE:
+        estimation.queue_estimate(stage=stage, by=by, closing=True)
+        return 0
+    return promotion.promote(stage)
 
 
 @transaction.atomic

@@ -9,7 +9,16 @@ from django.db import models
 from django.db.models import F, Q
 from django.db.models.functions import Now
 
-from annotation.states import OnFailure, OutcomeState, Promotion, StageState, Strategy, StudyState, TieRule
+from annotation.states import (
+    DecisionRule,
+    OnFailure,
+    OutcomeState,
+    Promotion,
+    StageState,
+    Strategy,
+    StudyState,
+    TieRule,
+)
 from benchmarks.models import Benchmark
 
 
@@ -93,6 +102,7 @@ class Stage(models.Model):
     agreement_overlap = models.PositiveSmallIntegerField(
         null=True, blank=True, validators=[MinValueValidator(2), MaxValueValidator(50)]
     )
+    rule = models.CharField(max_length=12, choices=DecisionRule, default=DecisionRule.MAJORITY)
     tie_rule = models.CharField(max_length=10, choices=TieRule, default=TieRule.DROP)
     quota = models.PositiveIntegerField(
         null=True, blank=True, validators=[MinValueValidator(1)]
@@ -122,6 +132,10 @@ class Stage(models.Model):
             models.CheckConstraint(condition=Q(overlap__gte=1, overlap__lte=50), name="stage_overlap_range"),
             models.CheckConstraint(
                 condition=Q(cap__isnull=True) | Q(cap__gte=F("overlap"), cap__lte=50), name="stage_cap_from_overlap"
+            ),
+            models.CheckConstraint(condition=Q(rule__in=DecisionRule.values), name="stage_rule_known"),
+            models.CheckConstraint(
+                condition=Q(rule=DecisionRule.MAJORITY) | ~Q(tie_rule=TieRule.ADJUDICATE), name="stage_estimate_decides"
             ),
             models.CheckConstraint(condition=Q(lease_seconds__gte=1), name="stage_lease_positive"),
             models.CheckConstraint(condition=Q(check_rate__gte=0, check_rate__lte=0.5), name="stage_check_rate_range"),

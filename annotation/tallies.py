@@ -11,7 +11,22 @@ from statistics import median
 from typing import NamedTuple
 
 from annotation import agreement, signs
-from annotation.decisions import CONFIRM_CAP, DROPPED, EDITED, KEPT, Decision, confirm, content_of, decide, is_edit
+from annotation.decisions import (
+    CONFIRM_CAP,
+    DROPPED,
+    EDITED,
+    KEPT,
+    MAJORITY,
+    OPEN,
+    TO_ESTIMATE,
+    Decision,
+    Posterior,
+    confirm,
+    content_of,
+    decide,
+    is_edit,
+    kinds_of,
+)
 from annotation.protocols.base import CANNOT_JUDGE, Answer, Protocol
 from annotation.pseudonyms import pseudonym
 from annotation.signs import Sign
@@ -72,13 +87,16 @@ class Rule(NamedTuple):
     overlap: int
     tie_rule: str
     cap: int | None = None
+    rule: str = MAJORITY
 
-    def settle(self, given: Sequence[Answer], overlap: int | None = None) -> Decision:
+    def settle(
+        self, given: Sequence[Answer], overlap: int | None = None, posterior: Posterior | None = None
+    ) -> Decision:
         """What the answers come to, with what goes with it."""
         if self.protocol.confirms:
             wanted = overlap or self.overlap
             return confirm(given, cap=self.cap or CONFIRM_CAP, reason=self.protocol.reason, overlap=wanted)
-        decision = self.decide([answer.label for answer in given], overlap)
+        decision = self.decide([answer.label for answer in given], overlap, posterior)
         return replace(decision, content=content_of(decision.outcome, given))
 
     def alike(self, answers: Sequence[str]) -> set[str]:
@@ -86,14 +104,23 @@ class Rule(NamedTuple):
         fixed = {choice.identity for choice in self.protocol.fixed} | {CANNOT_JUDGE}
         return set(answers) - fixed if self.protocol.alike else set()
 
-    def decide(self, answers: Sequence[str], overlap: int | None = None) -> Decision:
-        """`overlap` of the task, where it is not the stage's."""
+    def kinds(self, answers: Sequence[str]) -> list[str]:
+        return kinds_of(answers, self.alike(answers))
+
+    def decide(
+        self, answers: Sequence[str], overlap: int | None = None, posterior: Posterior | None = None
+    ) -> Decision:
+        """`overlap` of the task, where it is not the stage's. Dawid and Skene's rule needs the task's `posterior`."""
+        wanted = overlap or self.overlap
+        if self.rule != MAJORITY and posterior is None:
+            return Decision(OPEN, reason=TO_ESTIMATE if len(answers) >= wanted else "")
         return decide(
             answers,
-            overlap=overlap or self.overlap,
+            overlap=wanted,
             tie_rule=self.tie_rule,
             reason=self.protocol.reason,
             alike=self.alike(answers),
+            posterior=posterior,
         )
 
     def views(self) -> dict[str, Projection]:

@@ -2,11 +2,21 @@
 
 from celery import shared_task
 
-from annotation import annotators, api_figures, exports, overview, queries, reckoning, stage_agreement
+from annotation import (
+    annotators,
+    api_figures,
+    estimation,
+    exports,
+    overview,
+    queries,
+    reckoning,
+    report_data,
+    stage_agreement,
+)
 from benchmarks import jobs
 
 # Modules with kinds of figures, which the worker must know to compute them.
-REGISTERED = (annotators, api_figures, overview, queries, stage_agreement)
+REGISTERED = (annotators, api_figures, overview, queries, report_data, stage_agreement)
 
 
 @jobs.runs(exports.KIND)
@@ -19,3 +29,9 @@ def run_export(job_id: int) -> None:
 @shared_task
 def run_reckon(job_id: int) -> None:
     jobs.run(job_id=job_id, by="worker", work=reckoning.run_reckon)
+
+
+@jobs.runs(estimation.KIND)
+@shared_task
+def run_estimate(job_id: int) -> None:
+    jobs.run(job_id=job_id, by="worker", work=estimation.run_estimate)

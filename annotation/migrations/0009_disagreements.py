@@ -43,6 +43,7 @@ class Migration(migrations.Migration):
         migrations.AddField("task", "differs", models.CharField(blank=True, db_default="", default="", max_length=8)),
         migrations.AddField("task", "newest", models.BigIntegerField(null=True)),
         migrations.RunSQL(FILL, migrations.RunSQL.noop),
+        migrations.RunSQL("DELETE FROM annotation_reckoning", migrations.RunSQL.noop),  # what no page can read now
         migrations.AddIndex("task", index("task_most_split", "stage", "-entropy", "-newest")),
         migrations.AddIndex("task", index("task_newest_split", "stage", "-newest")),
         migrations.AddIndex("task", index("task_split_item", "stage", "item", "id")),

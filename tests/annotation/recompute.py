@@ -18,6 +18,7 @@ from sklearn.metrics import cohen_kappa_score
 
 HOUR_MS = 3_600_000
 TASK = ["position", "question", "round"]
+CLEAR = ("majority", "dawid_skene")
 
 
 def recompute(folder: Path) -> dict:
@@ -52,6 +53,41 @@ COARSE = {
 def is_right(order: str) -> bool:
     """The negative is on the last step, alone (Hard Positive Truth, §4.1)."""
     return order.split(">")[-1] == "negative" and ">" in order
+
+
+def posteriors(rows: list[tuple]) -> dict[tuple, dict[str, float]]:
+    """Dawid and Skene (1979), §3, item by item and in plain sums; rows are (item, annotator, label)."""
+    labels = list(dict.fromkeys(label for _, _, label in rows))
+    of_item = {item: [row[1:] for row in found] for item, found in itertools.groupby(rows, key=lambda row: row[0])}
+    found = {
+        item: {j: sum(label == j for _, label in said) / len(said) for j in labels} for item, said in of_item.items()
+    }
+    before = -math.inf
+    while True:
+        shares = {j: sum(one[j] for one in found.values()) / len(found) for j in labels}
+        counts = {}
+        for item, who, label in rows:
+            for j in labels:
+                counts[who, j, label] = counts.get((who, j, label), 0) + found[item][j]
+        whole = {key: sum(counts.get((*key, label), 0) for label in labels) for key in {key[:2] for key in counts}}
+        fits, now = {}, 0.0
+        for item, said in of_item.items():
+            logs = {
+                j: math.log(max(shares[j], 1e-300))
+                + sum(
+                    math.log(max(counts[who, j, label] / whole[who, j] if whole[who, j] else 0, 1e-300))
+                    for who, label in said
+                )
+                for j in labels
+            }
+            top = max(logs.values())
+            sums = sum(math.exp(one - top) for one in logs.values())
+            fits[item] = {j: math.exp(logs[j] - top) / sums for j in labels}
+            now += (top + math.log(sums)) / len(of_item)
+        found = fits
+        if abs(now - before) < 1e-10:
+            return found
+        before = now
 
 
 # One stage
@@ -109,8 +145,11 @@ class Stage:
                 found.append((word["state"], word["outcome"], word["reason"], "adjudicator", word["content"]))
             else:
                 mine = given.get((task.position, task.question, task.round), [])
+                likely = self.likely.get((task.position, task.question, task.round))
                 found.append(
-                    self.confirm(mine, task.overlap) if self.settings["confirms"] else self.settle(mine, task.overlap)
+                    self.confirm(mine, task.overlap)
+                    if self.settings["confirms"]
+                    else self.settle(mine, task.overlap, likely)
                 )
         named = pd.DataFrame(found, columns=["came", "answer", "why", "how", "brought"], dtype=object)
         return pd.concat([self.tasks, named], axis=1)
@@ -128,12 +167,22 @@ class Stage:
                 return *self.ending(label, how), content
         return "open", None, None, None, None
 
-    def settle(self, given: list[tuple[str, dict]], overlap: int) -> tuple:
+    @property
+    def likely(self) -> dict[tuple, dict[str, float]]:
+        """Of each task, how probable each kind of answer is, where that decides."""
+        if self.settings["rule"] == "majority":
+            return {}
+        rows = self.standing.assign(kind=self.standing.answer.map(self.kind))
+        return posteriors(
+            [(tuple(row[name] for name in TASK), row["annotator"], row["kind"]) for row in rows.to_dict("records")]
+        )
+
+    def settle(self, given: list[tuple[str, dict]], overlap: int, likely: dict[str, float] | None) -> tuple:
         """The rule on the labels; what comes with the outcome is that of the first answer of its label."""
-        found = self.decide([label for label, _ in given], overlap)
+        found = self.decide([label for label, _ in given], overlap, likely)
         return *found, next((content for label, content in given if label == found[1]), {})
 
-    def decide(self, answers: list[str], overlap: int) -> tuple:
+    def decide(self, answers: list[str], overlap: int, likely: dict[str, float] | None) -> tuple:
         """(state, outcome, reason, how), by the rule as docs/measures.md states it."""
         if len(answers) < overlap:
             return "open", None, None, None
@@ -141,6 +190,9 @@ class Stage:
         votes = kinds.value_counts()
         top = [kind for kind in dict.fromkeys(kinds) if votes[kind] == votes.max()]
         how = "only_answer" if len(answers) == 1 else "unanimous" if len(set(answers)) == 1 else "majority"
+        if likely:
+            best, how = max(likely[kind] for kind in kinds), "dawid_skene"
+            top = [kind for kind in dict.fromkeys(kinds) if best - likely[kind] <= 1e-6]
         if len(top) > 1:
             how = "tie_rule"
             if self.settings["tie_rule"] == "adjudicate":
@@ -152,7 +204,7 @@ class Stage:
             picks = pd.Series([answer for answer in answers if self.kind(answer) == "any"])
             most = picks.value_counts()
             level = [pick for pick in dict.fromkeys(picks) if most[pick] == most.max()]
-            kind, how = level[0], "first_of_equals" if how == "majority" and len(level) > 1 else how
+            kind, how = level[0], "first_of_equals" if how in CLEAR and len(level) > 1 else how
         return self.ending(kind, how)
 
     def ending(self, answer: str, how: str) -> tuple:
@@ -188,7 +240,7 @@ class Stage:
         return {name: self.standing.assign(label=self.standing.answer.map(view)) for name, view in self.views.items()}
 
     def named(self) -> dict:
-        names = ("protocol", "strategy", "overlap", "cap", "tie_rule", "batch_size", "agreement_items")
+        names = ("protocol", "strategy", "overlap", "cap", "rule", "tie_rule", "batch_size", "agreement_items")
         names += ("agreement_overlap", "sample", "quota", "check_rate")
         of_study = {name: self.study[name] for name in ("name", "pay_per_hour", "currency")}
         place = {"stage": self.settings["position"], "stage_name": self.name, "views": list(self.views)}

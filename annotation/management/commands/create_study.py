@@ -13,7 +13,7 @@ from django.urls import reverse
 
 from annotation import presets
 from annotation.management.named import named
-from annotation.models import Study, StudyState, TieRule
+from annotation.models import DecisionRule, Study, StudyState, TieRule
 from annotation.plans import Expected, StagePlan, total, written
 from annotation.presets import PRESETS
 from annotation.protocols.registry import PROTOCOLS
@@ -23,7 +23,7 @@ from annotation.setups import foreseen
 from annotation.studies import CannotCreate, create_study
 from benchmarks.models import Benchmark
 
-OF_ONE = ("overlap", "tie_rule", "quota", "lease_seconds", "auto_advance")  # of a stage that is set up alone
+OF_ONE = ("overlap", "rule", "tie_rule", "quota", "lease_seconds", "auto_advance")  # of a stage that is set up alone
 
 
 def owner_of(name: str | None):
@@ -77,6 +77,7 @@ class Command(BaseCommand):
         parser.add_argument("--quota", type=int, default=SUPPRESS, help="judgments an annotator at most")
         parser.add_argument("--lease", type=int, default=SUPPRESS, dest="lease_seconds",
                             help="seconds a screen is kept for an annotator")  # fmt: skip
+        parser.add_argument("--rule", choices=DecisionRule.values, default=SUPPRESS, help="what decides")
         parser.add_argument("--tie-rule", choices=TieRule.values, default=SUPPRESS)
         parser.add_argument("--auto-advance", action="store_true", default=SUPPRESS, help="an answer needs no Enter")
         parser.add_argument("--instructions", type=Path, default=SUPPRESS, help="a text file; default: the protocol's")

@@ -1,0 +1,176 @@
+"""Dawid and Skene's estimate as a stage's decision rule: what all answers together say of each task.
+
+An outcome rests on the answers of the whole stage here, so none is written with a judgment. The worker estimates: when
+the stage closes, when a manager asks for it, and before an export. What is judged after an estimate, or no longer
+counts, leaves its own task open until the next one; the other tasks keep their outcomes until then.
+
+Kinds of answers are what is estimated (decisions.py): the places of candidates mean nothing from one item to the next.
+Every counted answer to a live task speaks, also of tasks that still lack some. An adjudicator's word stands, and is no
+annotator's.
+"""
+
+import json
+import time
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import islice
+
+from django.db import transaction
+from django.utils import timezone
+
+from annotation import outcomes, promotion
+from annotation.aggregation import Aggregate, dawid_skene
+from annotation.decisions import ADJUDICATOR, DAWID_SKENE, OPEN, Decision, Posterior
+from annotation.models import Outcome, Reckoning, Stage, StageState, Study, Task
+from annotation.protocols.base import Answer
+from annotation.reckoning import Tell, silent
+from annotation.retrying import anew
+from annotation.rows import stream
+from benchmarks import events, jobs
+from benchmarks.models import Job, JobState
+
+KIND = "estimate"
+BATCH = 200  # tasks decided in one transaction
+
+STANDING = """
+SELECT task.id, annotator.number, judgment.id, judgment.answer, judgment.content
+FROM annotation_slot slot JOIN annotation_judgment judgment ON judgment.id = slot.judgment_id
+JOIN annotation_lease lease ON lease.id = judgment.lease_id
+JOIN annotation_annotator annotator ON annotator.id = lease.annotator_id
+JOIN annotation_task task ON task.id = slot.task_id JOIN benchmarks_item item ON item.id = task.item_id
+WHERE slot.stage_id = %(stage)s AND task.kind = 'judge' AND task.live
+  AND (%(tasks)s::bigint[] IS NULL OR task.id = ANY(%(tasks)s))
+ORDER BY item.position, task.question, task.round, judgment.created_at, judgment.id
+"""
+
+Said = dict[int, list[tuple[int, int, Answer]]]  # task → (judgment, annotator's number, answer), in the order of giving
+
+
+def estimate(stage: Stage, by: str, tell: Tell = silent) -> dict:
+    """Fit, and write what follows for each task; a summary, which is kept as the stage's estimate."""
+    began, found = time.monotonic(), said(stage)
+    fitted = fit(stage, found)
+    did, parts = Counter(), list(_batches(sorted(found)))
+    for done, tasks in enumerate(parts, 1):
+        did += decide(stage, {task: found[task] for task in tasks}, fitted.posteriors)
+        tell(done, len(parts))
+    summary = {**_summary(fitted, found), **{name: did[name] for name in ("decided", "open", "changed", "passed_over")}}
+    _keep(stage, summary, time.monotonic() - began)
+    if did["changed"]:
+        events.record(by=by, verb="estimated", subject=stage, judgments=summary["judgments"], changed=did["changed"])
+    return summary
+
+
+def said(stage: Stage, tasks: Collection[int] | None = None) -> Said:
+    """What counts on the stage's live tasks; of all of them, or of these."""
+    found: Said = {}
+    for task, annotator, judgment, label, content in stream(STANDING, stage=stage.pk, tasks=tasks and list(tasks)):
+        found.setdefault(task, []).append((judgment, annotator, Answer(label, json.loads(content))))
+    return found
+
+
+def fit(stage: Stage, found: Said) -> Aggregate:
+    """Posteriors by task, confusions by annotators' numbers; labels are kinds of answers."""
+    rule = outcomes.rule_of(stage)
+    rows = [(task, annotator, answer.label) for task, given in found.items() for _, annotator, answer in given]
+    kinds = rule.kinds([label for _, _, label in rows])
+    return dawid_skene([(task, annotator, kind) for (task, annotator, _), kind in zip(rows, kinds, strict=True)])
+
+
+@anew
+@transaction.atomic
+def decide(stage: Stage, found: Said, posteriors: Mapping[int, Posterior]) -> Counter:
+    """Write these tasks' outcomes. One whose answers are others now than those that were fitted is passed over."""
+    did, rule = Counter(), outcomes.rule_of(stage)
+    tasks = list(Task.objects.filter(pk__in=found).order_by("pk").select_for_update(no_key=True))
+    now = said(stage, list(found))
+    standing = {row.task_id: row for row in Outcome.objects.filter(task__in=found)}
+    for task in tasks:
+        if now.get(task.pk) != found[task.pk]:
+            did["passed_over"] += 1
+            continue
+        decision = rule.settle([answer for *_, answer in now[task.pk]], task.overlap, posteriors[task.pk])
+        did["open" if decision.state == OPEN else "decided"] += 1
+        outcomes.write(task, decision)
+        if _is_another(standing.get(task.pk), decision):
+            did["changed"] += 1
+            promotion.follow(stage, task.item_id)
+    return did
+
+
+def _is_another(before: Outcome | None, now: Decision) -> bool:
+    """Whether stages that take from this one have something to follow; a probability is nothing to them."""
+    if before is None:
+        return now.state != OPEN
+    if before.by == ADJUDICATOR:
+        return False
+    return (before.state, before.outcome, before.reason, before.content) != (
+        now.state, now.outcome, now.reason, dict(now.content)
+    )  # fmt: skip
+
+
+def _batches(tasks: Sequence[int]) -> Iterator[list[int]]:
+    rest = iter(tasks)
+    while batch := list(islice(rest, BATCH)):
+        yield batch
+
+
+def _summary(fitted: Aggregate, found: Said) -> dict:
+    return {
+        "judgments": sum(map(len, found.values())),
+        "tasks": len(found),
+        "steps": fitted.steps,
+        "converged": fitted.converged,
+        "class_shares": fitted.class_shares,
+        "confusion": {str(number): fitted.confusion[number] for number in sorted(fitted.confusion)},
+    }
+
+
+def _keep(stage: Stage, summary: dict, seconds: float) -> None:
+    fields = {"state": "", "made_at": timezone.now(), "data": summary, "seconds": seconds}
+    Reckoning.objects.update_or_create(stage=stage, kind=KIND, key="", defaults=fields)
+
+
+# When
+
+
+def bring_up_to_date(study: Study, by: str) -> None:
+    """Estimate every stage whose rule it is, source before taker. Not inside a transaction."""
+    for stage in study.stages.filter(rule=DAWID_SKENE).select_related("study__benchmark").order_by("position"):
+        estimate(stage, by)
+
+
+def last(stage: Stage) -> Reckoning | None:
+    return Reckoning.objects.filter(stage=stage, kind=KIND).first()
+
+
+def under_way(stage: Stage) -> Job | None:
+    """The job that estimates, or will."""
+    going = (JobState.QUEUED, JobState.RUNNING)
+    return Job.objects.filter(kind=KIND, params__stage=stage.pk, state__in=going).first()
+
+
+def queue_estimate(*, stage: Stage, by: str, closing: bool = False, created_by=None) -> Job:
+    """Sent after the commit. `closing`: what waits for the stage's closing is promoted then."""
+    title = f"Estimate of {stage.study.name}, {stage.name}"
+    params = {"stage": stage.pk, "closing": closing}
+    job = jobs.queue_job(kind=KIND, title=title, params=params, by=by, created_by=created_by)
+    jobs.dispatch(job)
+    return job
+
+
+def run_estimate(job: Job, progress: jobs.Progress) -> None:
+    stage = Stage.objects.select_related("study__benchmark").get(pk=job.params["stage"])
+    progress.begin("estimating")
+    promotion.take_in(stage.study)
+    summary = estimate(stage, "worker", lambda done, total: _tell(progress, total))
+    with transaction.atomic():
+        stage = promotion.locked(stage)
+        went = promotion.promote(stage) if job.params["closing"] and stage.state == StageState.CLOSED else 0
+        told = {name: summary[name] for name in ("judgments", "steps", "decided", "open", "changed", "passed_over")}
+        jobs.finish_job(job=job, by="worker", report={**told, "promoted": went})
+
+
+def _tell(progress: jobs.Progress, total: int) -> None:
+    progress.total = total
+    progress.step()

@@ -1,0 +1,201 @@
+"""Dawid and Skene's estimate as a stage's rule: when it speaks, what it says, and what follows from it."""
+
+import json
+import random
+import uuid
+
+import pytest
+from django.db import IntegrityError, transaction
+
+from annotation import adjudication, answering, claiming, estimation, judging, participants, studies
+from annotation.decisions import Decision, decide
+from annotation.figures import study_figures
+from annotation.models import Annotator, Outcome, Stage, Task
+from annotation.outcomes import rule_of
+from annotation.plans import StagePlan
+from annotation.releases import export_split
+from benchmarks.models import Event, Job
+from tests import crowd, make
+from tests.annotation.recompute import differences, posteriors, recompute
+from tests.annotation.test_releases import with_originals
+
+pytestmark = pytest.mark.django_db
+RIGHT = [0.97, 0.97, 0.6, 0.55, 0.6]  # of each annotator's answers
+ITEMS = 24
+
+
+def truth(place: int) -> str:
+    return "yes" if place % 3 else "no"
+
+
+@pytest.fixture
+def stage() -> Stage:
+    """Judged in full: two who know against three who mostly guess."""
+    made = make.stage(items=ITEMS, protocol="verify", rule="dawid-skene", overlap=len(RIGHT))
+    for seed, share in enumerate(RIGHT):
+        work(make.annotator(made.study), made, share, random.Random(seed))
+    return made
+
+
+def work(who: Annotator, stage: Stage, share: float, dice: random.Random) -> None:
+    while lease := next(iter(claiming.hold(annotator=who, stage=stage, wanted=1)), None):
+        right = truth(lease.task.item.position)
+        answer = right if dice.random() < share else {"yes": "no", "no": "yes"}[right]
+        make.submit(who, lease, answering.shown_as(lease, answer))
+
+
+def outcomes(stage: Stage) -> dict[int, str]:
+    return dict(Outcome.objects.filter(task__stage=stage).values_list("task__item__position", "outcome"))
+
+
+def plain(stage: Stage) -> list[tuple]:
+    return [(task, who, answer.label) for task, given in estimation.said(stage).items() for _, who, answer in given]
+
+
+def test_no_judgment_decides_and_the_estimate_does(stage):
+    assert outcomes(stage) == {}
+    report = estimation.estimate(stage, "test")
+    assert (report["judgments"], report["decided"], report["changed"]) == (ITEMS * len(RIGHT), ITEMS, ITEMS)
+    assert report["converged"]
+
+
+def test_it_knows_whom_to_believe(stage):
+    estimation.estimate(stage, "test")
+    votes = [[answer.label for *_, answer in given] for given in estimation.said(stage).values()]
+    majority = {place: max(set(said), key=said.count) for place, said in enumerate(votes)}
+    wrong = [sum(found[place] != truth(place) for place in range(ITEMS)) for found in (outcomes(stage), majority)]
+    assert wrong[0] < wrong[1]
+
+
+def test_outcomes_and_posteriors_are_those_of_a_plain_computation(stage):
+    estimation.estimate(stage, "test")
+    likely = posteriors(plain(stage))
+    for row in Outcome.objects.filter(task__stage=stage):
+        assert row.by == "dawid_skene"
+        assert row.posterior == pytest.approx(likely[row.task_id][row.outcome], abs=1e-6)
+        assert row.posterior == max(row.posterior, *(likely[row.task_id].values())) or row.posterior > 0.5
+
+
+def test_the_confusion_of_each_annotator_is_kept(stage):
+    estimation.estimate(stage, "test")
+    kept = estimation.last(stage).data
+    assert set(kept["confusion"]) == {"1", "2", "3", "4", "5"}
+    knows, guesses = (kept["confusion"][number]["yes"]["yes"] for number in ("1", "4"))
+    assert knows > 0.9 > guesses
+    assert sum(kept["class_shares"].values()) == pytest.approx(1)
+
+
+def test_a_second_estimate_of_the_same_changes_nothing(stage):
+    estimation.estimate(stage, "test")
+    before = list(Outcome.objects.order_by("pk").values())
+    assert estimation.estimate(stage, "test")["changed"] == 0
+    assert list(Outcome.objects.order_by("pk").values()) == before
+    assert Event.objects.filter(verb="estimated").count() == 1
+
+
+def test_what_no_longer_counts_leaves_its_tasks_open_until_the_next(stage):
+    estimation.estimate(stage, "test")
+    participants.exclude(annotator=stage.study.annotators.get(number=4), reason="guesses", by="test")
+    assert outcomes(stage) == {}
+    assert estimation.estimate(stage, "test")["open"] == ITEMS  # each lacks a judgment now
+    work(make.annotator(stage.study), stage, 1, random.Random(9))
+    assert estimation.estimate(stage, "test")["decided"] == ITEMS
+
+
+def test_an_answer_taken_back_opens_its_task_alone(stage):
+    estimation.estimate(stage, "test")
+    who = stage.study.annotators.get(number=5)
+    judging.undo(annotator=who, key=uuid.uuid4())
+    assert len(outcomes(stage)) == ITEMS - 1
+
+
+def test_answers_that_came_while_it_was_fitted_are_not_passed_off_as_fitted(stage):
+    found = estimation.said(stage)
+    task = next(iter(found))
+    seen = {**found, task: found[task][:-1]}
+    did = estimation.decide(stage, seen, estimation.fit(stage, seen).posteriors)
+    assert (did["passed_over"], did["decided"]) == (1, ITEMS - 1)
+    assert not Outcome.objects.filter(task=task).exists()
+
+
+def test_an_adjudicators_word_stands(stage):
+    estimation.estimate(stage, "test")
+    task = Task.objects.filter(stage=stage).first()
+    adjudication.decide(task=task, by="test", seen=adjudication.seen(task), note="dark", answer="cannot_tell")
+    estimation.estimate(stage, "test")
+    assert Outcome.objects.values_list("outcome", "posterior").get(task=task) == ("cannot_tell", None)
+
+
+def test_closing_estimates_and_then_promotes(eager_tasks, django_capture_on_commit_callbacks):
+    rule = {"rule": "dawid-skene", "overlap": 2, "carries": "negative"}
+    plans = [
+        StagePlan("bivlc-choose", name="choose", settings=rule),
+        StagePlan("bivlc-disambiguate", name="sort", source="choose", settings={"sample": 4}),
+    ]
+    study = make.study(items=6, stages=plans)
+    choose, sort = study.stages.order_by("position")
+    for _ in range(2):
+        who = make.annotator(study)
+        while make.judgment(who, choose, "candidate-1"):
+            pass
+    assert not sort.tasks.exists()
+    with django_capture_on_commit_callbacks(execute=True):
+        studies.move_stage(stage=choose, to="closed", by="test")
+    assert (outcomes(choose), sort.tasks.count()) == (dict.fromkeys(range(6), "candidate-1"), 4)
+    assert Job.objects.get(kind=estimation.KIND).report["promoted"] == 4
+
+
+@pytest.mark.django_db(transaction=True)
+def test_every_figure_of_an_estimated_stage_can_be_recomputed(tmp_path):
+    """The export estimates first: nobody asked for it here."""
+    study = with_originals(crowd.stage(items=40, people=6, overlap=3, seed=3, rule="dawid-skene").study)
+    export_split(study=study, out=tmp_path / "out", by="test")
+    page = {name: part for name, part in study_figures(study.stages.get()).items() if name != "now"}
+    ours = recompute(tmp_path / "out")
+    assert differences(ours["stages"], json.loads(json.dumps([page]))) == []
+    assert page["outcomes"]["decided_by"].keys() & {"dawid_skene", "first_of_equals"}
+    lines = [json.loads(line) for line in (tmp_path / "out/tasks.jsonl").read_text().splitlines()]
+    assert all((line["posterior"] is None) == (line["state"] is None) for line in lines)
+
+
+def test_a_kind_that_nobody_gave_cannot_win():
+    posterior = {"none": 0.9, "any": 0.1}
+    found = decide(["c0", "c0"], overlap=2, tie_rule="drop", reason=lambda _: "", alike=["c0"], posterior=posterior)
+    assert found == Decision("kept", "c0", "", "dawid_skene", posterior=0.1)
+
+
+def test_level_probabilities_are_a_tie():
+    posterior = {"yes": 0.5, "no": 0.5}
+    ask = {"overlap": 2, "reason": lambda _: "", "posterior": posterior}
+    assert decide(["yes", "no"], tie_rule="drop", **ask).reason == "tie_unresolved"
+    assert decide(["no", "yes"], tie_rule="first", **ask) == Decision("kept", "no", "", "tie_rule", posterior=0.5)
+
+
+def test_until_it_is_estimated_a_task_waits():
+    rule = rule_of(Stage(protocol="verify", overlap=1, rule="dawid-skene"))
+    assert rule.decide(["yes"]).reason == "awaiting_estimate"
+    assert rule.decide([]) == Decision("open")
+
+
+@pytest.mark.parametrize(
+    "given, sentence",
+    [
+        ({"overlap": 1}, "two judgments"),
+        ({"overlap": 2, "tie_rule": "adjudicate"}, "hardly ever level"),
+    ],
+)
+def test_what_does_not_go_with_it_is_refused(given, sentence):
+    with pytest.raises(studies.CannotCreate, match=sentence):
+        make.study(rule="dawid-skene", **given)
+
+
+def test_an_edit_is_confirmed_and_not_estimated():
+    with pytest.raises(studies.CannotCreate, match="nothing to estimate"):
+        make.study(protocol="visla-paraphrase", rule="dawid-skene")
+
+
+def test_the_database_knows_it_too(stage):
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Stage.objects.filter(pk=stage.pk).update(tie_rule="adjudicate")
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Stage.objects.filter(pk=stage.pk).update(rule="oracle")
