@@ -199,7 +199,7 @@ def study_links(study: Study, measured: bool) -> list[tuple[str, str]]:
     """The pages about the whole study that one may open."""
     baseline = [("study-baseline", "Human baseline", [study.pk], "")] if measured else []
     people = [("study-participants", "Participants", [study.pk], ""), ("study-members", "Members", [study.pk], "")]
-    return there(*(people if study.may.manage else []), *baseline)
+    return there(*(people if study.may.manage else []), *baseline, ("study-report", "Report", [study.pk], ""))
 
 
 def there(*wanted: tuple) -> list[tuple[str, str]]:

@@ -67,6 +67,8 @@ study-disagreements     +++-0L  xxxxxx
 study-baseline          +++-0L  xxxxxx
 study-agreement         +++-0L  xxxxxx
 study-agreement-csv     +++-0L  xxxxxx
+study-report            +++-0L  xxxxxx
+study-report-json       +++-0L  xxxxxx
 study-adjudicate        +++-0L  ++--0L
 study-instructions      +++-0L  ++--0L
 study-assign            ++--0L  ++--0L
