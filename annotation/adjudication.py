@@ -135,7 +135,8 @@ def decide(
         task=task,
         defaults={
             "state": DROPPED if why else KEPT, "outcome": answer, "content": said.content, "reason": why,
-            "posterior": None, "by": ADJUDICATOR, "adjudicator": adjudicator, "note": words, "decided_at": timezone.now(),
+            "posterior": None, "by": ADJUDICATOR, "adjudicator": adjudicator, "note": words,
+            "decided_at": timezone.now(),
         },
     )  # fmt: skip
     for flag in flags.open_flags(task) if settles else []:

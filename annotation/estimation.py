@@ -144,6 +144,12 @@ def last(stage: Stage) -> Reckoning | None:
     return Reckoning.objects.filter(stage=stage, kind=KIND).first()
 
 
+def confusion_of(stage: Stage, number: int) -> dict[str, dict[str, float]]:
+    """By the last estimate: for items that are truly of a kind, how likely they give each. {} where there is none."""
+    found = last(stage)
+    return found.data["confusion"].get(str(number), {}) if found else {}
+
+
 def under_way(stage: Stage) -> Job | None:
     """The job that estimates, or will."""
     going = (JobState.QUEUED, JobState.RUNNING)
@@ -153,7 +159,7 @@ def under_way(stage: Stage) -> Job | None:
 def queue_estimate(*, stage: Stage, by: str, closing: bool = False, created_by=None) -> Job:
     """Sent after the commit. `closing`: what waits for the stage's closing is promoted then."""
     title = f"Estimate of {stage.study.name}, {stage.name}"
-    params = {"stage": stage.pk, "closing": closing}
+    params = {"study": stage.study_id, "stage": stage.pk, "closing": closing}
     job = jobs.queue_job(kind=KIND, title=title, params=params, by=by, created_by=created_by)
     jobs.dispatch(job)
     return job

@@ -64,6 +64,7 @@ urlpatterns = [
     path("studies/<int:pk>/members/<int:member>/", members.study_member, name="study-member"),
     path("studies/<int:pk>/move/", manage.study_move, name="study-move"),
     path("studies/<int:pk>/stages/<int:position>/move/", manage.stage_move, name="stage-move"),
+    path("studies/<int:pk>/stages/<int:position>/estimate/", manage.stage_estimate, name="stage-estimate"),
     path("studies/<int:pk>/export/", manage.study_export, name="study-export"),
     path("studies/<int:pk>/export/<int:job>/", manage.study_download, name="study-download"),
     path("flags/<int:pk>/settle/", manage.flag_settle, name="flag-settle"),

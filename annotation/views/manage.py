@@ -8,10 +8,10 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotation import access, dashboard, exports, flags, promotion, reckoning, review, studies, tasks
+from annotation import access, dashboard, estimation, exports, flags, promotion, reckoning, review, studies, tasks
 from annotation.forms import InstructionsForm
 from annotation.instructions import blocks
-from annotation.models import Role, Stage, Study
+from annotation.models import DecisionRule, Role, Stage, Study
 from annotation.protocols.registry import PROTOCOLS
 from annotation.queries import with_people, with_stages
 from benchmarks import events
@@ -98,6 +98,16 @@ def stage_move(request: HttpRequest, pk: int, position: int) -> HttpResponse:
         messages.success(request, f"Stage {moved.name} is {moved.state}.")
     except studies.CannotMove as refusal:
         messages.error(request, str(refusal))
+    return to_stage(stage)
+
+
+@require_POST
+@staff_only
+def stage_estimate(request: HttpRequest, pk: int, position: int) -> HttpResponse:
+    """Ask the worker for an estimate of a stage that is decided by one; while one is under way, for no other."""
+    stage = access.stage_for(request.user, pk, position, Role.MANAGER)
+    if stage.rule == DecisionRule.DAWID_SKENE and not estimation.under_way(stage):
+        estimation.queue_estimate(stage=stage, by=events.named(request.user), created_by=request.user)
     return to_stage(stage)
 
 

@@ -83,6 +83,7 @@ study-returned          xxxxxx  ++--0L
 study-participant       xxxxxx  ++--0L
 study-move              xxxxxx  ++--0L
 stage-move              xxxxxx  ++--0L
+stage-estimate          xxxxxx  ++--0L
 study-export            xxxxxx  ++--0L
 flag-settle             xxxxxx  ++--0L
 study-members           ++--0L  +---0L

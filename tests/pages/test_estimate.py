@@ -1,0 +1,61 @@
+"""What the study page says and offers of a stage that an estimate decides."""
+
+import pytest
+from django.urls import reverse
+from django.utils.html import strip_tags
+
+from annotation import estimation
+from benchmarks.models import Job
+from tests import make
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def stage():
+    made = make.stage(items=2, overlap=2, rule="dawid-skene")
+    for _ in range(2):
+        who = make.annotator(made.study)
+        while make.judgment(who, made, "candidate-1"):
+            pass
+    return made
+
+
+def page(client, stage) -> str:
+    """What is said of the estimate, without its tags."""
+    shown = client.get(reverse("study-detail", args=[stage.study_id])).content.decode()
+    return " ".join(strip_tags(shown.partition('id="estimate">')[2].partition("</div>")[0]).split())
+
+
+def test_before_the_first_one_everything_is_open(admin_client, stage):
+    assert "Nothing is estimated yet" in page(admin_client, stage)
+
+
+def test_it_says_what_it_rests_on_and_what_came_since(admin_client, stage):
+    estimation.estimate(stage, "test")
+    told = page(admin_client, stage)
+    assert "from 4 judgments of 2 annotators" in told
+    assert "100.0 % any" in told and "Now" not in told
+    stage.tasks.first().slots.update(judgment=None, annotator=None)
+    assert "Now 2 judgments count" in page(admin_client, stage)
+
+
+def test_a_manager_asks_for_one_at_a_time(admin_client, stage):
+    ask = reverse("stage-estimate", args=[stage.study_id, stage.position])
+    assert admin_client.post(ask).status_code == admin_client.post(ask).status_code == 302
+    assert Job.objects.filter(kind=estimation.KIND).count() == 1
+    assert "waits for a worker" in page(admin_client, stage)
+
+
+def test_a_stage_that_most_votes_decide_has_none(admin_client):
+    plain = make.stage()
+    admin_client.post(reverse("stage-estimate", args=[plain.study_id, 1]))
+    assert not Job.objects.exists()
+    assert b'id="estimate"' not in admin_client.get(reverse("study-detail", args=[plain.study_id])).content
+
+
+def test_an_annotators_page_has_what_they_answer_where(admin_client, stage):
+    shown = reverse("study-annotator", args=[stage.study_id, 1])
+    assert b"What they answer where" not in admin_client.get(shown).content
+    estimation.estimate(stage, "test")
+    assert b'data-value="1.0">100.0 %' in admin_client.get(shown).content
