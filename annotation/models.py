@@ -71,6 +71,7 @@ class Task(models.Model):
     entropy = models.FloatField(default=0, db_default=0)  # Shannon's, in bits; 0: fewer than two, or all the same
     differs = models.CharField(max_length=8, blank=True, default="", db_default="")  # in their "kind" or the "option"
     newest = models.BigIntegerField(null=True)  # the last of the judgments
+    waits = models.BooleanField(default=False, db_default=False)  # the stage's rule leaves it to an adjudicator
 
     class Meta:
         constraints = [
@@ -90,6 +91,7 @@ class Task(models.Model):
             models.Index(fields=["stage", "-newest"], condition=SPLIT, name="task_newest_split"),
             models.Index(fields=["stage", "item", "id"], condition=SPLIT, name="task_split_item"),
             models.Index(fields=["stage", "differs", "rank"], condition=SPLIT, name="task_differs"),
+            models.Index(fields=["stage", "rank"], condition=Q(waits=True, live=True), name="task_waits"),
         ]
 
 

@@ -100,6 +100,7 @@ def _take_slots_back(task: Task, stage: Stage) -> None:
 
 def write(task: Task, decision: Decision) -> bool:
     """Whether the outcome is another now than it was."""
+    spread.leave(task, decision)
     if decision.state == OPEN:
         return bool(fetch(CLEAR, task=task.pk, adjudicator=ADJUDICATOR))
     values = {"state": decision.state, "outcome": decision.outcome, "reason": decision.reason, "by": decision.by}

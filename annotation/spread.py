@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from math import log2
 
+from annotation.decisions import AWAITING, OPEN, Decision
 from annotation.models import Task
 from annotation.protocols.base import Answer
 from annotation.saying import same
@@ -48,7 +49,15 @@ def spread(rule: Rule, given: Mapping[int, Answer]) -> Spread:
 def keep(task: Task, rule: Rule, given: Mapping[int, Answer]) -> None:
     """Written only where it is another than before: as long as all agree, never. The caller has locked the row."""
     found = spread(rule, given)
-    values = {field.name: getattr(found, field.name) for field in fields(found)}
+    _write(task, **{field.name: getattr(found, field.name) for field in fields(found)})
+
+
+def leave(task: Task, decision: Decision) -> None:
+    """Whether the rule leaves the task to an adjudicator; likewise."""
+    _write(task, waits=decision.state == OPEN and decision.reason == AWAITING)
+
+
+def _write(task: Task, **values: object) -> None:
     if values == {name: getattr(task, name) for name in values}:
         return
     Task.objects.filter(pk=task.pk).update(**values)

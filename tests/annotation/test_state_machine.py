@@ -26,9 +26,10 @@ from hypothesis.stateful import (
 )
 
 from annotation import adjudication, claiming, judging, outcomes, participants, promotion, refusals, seating, studies
-from annotation.decisions import ADJUDICATOR, DROPPED, KEPT, OPEN
+from annotation.decisions import ADJUDICATOR, AWAITING, DROPPED, KEPT, OPEN
 from annotation.models import Annotator, Judgment, Kind, Lease, Outcome, Slot, Stage, StudyState, Task
 from annotation.plans import StagePlan
+from annotation.protocols.base import Answer
 from benchmarks.models import Item, ItemImage
 from tests import make
 
@@ -316,13 +317,18 @@ class Pipeline(RuleBasedStateMachine):
             assert found == (decision.state, decision.outcome, decision.reason if decision.state != OPEN else "")
 
     def check_spread(self):
-        """What each task keeps of how far its counted answers differ follows from them."""
-        said = defaultdict(dict)
+        """What each task keeps of how far its counted answers differ, and of what its rule leaves to a person, follows
+        from them.
+        """
+        said = defaultdict(list)
         counted = Slot.objects.filter(stage__study=self.study, judgment__isnull=False, task__kind=Kind.JUDGE)
-        for slot in counted.select_related("judgment", "stage"):
-            said[slot.task_id][slot.judgment_id] = self.said(slot.judgment, slot.stage.protocol)
-        for task in Task.objects.filter(stage__study=self.study):
-            assert (task.entropy, task.differs, task.newest) == spread_of(said[task.pk])
+        for slot in counted.select_related("judgment").order_by("judgment__created_at", "judgment"):
+            said[slot.task_id].append(slot.judgment)
+        for task in Task.objects.filter(stage__study=self.study, kind=Kind.JUDGE).select_related("stage"):
+            given = {one.pk: self.said(one, task.stage.protocol) for one in said[task.pk]}
+            assert (task.entropy, task.differs, task.newest) == spread_of(given)
+            answers = [Answer(one.answer, one.content) for one in said[task.pk]]
+            assert task.waits == (outcomes.rule_of(task.stage).settle(answers, task.overlap).reason == AWAITING)
             type(self).reached.update({"answers differ": task.entropy > 0})
 
     def said(self, judgment: Judgment, protocol: str) -> tuple[str, str]:

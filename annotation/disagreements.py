@@ -1,0 +1,132 @@
+"""Which tasks of a stage its annotators disagree about: filtered, sorted, and which comes after which.
+
+Found by what each task keeps of its answers (spread.py): no statement here looks at a judgment.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from types import MappingProxyType
+from urllib.parse import urlencode
+
+from annotation.decisions import ADJUDICATOR
+from annotation.models import Stage, Task
+from annotation.rows import fetch
+from annotation.spread import KIND, OPTION
+
+SPLIT, NEWEST, ITEM = "split", "newest", "item"
+OPEN, DECIDED, ALL = "open", "decided", "all"
+SORTS = {SPLIT: "most split first", NEWEST: "newest answer first", ITEM: "in the items’ order"}
+DIFFER = {KIND: "in the kind of answer", OPTION: "only in which option"}
+CASES = {OPEN: "nobody has adjudicated", DECIDED: "adjudicated", ALL: "all"}
+HALF = 0.005  # bits are written with two decimals, and sought so
+MOST_BITS = 6  # more than the 50 judgments that a task can have come to
+
+# Each with an index of its own (models.SPLIT), and with what comes after a task in that order.
+ORDERS = {SPLIT: "task.entropy DESC, task.newest DESC", NEWEST: "task.newest DESC", ITEM: "task.item_id, task.id"}
+AFTER = {
+    SPLIT: "(task.entropy, task.newest) < (%(entropy)s, %(newest)s)",
+    NEWEST: "task.newest < %(newest)s",
+    ITEM: "(task.item_id, task.id) > (%(item_id)s, %(id)s)",
+}
+BY_HAND = "EXISTS (SELECT FROM annotation_outcome WHERE task_id = task.id AND by = %(adjudicator)s)"
+OF_CASE = {OPEN: f"AND NOT {BY_HAND}", DECIDED: f"AND {BY_HAND}", ALL: ""}
+OF_TYPE = """AND EXISTS (
+  SELECT FROM benchmarks_item item WHERE item.id = task.item_id
+    AND (%(type)s = '' OR item.type = %(type)s) AND (%(subtype)s = '' OR item.subtype = %(subtype)s))"""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Empty is any. `least` and `most` are bits of entropy, to two decimals."""
+
+    sort: str = SPLIT
+    type: str = ""
+    subtype: str = ""
+    differs: str = ""
+    least: float | None = None
+    most: float | None = None
+    case: str = OPEN
+
+    def link(self, **more: object) -> str:
+        """As the query of an address, with what else stands in it. The order always does: by it an address is known to
+        come from a list.
+        """
+        mine = {field.name: getattr(self, field.name) for field in fields(self)}
+        named = {name: value for name, value in mine.items() if value != PLAIN[name] or name == "sort"}
+        return urlencode({**{name: value for name, value in more.items() if value}, **named})
+
+
+PLAIN: Mapping[str, object] = MappingProxyType({field.name: field.default for field in fields(Wanted)})
+
+
+def asked(query: Mapping[str, str]) -> Wanted:
+    """What an address asks for; what is none of the choices is as if it were not there."""
+    return Wanted(
+        sort=_known(query, "sort", SORTS) or SPLIT,
+        type=_text(query, "type"),
+        subtype=_text(query, "subtype"),
+        differs=_known(query, "differs", DIFFER),
+        least=_bits(query.get("least", "")),
+        most=_bits(query.get("most", "")),
+        case=_known(query, "case", CASES) or OPEN,
+    )
+
+
+def _known(query: Mapping[str, str], name: str, choices: Mapping[str, str]) -> str:
+    value = query.get(name, "")
+    return value if value in choices else ""
+
+
+def _text(query: Mapping[str, str], name: str) -> str:
+    return query.get(name, "").replace("\x00", "")[:60]
+
+
+def _bits(text: str) -> float | None:
+    try:
+        value = round(float(text.replace(",", ".")), 2)
+    except (ValueError, OverflowError):
+        return None
+    return value if 0 <= value <= MOST_BITS else None
+
+
+def listed(stage: Stage, count: int, start: int = 0, wanted: Wanted = Wanted()) -> list[int]:
+    """Tasks, in the order that is wanted. One query."""
+    return _tasks(stage, wanted, f"ORDER BY {ORDERS[wanted.sort]} OFFSET {start:d} LIMIT {count:d}")
+
+
+def total(stage: Stage, wanted: Wanted) -> int:
+    """How many there are. One query."""
+    return _select("count(*)", stage, wanted)[0][0]
+
+
+def holds(stage: Stage, wanted: Wanted, task: int) -> bool:
+    return bool(_tasks(stage, wanted, "AND task.id = %(id)s", id=task))
+
+
+def after(stage: Stage, wanted: Wanted, task: Task) -> int:
+    """The one that comes after, or the first; 0 where there is no other. At most two queries."""
+    mine = {"id": task.pk, "item_id": task.item_id, "entropy": task.entropy, "newest": task.newest}
+    order = f"ORDER BY {ORDERS[wanted.sort]} LIMIT 1"
+    found = _tasks(stage, wanted, f"AND {AFTER[wanted.sort]} {order}", **mine)
+    return (found or _tasks(stage, wanted, f"AND task.id <> %(id)s {order}", **mine) or [0])[0]
+
+
+def _tasks(stage: Stage, wanted: Wanted, rest: str, **values: object) -> list[int]:
+    return [task for (task,) in _select("task.id", stage, wanted, rest, **values)]
+
+
+def _select(what: str, stage: Stage, wanted: Wanted, rest: str = "", **values: object) -> list[tuple]:
+    conditions = [
+        OF_TYPE if wanted.type or wanted.subtype else "",
+        "AND task.differs = %(differs)s" if wanted.differs else "",
+        "AND task.entropy >= %(low)s" if wanted.least else "",
+        "AND task.entropy <= %(high)s" if wanted.most is not None else "",
+        OF_CASE[wanted.case],
+    ]
+    statement = f"""
+SELECT {what} FROM annotation_task task WHERE task.stage_id = %(stage)s AND task.live AND task.entropy > 0
+{" ".join(conditions)} {rest}
+"""
+    mine = {"type": wanted.type, "subtype": wanted.subtype, "differs": wanted.differs}
+    bounds = {"low": (wanted.least or 0) - HALF, "high": (wanted.most or 0) + HALF}
+    return fetch(statement, stage=stage.pk, adjudicator=ADJUDICATOR, **mine, **bounds, **values)
