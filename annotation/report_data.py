@@ -5,6 +5,7 @@ takes three queries of a study and a few of each stage.
 """
 
 import hashlib
+import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
@@ -13,11 +14,11 @@ from itertools import count
 from django.conf import settings
 from django.db import connection
 
-from annotation import annotators, baseline, checks, passing, reckoning, release_cards, training
+from annotation import annotators, baseline, checks, passing, promotion, reckoning, release_cards, training
 from annotation import report as assembly
 from annotation.figures import study_figures
 from annotation.funnel import funnel
-from annotation.models import AttemptKind, Kind, Seat, Slot, Stage, Study
+from annotation.models import AttemptKind, Kind, Reckoning, Seat, Slot, Stage, Study
 from annotation.outcomes import rule_of
 from annotation.protocols.registry import PROTOCOLS
 from annotation.pseudonyms import pseudonym
@@ -57,19 +58,26 @@ def look(study: Study, by: str = "app") -> Reckoned:
     most = min(PROMPT, reckoning.SMALL)
     judged = Slot.objects.filter(stage__study=study).exclude(judgment=None).values("pk")[: most + 1]
     small = len(judged) <= most and reckoning.is_small(study)
+    if small:  # else the worker does
+        promotion.take_in(study)
     return reckoning.look(first, KIND, KEY, by=by, small=small)
 
 
-def dated(found: Reckoned) -> dict:
+def dated(found: Reckoned | Reckoning) -> dict:
     """The report with the moment that it is of; there must be one."""
-    return assembly.dated(found.data, found.made_at.isoformat())
+    return assembly.dated(json.loads(found.data["report"]), found.made_at.isoformat())
 
 
 @reckoning.reckons(KIND)
-def report(stage: Stage, key: str = KEY, tell: Tell = silent) -> dict:
-    """The report of the stage's study (report.report), of one moment."""
+def kept(stage: Stage, key: str, tell: Tell) -> dict:
+    """The report as text: PostgreSQL's jsonb would put its names into another order."""
+    return {"report": json.dumps(report(stage.study, tell), ensure_ascii=False)}
+
+
+def report(study: Study, tell: Tell = silent) -> dict:
+    """report.report of the study, of one moment."""
     with _one_moment():
-        return _report(stage.study, tell)
+        return _report(study, tell)
 
 
 def _one_moment() -> AbstractContextManager:
