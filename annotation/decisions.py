@@ -49,9 +49,9 @@ class Decision:
     """`outcome` is the winning answer's identity, empty while open and on an unresolved tie.
 
     `reason` says why an item was dropped, or what an open task waits for; `by` how it was decided: only_answer,
-    unanimous, majority, dawid_skene, tie_rule or, where the kind was clear and images were level, first_of_equals.
-    `content` is that of the first answer that won (protocols.base.Answer), `posterior` the probability of its kind
-    where that decided.
+    unanimous, majority, dawid_skene, tie_rule or, where the kind was clear and images were level, first_of_equals; or,
+    where level answers are just measured, no_majority. `content` is that of the first answer that won
+    (protocols.base.Answer), `posterior` the probability of its kind where that decided.
     """
 
     state: str
@@ -139,6 +139,12 @@ def is_split(answers: Sequence[str], alike: Iterable[str] = ()) -> bool:
     """Whether no kind of answer has more than half of the judgments: one more would say something."""
     counts = Counter(kinds_of(answers, set(alike)))
     return bool(counts) and max(counts.values()) * 2 <= len(answers)
+
+
+def answered(decision: Decision) -> Decision:
+    """The same in a stage that measures: nothing is dropped there because its answers are level."""
+    level = decision.reason == TIE_UNRESOLVED
+    return Decision(KEPT, by="no_majority") if level else decision
 
 
 def _leaders(votes: Sequence[str]) -> list[str]:

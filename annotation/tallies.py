@@ -21,6 +21,7 @@ from annotation.decisions import (
     TO_ESTIMATE,
     Decision,
     Posterior,
+    answered,
     confirm,
     content_of,
     decide,
@@ -114,7 +115,7 @@ class Rule(NamedTuple):
         wanted = overlap or self.overlap
         if self.rule != MAJORITY and posterior is None:
             return Decision(OPEN, reason=TO_ESTIMATE if len(answers) >= wanted else "")
-        return decide(
+        decision = decide(
             answers,
             overlap=wanted,
             tie_rule=self.tie_rule,
@@ -122,6 +123,7 @@ class Rule(NamedTuple):
             alike=self.alike(answers),
             posterior=posterior,
         )
+        return answered(decision) if self.protocol.measures else decision
 
     def views(self) -> dict[str, Projection]:
         """What agreement is computed on, by name: the answer, and the protocol's projections. Who takes somebody's edit

@@ -198,7 +198,8 @@ class Stage:
             if self.settings["tie_rule"] == "adjudicate":
                 return "open", None, None, None
             if self.settings["tie_rule"] == "drop":
-                return "dropped", None, "tie_unresolved", how
+                level = ("kept", None, None, "no_majority")
+                return level if self.settings["measures"] else ("dropped", None, "tie_unresolved", how)
         kind = "none" if len(top) > 1 and self.settings["tie_rule"] == "none" else top[0]
         if kind == "any":
             picks = pd.Series([answer for answer in answers if self.kind(answer) == "any"])

@@ -1,9 +1,12 @@
 """Adjudication where an answer is more than a pick: an answer is adopted, or the adjudicator writes what stands."""
 
+import importlib
+
 import pytest
+from django.db import connection
 
 from annotation import adjudication, cases
-from annotation.models import Outcome, Task
+from annotation.models import Outcome, Stage, Task
 from annotation.plans import StagePlan
 from annotation.protocols.base import Answer
 from tests import make, worded
@@ -175,9 +178,10 @@ class TestPromotion:
         assert decide(task, cases.said(task, task.stage, sent)).outcome == "valid"
 
 
-def test_a_ranking_that_was_given_is_adopted_and_no_other():
+def level_rankings(tie_rule: str) -> Stage:
+    """One item, ranked in two ways."""
     texts = {**worded.TEXTS, "second_positive": ["A cat rests on a mat."]}
-    plan = StagePlan(worded.RANK, settings={"overlap": 2, "tie_rule": "adjudicate"})
+    plan = StagePlan(worded.RANK, settings={"overlap": 2, "tie_rule": tie_rule})
     here = worded.stage(plan, texts=texts)
     for steps in ("112", "121"):
         person = make.annotator(here.study)
@@ -185,6 +189,16 @@ def test_a_ranking_that_was_given_is_adopted_and_no_other():
         order = dict(zip(("positive", "second_positive", "negative"), steps, strict=True))
         places = {f"step-{place}": order[one.split("-")[1]] for place, one in enumerate(lease.shown, 1)}
         worded.send(person, lease, **places)
+    return here
+
+
+def test_level_rankings_are_measured_and_drop_nothing():
+    level_rankings("drop")
+    assert Outcome.objects.values_list("state", "outcome", "reason", "by").get() == ("kept", "", "", "no_majority")
+
+
+def test_a_ranking_that_was_given_is_adopted_and_no_other():
+    here = level_rankings("adjudicate")
     task = Task.objects.get()
     labels = {answer.label: answer for answer in cases.case(task, here).options}
     assert set(labels) == {"positive and second positive, then negative", "positive and negative, then second positive"}
@@ -192,3 +206,11 @@ def test_a_ranking_that_was_given_is_adopted_and_no_other():
     assert decide(task, said).outcome == "positive=second_positive>negative"
     with pytest.raises(adjudication.Unfit):
         decide(task, Answer("negative>positive>second_positive"))
+
+
+def test_ties_that_were_dropped_before_are_mended():
+    task = level_rankings("drop").tasks.get()
+    Outcome.objects.filter(task=task).update(state="dropped", reason="tie_unresolved", by="tie_rule")
+    with connection.cursor() as cursor:
+        cursor.execute(importlib.import_module("annotation.migrations.0011_measured_ties").MEND)
+    assert Outcome.objects.values_list("state", "reason", "by").get() == ("kept", "", "no_majority")

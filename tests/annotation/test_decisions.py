@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from annotation.decisions import DROPPED, KEPT, OPEN, Decision, decide
+from annotation.decisions import DROPPED, KEPT, OPEN, Decision, answered, decide
 
 OPTIONS = ["candidate-0", "candidate-1", "candidate-2", "candidate-3"]
 DROPS = {"none": "no_image_fits", "cannot_judge": "cannot_judge"}
@@ -90,3 +90,10 @@ def test_under_drop_and_none_the_kept_share_does_not_depend_on_the_order():
     for tie_rule, answers in itertools.product(["drop", "none"], ["0n", "01nn", "0cn", "00n", "012"]):
         states = {rule("".join(order), tie_rule).state for order in itertools.permutations(answers)}
         assert len(states) == 1
+
+
+def test_level_answers_that_are_just_measured_drop_nothing():
+    asked = {"overlap": 2, "reason": reason, "alike": OPTIONS}
+    assert answered(decide(["none", "cannot_judge"], tie_rule="drop", **asked)) == Decision(KEPT, by="no_majority")
+    assert answered(decide(["none", "none"], tie_rule="drop", **asked)).by == "unanimous"
+    assert answered(decide(["none", "cannot_judge"], tie_rule="adjudicate", **asked)).state == OPEN
