@@ -5,7 +5,7 @@ by their place in it, from 1. Where an answer is more than a pick, the answers t
 """
 
 import hashlib
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -19,11 +19,11 @@ from annotation.protocols.base import Protocol, caption
 from annotation.protocols.registry import PROTOCOLS
 from annotation.review import Part
 from annotation.rows import fetch
-from annotation.saying import SAME
+from annotation.spread import KIND, OPTION
 from benchmarks import events, queries
 from benchmarks.models import Event, Item
 
-AWAITING, FLAGGED, KIND, OPTION = "awaiting", "flagged", "kind", "option"
+AWAITING, FLAGGED = "awaiting", "flagged"
 WHY = {
     AWAITING: "undecided, and the rule leaves it to you",
     FLAGGED: "flagged",
@@ -32,31 +32,36 @@ WHY = {
 }
 OWN = "own_words"  # of a form: the adjudicator writes what stands
 
-# Of the stage's live tasks those that wait for an adjudicator, and why; or those that one has decided, newest first.
+MOST = 1000  # tasks of each sort that are looked up, so that a list of any length is quick
+
+LEFT_OPEN = "task.waits AND NOT EXISTS (SELECT FROM annotation_outcome WHERE task_id = task.id)"
+DIFFERING = """
+  SELECT task.id, %(why)s, task.rank FROM annotation_task task
+  WHERE task.stage_id = %%(stage)s AND task.live AND task.entropy > 0 AND task.differs = %(why)s
+    AND EXISTS (SELECT FROM annotation_outcome WHERE task_id = task.id AND by <> %%(adjudicator)s)
+    AND task.id NOT IN (SELECT id FROM flagged)
+  ORDER BY task.rank LIMIT %%(most)s"""
+# Of the stage's live tasks those that wait for an adjudicator, and why.
 QUEUE = f"""
-WITH judged AS (
-  SELECT slot.task_id, count(*) AS n, count(DISTINCT {SAME}) AS answers,
-         count(DISTINCT CASE WHEN %(alike)s AND judgment.answer <> ALL(%(fixed)s) THEN '' ELSE {SAME} END) AS kinds
-  FROM annotation_slot slot JOIN annotation_judgment judgment ON judgment.id = slot.judgment_id
-  WHERE slot.stage_id = %(stage)s GROUP BY slot.task_id
-), flagged AS (
-  SELECT DISTINCT lease.task_id FROM annotation_flag flag JOIN annotation_lease lease ON lease.id = flag.lease_id
+WITH flagged AS (
+  SELECT DISTINCT task.id, task.rank FROM annotation_flag flag JOIN annotation_lease lease ON lease.id = flag.lease_id
   JOIN annotation_task task ON task.id = lease.task_id
-  WHERE task.stage_id = %(stage)s AND flag.settled_at IS NULL
-), waiting AS (
-  SELECT task.id, task.rank, outcome.by, outcome.decided_at,
-         CASE WHEN judged.n >= task.overlap AND outcome.task_id IS NULL THEN 'awaiting'
-              WHEN flagged.task_id IS NOT NULL THEN 'flagged'
-              WHEN judged.n >= task.overlap AND judged.kinds > 1 THEN 'kind'
-              WHEN judged.n >= task.overlap AND judged.answers > 1 THEN 'option' END AS why
-  FROM annotation_task task LEFT JOIN judged ON judged.task_id = task.id
-  LEFT JOIN flagged ON flagged.task_id = task.id LEFT JOIN annotation_outcome outcome ON outcome.task_id = task.id
-  WHERE task.stage_id = %(stage)s AND task.kind = 'judge' AND task.live
+  WHERE task.stage_id = %(stage)s AND task.kind = 'judge' AND task.live AND flag.settled_at IS NULL
+    AND NOT ({LEFT_OPEN})
+    AND NOT EXISTS (SELECT FROM annotation_outcome WHERE task_id = task.id AND by = %(adjudicator)s)
 )
-SELECT id, why FROM waiting
-WHERE CASE WHEN %(decided)s THEN by = %(adjudicator)s ELSE why IS NOT NULL AND by IS DISTINCT FROM %(adjudicator)s END
-ORDER BY CASE WHEN %(decided)s THEN decided_at END DESC,
-         array_position(ARRAY['awaiting', 'flagged', 'kind', 'option'], why), rank
+SELECT id, why FROM (
+  (SELECT task.id, 'awaiting' AS why, task.rank FROM annotation_task task
+   WHERE task.stage_id = %(stage)s AND task.live AND {LEFT_OPEN} ORDER BY task.rank LIMIT %(most)s)
+  UNION ALL (SELECT id, 'flagged', rank FROM flagged ORDER BY rank LIMIT %(most)s)
+  UNION ALL ({DIFFERING % {"why": "'kind'"}})
+  UNION ALL ({DIFFERING % {"why": "'option'"}})
+) waiting ORDER BY array_position(ARRAY['awaiting', 'flagged', 'kind', 'option'], why), rank
+"""
+DECIDED = """
+SELECT task.id, '' FROM annotation_outcome outcome JOIN annotation_task task ON task.id = outcome.task_id
+WHERE task.stage_id = %(stage)s AND task.kind = 'judge' AND task.live AND outcome.by = 'adjudicator'
+ORDER BY outcome.decided_at DESC, task.rank LIMIT %(most)s
 """
 
 
@@ -115,9 +120,12 @@ class Case:
 
 
 def queue(stage: Stage, decided: bool = False) -> list[tuple[int, str]]:
-    """Tasks and why each is here, in the order in which they come. One query."""
-    told = saying.for_sql(PROTOCOLS[stage.protocol])
-    return fetch(QUEUE, stage=stage.pk, decided=decided, adjudicator=ADJUDICATOR, **told)
+    """Tasks that wait and why each is here, the first `MOST` for each reason, in the order in which they come; or those
+    that an adjudicator has decided, the newest first. One query.
+    """
+    if decided:
+        return fetch(DECIDED, stage=stage.pk, most=MOST)
+    return fetch(QUEUE, stage=stage.pk, adjudicator=ADJUDICATOR, most=MOST)
 
 
 def find(stage: Stage, pk: int) -> Task | None:
@@ -175,8 +183,7 @@ def _came(task: Task, protocol: Protocol, outcome: Outcome, answers: Sequence[An
 
 
 def drawn(task: Task) -> list[str]:
-    """The task's options in the order in which an adjudicator sees them."""
-    return sorted(task.options, key=lambda option: placing.draw("adjudicate", task.pk, option))
+    return review.drawn(task.pk, task.options)
 
 
 def answer_of(task: Task, value: str) -> str:
@@ -238,7 +245,7 @@ def _words(
 def _options(task: Task, there: Mapping[str, Part], counts: Mapping[str, int]) -> list[Answer]:
     found = []
     for place, (identity, part) in enumerate(zip(drawn(task), _those(there, drawn(task)), strict=True), 1):
-        label = f"{'picture' if part.image else 'sentence'} {place}"
+        label = review.label(part, place)
         found.append(Answer(str(place), label, counts.get(identity, 0), part, str(place)))
     return found
 
@@ -253,9 +260,11 @@ def _said_before(task: Task) -> list[Event]:
     return list(Event.objects.filter(subject=events.named(task), verb__in=verbs).order_by("at", "pk"))
 
 
-def tally(waiting: Sequence[tuple[int, str]]) -> list[tuple[str, int]]:
-    """Why tasks are here, in words, and how many for each reason."""
-    counts: dict[str, int] = defaultdict(int)
-    for _, why in waiting:
-        counts[why] += 1
-    return [(words, counts[why]) for why, words in WHY.items() if counts[why]]
+def tally(waiting: Sequence[tuple[int, str]]) -> list[tuple[str, str]]:
+    """Why tasks are here, and how many for each reason, both in words."""
+    counts = Counter(why for _, why in waiting)
+    return [(words, how_many(counts[why])) for why, words in WHY.items() if counts[why]]
+
+
+def how_many(count: int) -> str:
+    return f"{count:,}" if count < MOST else f"{MOST:,} or more"

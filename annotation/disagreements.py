@@ -17,7 +17,7 @@ SPLIT, NEWEST, ITEM = "split", "newest", "item"
 OPEN, DECIDED, ALL = "open", "decided", "all"
 SORTS = {SPLIT: "most split first", NEWEST: "newest answer first", ITEM: "in the items’ order"}
 DIFFER = {KIND: "in the kind of answer", OPTION: "only in which option"}
-CASES = {OPEN: "nobody has adjudicated", DECIDED: "adjudicated", ALL: "all"}
+CASES = {OPEN: "not adjudicated", DECIDED: "adjudicated", ALL: "either"}
 HALF = 0.005  # bits are written with two decimals, and sought so
 MOST_BITS = 6  # more than the 50 judgments that a task can have come to
 
@@ -63,8 +63,8 @@ def asked(query: Mapping[str, str]) -> Wanted:
     """What an address asks for; what is none of the choices is as if it were not there."""
     return Wanted(
         sort=_known(query, "sort", SORTS) or SPLIT,
-        type=_text(query, "type"),
-        subtype=_text(query, "subtype"),
+        type=query.get("type", "")[:60],
+        subtype=query.get("subtype", "")[:60],
         differs=_known(query, "differs", DIFFER),
         least=_bits(query.get("least", "")),
         most=_bits(query.get("most", "")),
@@ -77,16 +77,25 @@ def _known(query: Mapping[str, str], name: str, choices: Mapping[str, str]) -> s
     return value if value in choices else ""
 
 
-def _text(query: Mapping[str, str], name: str) -> str:
-    return query.get(name, "").replace("\x00", "")[:60]
-
-
 def _bits(text: str) -> float | None:
     try:
         value = round(float(text.replace(",", ".")), 2)
     except (ValueError, OverflowError):
         return None
     return value if 0 <= value <= MOST_BITS else None
+
+
+def in_words(wanted: Wanted) -> str:
+    """What an address asks for, for whoever came by it: "swap att, at least 0.92 bits, most split first"."""
+    bits = {"at least": wanted.least, "at most": wanted.most}
+    found = [
+        " ".join(name for name in (wanted.type, wanted.subtype) if name),
+        f"differing {DIFFER[wanted.differs]}" if wanted.differs else "",
+        *(f"{words} {value:.2f} bits" for words, value in bits.items() if value is not None),
+        "" if wanted.case == ALL else CASES[wanted.case],
+        SORTS[wanted.sort],
+    ]
+    return ", ".join(words for words in found if words)
 
 
 def listed(stage: Stage, count: int, start: int = 0, wanted: Wanted = Wanted()) -> list[int]:
@@ -99,16 +108,37 @@ def total(stage: Stage, wanted: Wanted) -> int:
     return _select("count(*)", stage, wanted)[0][0]
 
 
-def holds(stage: Stage, wanted: Wanted, task: int) -> bool:
-    return bool(_tasks(stage, wanted, "AND task.id = %(id)s", id=task))
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """The list as it is gone through, one task after the other."""
 
+    stage: Stage
+    wanted: Wanted
 
-def after(stage: Stage, wanted: Wanted, task: Task) -> int:
-    """The one that comes after, or the first; 0 where there is no other. At most two queries."""
-    mine = {"id": task.pk, "item_id": task.item_id, "entropy": task.entropy, "newest": task.newest}
-    order = f"ORDER BY {ORDERS[wanted.sort]} LIMIT 1"
-    found = _tasks(stage, wanted, f"AND {AFTER[wanted.sort]} {order}", **mine)
-    return (found or _tasks(stage, wanted, f"AND task.id <> %(id)s {order}", **mine) or [0])[0]
+    def first(self, asked: int) -> int:
+        """The one that is asked for, or what comes after it where it is not here any more; else the first; 0 where
+        there is none.
+        """
+        if asked and self._holds(asked):
+            return asked
+        return self.after(Task.objects.filter(stage=self.stage, pk=asked).first())
+
+    def after(self, task: Task | None) -> int:
+        """The one that comes after, or the first again; 0 where there is no other. At most two queries."""
+        order = f"ORDER BY {ORDERS[self.wanted.sort]} LIMIT 1"
+        if task is None:
+            found = self._tasks(order)
+        else:
+            mine = {"id": task.pk, "item_id": task.item_id, "entropy": task.entropy, "newest": task.newest}
+            found = self._tasks(f"AND {AFTER[self.wanted.sort]} {order}", **mine)
+            found = found or self._tasks(f"AND task.id <> %(id)s {order}", id=task.pk)
+        return next(iter(found), 0)
+
+    def _holds(self, task: int) -> bool:
+        return bool(self._tasks("AND task.id = %(id)s", id=task))
+
+    def _tasks(self, rest: str, **values: object) -> list[int]:
+        return _tasks(self.stage, self.wanted, rest, **values)
 
 
 def _tasks(stage: Stage, wanted: Wanted, rest: str, **values: object) -> list[int]:

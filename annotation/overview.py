@@ -8,7 +8,7 @@ common. Exports have all.
 from collections.abc import Callable
 from itertools import count
 
-from annotation import reckoning, review
+from annotation import disagreements, reckoning
 from annotation.figures import study_figures
 from annotation.funnel import funnel
 from annotation.models import Kind, Slot, Stage, StageState, Strategy
@@ -39,7 +39,7 @@ def overview(stage: Stage, key: str = "", tell: reckoning.Tell = reckoning.silen
     """
     parts: dict[str, Callable[[Stage], object]] = {
         "whole": lambda stage: funnel(stage.study),
-        "cases": lambda stage: review.disagreeing(stage, CASES),
+        "cases": lambda stage: disagreements.listed(stage, CASES),
         "batches": batches,
         "again": again,
         "no_checks": no_checks,

@@ -1,35 +1,30 @@
 """What a manager looks at with their own eyes: tasks whose annotators disagree, and what annotators flagged."""
 
 import json
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from annotation import saying
+from annotation import placing, saying
+from annotation.decisions import ADJUDICATOR, KEPT
 from annotation.models import Flag, Stage
 from annotation.protocols.base import Answer, Carried, Protocol, carried_captions
 from annotation.protocols.registry import PROTOCOLS
-from annotation.pseudonyms import pseudonym
 from annotation.rows import fetch
-from annotation.saying import SAME
+from annotation.templatetags.figures import words
 from benchmarks import queries
 from benchmarks.models import Image, Item
 
-# Disagreement on the kind of answer stands before that on which image, with an option before without; newest first.
-DISAGREEING = f"""
-SELECT task.id, task.item_id, task.shows, task.options, task.carried,
-       array_agg(judgment.answer ORDER BY annotator.number),
-       array_agg(judgment.content::text ORDER BY annotator.number),
-       array_agg(annotator.number ORDER BY annotator.number),
-       count(DISTINCT CASE WHEN %(alike)s AND judgment.answer <> ALL(%(fixed)s) THEN '' ELSE {SAME} END) > 1 AS kinds
-FROM annotation_slot slot
+# Of tasks, what was said of each in the order of saying, and what came of it.
+SAID = """
+SELECT task.id, task.item_id, task.shows, task.options, task.carried, task.entropy, task.overlap,
+       array_agg(judgment.answer ORDER BY judgment.id), array_agg(judgment.content::text ORDER BY judgment.id),
+       outcome.state, outcome.reason, outcome.by
+FROM annotation_task task JOIN annotation_slot slot ON slot.task_id = task.id
 JOIN annotation_judgment judgment ON judgment.id = slot.judgment_id
-JOIN annotation_annotator annotator ON annotator.id = slot.annotator_id
-JOIN annotation_task task ON task.id = slot.task_id
-WHERE slot.stage_id = %(stage)s AND task.live AND task.kind = 'judge'
-GROUP BY task.id HAVING count(DISTINCT {SAME}) > 1
-ORDER BY kinds DESC, bool_or(judgment.answer <> ALL(%(fixed)s)) DESC, max(judgment.id) DESC
-OFFSET %(start)s LIMIT %(count)s
+LEFT JOIN annotation_outcome outcome ON outcome.task_id = task.id
+WHERE task.id = ANY(%(tasks)s) AND task.stage_id = %(stage)s AND task.entropy > 0
+GROUP BY task.id, outcome.task_id
 """
 
 
@@ -44,23 +39,24 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One of the answers on a task, in words, and who gave it."""
+    """One of the answers on a task, in words, and of how many annotators."""
 
     part: Part
     said: str = ""
-    who: Sequence[str] = ()
+    count: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A task's item with what was asked about and what is to be looked at."""
+    """A task's item with what was asked about and what is to be looked at. `stands` says what came of it so far."""
 
     task: int
     item: Item
     shown: Sequence[Part]
     sides: Sequence[Side]
-    kinds: bool = False
     worded: bool = False  # its answers are more than picks: they are read, not looked at
+    entropy: float = 0
+    stands: str = ""
     flag: Flag | None = None
 
     @property
@@ -78,46 +74,58 @@ def parts(item: Item, carried: Carried) -> dict[str, Part]:
     return {part.identity: part for part in found}
 
 
-def disagreements(stage: Stage, count: int, start: int = 0) -> list[Seen]:
-    """Four queries, whatever `count` is."""
-    return as_seen(stage, disagreeing(stage, count, start))
+def drawn(task: int, options: Sequence[str]) -> list[str]:
+    """A task's options in the order in which an adjudicator sees them: it says nothing about which is which."""
+    return sorted(options, key=lambda option: placing.draw("adjudicate", task, option))
 
 
-def disagreeing(stage: Stage, count: int, start: int = 0) -> list[tuple]:
-    """Rows for `as_seen`, JSON-able: the one query that looks at every judgment of the stage."""
-    values = saying.for_sql(PROTOCOLS[stage.protocol])
-    return fetch(DISAGREEING, stage=stage.pk, start=start, count=count, **values)
+def label(part: Part, place: int) -> str:
+    """Of an option, by its place in that order, from 1."""
+    return f"{'picture' if part.image else 'sentence'} {place}"
 
 
-def as_seen(stage: Stage, rows: Sequence[Sequence]) -> list[Seen]:
+def as_seen(stage: Stage, tasks: Sequence[int]) -> list[Seen]:
+    """Those of the tasks whose answers differ, in this order. Four queries, however many they are."""
+    rows = {row[0]: row for row in fetch(SAID, stage=stage.pk, tasks=list(tasks))}
+    items = queries.with_material(Item.objects.all()).in_bulk([row[1] for row in rows.values()])
     protocol = PROTOCOLS[stage.protocol]
-    items = queries.with_material(Item.objects.all()).in_bulk([row[1] for row in rows])
-    found = []
-    for task, item, shows, options, carried, labels, contents, people, kinds in rows:
-        there = parts(items[item], json.loads(carried))
-        given = [Answer(label, json.loads(content)) for label, content in zip(labels, contents, strict=True)]
-        sides, worded = _sides(protocol, there, given, people), protocol.form is not None
-        named = options if worded and protocol.measures else []  # such answers say the roles, not the words
-        found.append(Seen(task, items[item], _those(there, [*shows, *named]), sides, kinds, worded))
-    return found
+    return [_disagreed(protocol, items[rows[task][1]], *rows[task]) for task in tasks if task in rows]
+
+
+def _disagreed(protocol: Protocol, item: Item, task: int, _, shows, options, carried, entropy, overlap, *rest) -> Seen:
+    labels, contents, *outcome = rest
+    there, worded = parts(item, json.loads(carried)), protocol.form is not None
+    given = [Answer(label, json.loads(content)) for label, content in zip(labels, contents, strict=True)]
+    named = options if worded and protocol.measures else []  # such answers say the roles, not the words
+    sides = _sides(protocol, there, given, drawn(task, options))
+    stands = _stands(protocol, len(given), overlap, *outcome)
+    return Seen(task, item, _those(there, [*shows, *named]), sides, worded, entropy, stands)
 
 
 def _those(there: Mapping[str, Part], identities: Iterable[str]) -> list[Part]:
     return [there.get(identity) or Part(identity) for identity in identities]
 
 
-def _sides(protocol: Protocol, there: Mapping[str, Part], given: Sequence[Answer], people: Sequence[int]) -> list[Side]:
-    """Options before fixed answers; of those that say the same, the first."""
-    who, first = defaultdict(list), {}
-    for answer, number in zip(given, people, strict=True):
-        key = saying.same(protocol, answer)
-        who[key].append(pseudonym(number))
-        first.setdefault(key, answer)
-    ordered = sorted(first, key=lambda key: (first[key].label not in there, first[key].label))
-    parts_ = _those(there, [first[key].label for key in ordered])
-    return [
-        Side(part, saying.in_words(protocol, first[key]), who[key]) for key, part in zip(ordered, parts_, strict=True)
-    ]
+def _sides(protocol: Protocol, there: Mapping[str, Part], given: Sequence[Answer], order: Sequence[str]) -> list[Side]:
+    """Options as an adjudicator sees them, before other answers; of those that say the same, the first."""
+    counts = Counter(saying.same(protocol, answer) for answer in given)
+    first = {saying.same(protocol, answer): answer for answer in reversed(given)}
+    places = {option: place for place, option in enumerate(order, 1)}
+    found = []
+    for key in sorted(counts, key=lambda key: (places.get(first[key].label, len(places) + 1), -counts[key])):
+        answer = first[key]
+        part = there.get(answer.label) or Part(answer.label)
+        picked = protocol.form is None and answer.label in places
+        said = label(part, places[answer.label]) if picked else saying.in_words(protocol, answer)
+        found.append(Side(part, said, counts[key]))
+    return found
+
+
+def _stands(protocol: Protocol, given: int, overlap: int, state: str | None, reason: str | None, by: str | None) -> str:
+    if state is None:
+        return f"{given} of {overlap} judgments so far" if given < overlap else "undecided"
+    came = "decided" if protocol.measures and state == KEPT else state
+    return f"{came}{f', {words(reason)},' if reason else ''} by {'hand' if by == ADJUDICATOR else 'the rule'}"
 
 
 def open_flags(stage: Stage, count: int) -> list[Seen]:

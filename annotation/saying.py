@@ -1,18 +1,12 @@
 """Answers as managers read them: which are the same, what they say, and which every task has beside its options."""
 
-from collections.abc import Mapping
-
 from annotation.decisions import verdict
 from annotation.protocols.base import CANNOT_JUDGE, Answer, Choice, Protocol
 from annotation.templatetags.figures import words
 
-# What two judgments have in common that say the same. Where an edit is to be confirmed, that is the words.
-SAME = """CASE WHEN %(confirms)s THEN coalesce(nullif(judgment.content->'texts', '{}')::text, judgment.answer)
-               ELSE judgment.answer END"""
-
 
 def same(protocol: Protocol, answer: Answer) -> str:
-    """`SAME`, of an answer."""
+    """What two answers have in common that say the same. Where an edit is to be confirmed, that is the words."""
     return verdict(answer) if protocol.confirms else answer.label
 
 
@@ -34,8 +28,3 @@ def fixed_choices(protocol: Protocol) -> list[Choice]:
 
 def fixed_names(protocol: Protocol) -> list[str]:
     return [choice.identity for choice in fixed_choices(protocol)]
-
-
-def for_sql(protocol: Protocol) -> Mapping[str, object]:
-    """What a statement must know of a protocol to tell answers apart: `alike`, `fixed` and, for `SAME`, `confirms`."""
-    return {"alike": protocol.alike, "fixed": fixed_names(protocol), "confirms": protocol.confirms}

@@ -1,5 +1,7 @@
 """The managers' page where what annotators left open is decided, one task after the other."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from django.contrib import messages
@@ -9,8 +11,9 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from annotation import access, adjudication, cases, flags
+from annotation import access, adjudication, cases, disagreements, flags
 from annotation.decisions import KEPT
+from annotation.disagreements import Wanted
 from annotation.models import Stage, Task
 from annotation.protocols.registry import PROTOCOLS
 from annotation.templatetags.figures import words
@@ -24,7 +27,9 @@ DECIDED = "decided"
 @never_cache
 @staff_only
 def study_adjudicate(request: HttpRequest, pk: int) -> HttpResponse:
-    """`?stage=2`: what waits there, the first of it; `task=`: that one; `show=decided`: what adjudicators decided."""
+    """`?stage=2`: what waits there, the first of it; `task=`: that one; `show=decided`: what adjudicators decided. With
+    what the list of disagreements was filtered and sorted by, that list is gone through instead.
+    """
     stage = access.stage_for(request.user, pk, request.GET.get("stage", ""), access.needed(request))
     if request.method != "POST":
         return _page(request, stage, cases.find(stage, number(request.GET.get("task"))))
@@ -45,9 +50,19 @@ def number(text: str | None) -> int:
 
 
 def address(request: HttpRequest, stage: Stage, **query: int | None) -> str:
-    query = {"stage": stage.position, "show": request.GET.get("show"), **query}
-    kept = urlencode({name: value for name, value in query.items() if value})
+    """The page again, on the same list."""
+    wanted, query = followed(request), {"stage": stage.position, **query}
+    if wanted:
+        kept = wanted.link(**query)
+    else:
+        query["show"] = request.GET.get("show")
+        kept = urlencode({name: value for name, value in query.items() if value})
     return f"{reverse('study-adjudicate', args=[stage.study_id])}?{kept}"
+
+
+def followed(request: HttpRequest) -> Wanted | None:
+    """Of the list of disagreements that somebody came from."""
+    return disagreements.asked(request.GET) if "sort" in request.GET else None
 
 
 def _do(request: HttpRequest, stage: Stage, task: Task) -> str:
@@ -84,26 +99,37 @@ def _settle(request: HttpRequest, task: Task) -> str:
 
 
 def _page(request: HttpRequest, stage: Stage, task: Task | None, error: str = "", status: int = 200) -> HttpResponse:
-    decided = request.GET.get("show") == DECIDED
-    waiting = cases.queue(stage, decided)
-    order = [pk for pk, _ in waiting]
-    if task is None and order and not (error or request.GET.get("task")):
-        asked = number(request.GET.get("next"))
-        task = Task.objects.get(pk=asked if asked in order else order[0])
-    later = following(order, task.pk if task else 0)
+    wanted, decided = followed(request), request.GET.get("show") == DECIDED
+    waiting = [] if wanted else cases.queue(stage, decided)
+    order = disagreements.Listed(stage, wanted) if wanted else Waiting([pk for pk, _ in waiting])
+    if task is None and not (error or request.GET.get("task")):
+        task = Task.objects.filter(pk=order.first(number(request.GET.get("next")))).first()
+    later = order.after(task)
     context = {
         "section": "studies", "study": stage.study, "stage": stage, "protocol": PROTOCOLS[stage.protocol],
-        "case": cases.case(task, stage, request.POST) if task else None, "decided": decided, "waiting": len(order),
-        "tally": [] if decided else cases.tally(waiting), "error": error, "note": request.POST.get("note", ""),
-        "picked": request.POST.get("verdict", ""),
+        "case": cases.case(task, stage, request.POST) if task else None, "decided": decided,
+        "waiting": cases.how_many(len(waiting)), "tally": [] if decided else cases.tally(waiting),
+        "error": error, "note": request.POST.get("note", ""), "picked": request.POST.get("verdict", ""),
         "later": later, "later_url": address(request, stage, next=later) if later else "",
         "gone": task is None and bool(request.GET.get("task")), "stages": stage.study.stages.order_by("position"),
+        "list": wanted.link(stage=stage.position) if wanted else "",
+        "said": disagreements.in_words(wanted) if wanted else "",
     }  # fmt: skip
     return render(request, "studies/adjudicate.html", context, status=status)
 
 
-def following(order: list[int], pk: int) -> int:
-    """The one that comes after, or the first again; 0 where there is no other."""
-    others = [other for other in order if other != pk]
-    place = order.index(pk) if pk in order else 0
-    return (order[place + 1 :] or others or [0])[0] if pk in order else (others or [0])[0]
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """What waits for an adjudicator, in order; asked as disagreements.Listed is."""
+
+    order: Sequence[int]
+
+    def first(self, asked: int) -> int:
+        """The one that is asked for where it is here, else the first; 0 where there is none."""
+        return asked if asked in self.order else next(iter(self.order), 0)
+
+    def after(self, task: Task | None) -> int:
+        """The one that comes after, or the first again; 0 where there is no other."""
+        place = self.order.index(task.pk) if task and task.pk in self.order else -1
+        others = [*self.order[place + 1 :], *self.order[: max(place, 0)]]
+        return next(iter(others), 0)

@@ -8,17 +8,15 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotation import access, dashboard, estimation, exports, flags, promotion, reckoning, review, studies, tasks
+from annotation import access, dashboard, estimation, exports, flags, promotion, reckoning, studies, tasks
 from annotation.forms import InstructionsForm
 from annotation.instructions import blocks
 from annotation.models import DecisionRule, Role, Stage, Study
-from annotation.protocols.registry import PROTOCOLS
 from annotation.queries import with_people, with_stages
 from benchmarks import events
 from benchmarks.access import staff_only
 
 NOTHING_NEW = 204
-PAGE = 24  # disagreements
 
 
 @require_safe
@@ -60,21 +58,6 @@ def study_live(request: HttpRequest, pk: int) -> HttpResponse:
     if seen.startswith("0_") and "figures" in shown:  # the page has no place for them yet
         return HttpResponse(status=NOTHING_NEW, headers={"HX-Refresh": "true"})
     return render(request, "studies/live.html", dashboard.newer(shown, seen))
-
-
-@require_safe
-@staff_only
-def study_disagreements(request: HttpRequest, pk: int) -> HttpResponse:
-    stage = access.stage_for(request.user, pk, request.GET.get("stage", ""))
-    asked = request.GET.get("page", "")
-    page = int(asked) if asked.isascii() and asked.isdecimal() and 0 < int(asked) < 10**6 else 1
-    found = review.disagreements(stage, PAGE + 1, (page - 1) * PAGE)
-    context = {
-        "section": "studies", "study": stage.study, "stage": stage, "disagreements": found[:PAGE],
-        "protocol": PROTOCOLS[stage.protocol],
-        "earlier": page - 1, "later": page + 1 if len(found) > PAGE else 0,
-    }  # fmt: skip
-    return render(request, "studies/disagreements.html", context)
 
 
 @require_POST

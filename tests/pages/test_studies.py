@@ -10,7 +10,7 @@ from django.db.models.functions import Now
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from annotation import dashboard, exports, judging
+from annotation import cases, dashboard, exports, judging
 from annotation.figures import study_figures
 from annotation.models import Flag, Study
 from annotation.plans import StagePlan
@@ -241,12 +241,13 @@ def test_a_flag_is_settled_and_stays_settled(client, manager):
     assert study_figures(stage)["progress"] | {"flags": 1, "flags_open": 0} == study_figures(stage)["progress"]
 
 
-def test_disagreements_name_both_answers_and_who_gave_them(client, manager):
-    stage = make.stage(overlap=2)
-    for answer in ("candidate-2", "none"):
+def test_disagreements_name_both_answers_and_how_many_gave_them(client, manager):
+    stage = make.stage(overlap=3)
+    for answer in ("candidate-2", "none", "none"):
         make.judgment(make.annotator(stage.study), stage, answer)
-    page = client.get(address("study-disagreements", stage.study)).content.decode()
-    assert "image 3 or None" in page and "A-01 against A-02" in page
+    place = cases.drawn(stage.tasks.get()).index("candidate-2") + 1
+    page = client.get(address("study-detail", stage.study)).content.decode()
+    assert f"picture {place} or None" in page and "1 against 2" in page
 
 
 def test_an_export_is_queued_and_can_be_downloaded_by_staff_alone(client, manager, study, settings):

@@ -1,0 +1,52 @@
+"""The page that lists what annotators disagree about."""
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from annotation import access, disagreements, review
+from annotation.disagreements import CASES, DIFFER, SORTS
+from annotation.models import Stage
+from annotation.protocols.registry import PROTOCOLS
+from benchmarks import queries
+from benchmarks.access import staff_only
+
+PAGE = 24
+PAGES = 400  # whoever looks further down sorts or filters otherwise: the database counts its way down to a page
+
+
+@require_safe
+@staff_only
+def study_disagreements(request: HttpRequest, pk: int) -> HttpResponse:
+    """`?stage=2&page=3`, and what `disagreements.asked` reads."""
+    stage = access.stage_for(request.user, pk, request.GET.get("stage", ""))
+    wanted, page = disagreements.asked(request.GET), asked_page(request.GET.get("page", ""))
+    count = disagreements.total(stage, wanted)
+    found = disagreements.listed(stage, PAGE, (page - 1) * PAGE, wanted)
+    last = min(PAGES, -(-count // PAGE))
+    context = {
+        "section": "studies", "study": stage.study, "stage": stage, "protocol": PROTOCOLS[stage.protocol],
+        "disagreements": review.as_seen(stage, found), "count": count, "wanted": wanted, "list": wanted.link(),
+        "said": disagreements.in_words(wanted),
+        "tabs": [(one, wanted.link(stage=one.position)) for one in stage.study.stages.order_by("position")],
+        "page": page, "last": last, "capped": count > PAGES * PAGE,
+        "earlier": wanted.link(stage=stage.position, page=page - 1) if page > 1 else "",
+        "later": wanted.link(stage=stage.position, page=page + 1) if page < last else "",
+        **choices(stage),
+    }  # fmt: skip
+    return render(request, "studies/disagreements.html", context)
+
+
+def asked_page(text: str) -> int:
+    return int(text) if text.isascii() and text.isdecimal() and 0 < len(text) < 5 and 0 < int(text) <= PAGES else 1
+
+
+def choices(stage: Stage) -> dict[str, object]:
+    """What the filters offer."""
+    kinds = list(queries.kinds(stage.study.benchmark.items.all()))
+    return {
+        "sorts": SORTS.items(), "cases": CASES.items(),
+        "differ": DIFFER.items() if PROTOCOLS[stage.protocol].alike else [],
+        "types": sorted({row["type"] for row in kinds} - {""}),
+        "subtypes": sorted({row["subtype"] for row in kinds} - {""}),
+    }  # fmt: skip
