@@ -1,11 +1,13 @@
 """What the pages of annotators need to write: headers that sort, signs, probabilities."""
 
+from collections.abc import Mapping
 from urllib.parse import urlencode
 
 from django import template
 from django.utils.html import format_html
 
-from annotation import signs
+from annotation import signs, tallies
+from annotation.templatetags.figures import exact
 
 register = template.Library()
 
@@ -32,6 +34,12 @@ def sign_name(kind: str) -> str:
 
 
 @register.filter
+def share(same: Mapping[str, int]) -> float | None:
+    """How often they gave what most of the others gave: {"same", "n"}."""
+    return tallies.ratio(same["same"], same["n"])
+
+
+@exact(register)
 def probability(p: float | None) -> str:
     """`0.023`, `< 0.0001`: nobody reads further."""
     if p is None:

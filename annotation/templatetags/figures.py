@@ -1,6 +1,8 @@
-"""How the figures of a study are written on its pages."""
+"""How the figures of a study are written on its pages: rounded for people, with every digit in a `data` element."""
 
+from collections.abc import Callable
 from datetime import datetime
+from functools import wraps
 
 from django import template
 from django.utils.html import format_html
@@ -22,34 +24,66 @@ WORDS = {
 IMAGES = {"candidate": "image", "positive": "positive image", "negative": "negative image"}
 
 
-@register.filter
+Written = Callable[..., str]
+
+
+def exact(register: template.Library) -> Callable[[Written], Written]:
+    """Decorator of `write(value, …)`: templates get what it writes as `<data value="0.7164179104477612">71.6 %</data>`.
+
+    Called from Python it is the text alone.
+    """
+
+    def keep(write: Written) -> Written:
+        @wraps(write)
+        def filled(value: float | None, *rest: object) -> str:
+            shown = write(value, *rest)
+            return shown if value is None else data(value, shown)
+
+        register.filter(write.__name__, filled)
+        return write
+
+    return keep
+
+
+def data(value: float, shown: str) -> str:
+    return format_html('<data value="{}">{}</data>', repr(float(value)), shown)
+
+
+@exact(register)
 def percent(share: float | None) -> str:
     return NOTHING if share is None else f"{share * 100:.1f} %"
 
 
-@register.filter
+@exact(register)
 def exact_percent(share: float | None) -> str:
     """With the decimals that papers report."""
     return NOTHING if share is None else f"{share * 100:.2f} %"
 
 
-@register.filter
 def to_percent(low: float | None, high: float | None) -> str:
     """Both ends of an interval, with one sign for the two."""
     return NOTHING if low is None else f"{low * 100:.1f} – {high * 100:.1f} %"
 
 
-@register.filter
+@register.filter("to_percent")
+def exact_to_percent(low: float | None, high: float | None) -> str:
+    """The same, each end with every digit."""
+    if low is None:
+        return NOTHING
+    return format_html("{} – {} %", data(low, f"{low * 100:.1f}"), data(high, f"{high * 100:.1f}"))
+
+
+@exact(register)
 def whole_percent(share: float | None) -> str:
     return NOTHING if share is None else f"{share * 100:.0f} %"
 
 
-@register.filter
+@exact(register)
 def decimals(value: float | None, places: int = 2) -> str:
     return NOTHING if value is None else f"{value:.{places}f}".replace("-", "−")
 
 
-@register.filter
+@exact(register)
 def money(amount: float | None, currency: str) -> str:
     """Whole units from a hundred on."""
     if amount is None:
@@ -58,7 +92,7 @@ def money(amount: float | None, currency: str) -> str:
     return f"{SYMBOLS[currency]}{written}" if currency in SYMBOLS else f"{written} {currency}"
 
 
-@register.filter
+@exact(register)
 def hours(minutes: float | None) -> str:
     if minutes is None:
         return NOTHING
