@@ -1,4 +1,5 @@
-"""How much longer a study's page, its live part, the list of studies and its figures take as a study grows.
+"""How much longer a study's pages and its figures take as it grows: the page and its live part, the list of studies, the
+lists of disagreements, the adjudicator's page.
 
     python -m tests.load.study_page                        (about 3 GB of temporary disk; some minutes)
     python -m tests.load.study_page --judgments 1000 10000
@@ -9,6 +10,7 @@ worker's job runs in a process of its own, whose largest memory is told.
 """
 
 import argparse
+import importlib
 import json
 import statistics
 import subprocess
@@ -16,6 +18,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from tests.load import scratch
 from tests.load.claim_plans import run
@@ -91,6 +94,7 @@ FROM (SELECT slot.task_id, mode() WITHIN GROUP (ORDER BY judgment.answer) AS mos
       FROM annotation_slot slot JOIN annotation_judgment judgment ON judgment.id = slot.judgment_id
       WHERE slot.stage_id = %(stage)s GROUP BY slot.task_id HAVING count(*) > 2) decided
 """
+SPREAD = importlib.import_module("annotation.migrations.0009_disagreements").FILL
 FLAGS = """
 INSERT INTO annotation_flag (lease_id, reason)
 SELECT id, 'Two of these are the same.' FROM annotation_lease
@@ -105,6 +109,15 @@ tasks.run_reckon(int(sys.argv[1]))
 most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 print(json.dumps({"seconds": time.perf_counter() - begun, "memory": most}))
 """
+
+LISTS = {
+    "most split": "disagreements/",
+    "newest": "disagreements/?sort=newest",
+    "of one type": "disagreements/?type=swap&subtype=obj&least=0.9",
+    "page 400": "disagreements/?page=400",
+    "what waits": "adjudicate/",
+    "on from a list": "adjudicate/?sort=split&type=swap",
+}
 
 
 @dataclass(frozen=True)
@@ -121,6 +134,8 @@ class Size:
     reckoned: float
     memory: float
     page: int  # bytes of its HTML
+    split: int  # tasks whose annotators disagree
+    lists: list[float]  # of LISTS
 
 
 def filled(judgments: int):
@@ -154,6 +169,7 @@ def fill(benchmark: int, stage: int, tasks: int, images: list[int], people: list
     run("ANALYZE")  # or what was there before decides how the rest is joined
     run(JUDGE, stage=stage, people=people, rules=rules, below=tasks - tasks // 100)
     run(OUTCOMES, stage=stage)
+    run(SPREAD)
     run(FLAGS, stage=stage, flags=tasks // 1000)
     run("SET session_replication_role = DEFAULT")
     run("VACUUM ANALYZE")
@@ -200,6 +216,8 @@ def measured(judgments: int) -> Size:
         reckoned=worked[0]["seconds"] if worked else 0,
         memory=worked[0]["memory"] if worked else 0,
         page=len(html),
+        split=stage.tasks.filter(entropy__gt=0).count(),
+        lists=[milliseconds(partial(client.get, page + path)) for path in LISTS.values()],
     )
 
 
@@ -226,12 +244,17 @@ def row(size: Size) -> str:
     return f"| {counts} | {times} | {worker} | {size.page / 1024:,.0f} |"
 
 
+def row_of_lists(size: Size) -> str:
+    return f"| {size.tasks:,} | {size.split:,} | {' | '.join(f'{time:,.0f}' for time in size.lists)} |"
+
+
 def report(measured: list[Size]) -> str:
     head = (
         "| judgments | tasks | annotators | first page ms | page ms | poll ms | list ms | worker s | worker MB | kB |\n"
         "|---|---|---|---|---|---|---|---|---|---|"
     )
-    return "\n".join([head, *map(row, measured)])
+    of_lists = f"| tasks | split | {' ms | '.join(LISTS)} ms |\n" + "|---" * (2 + len(LISTS)) + "|"
+    return "\n".join([head, *map(row, measured), "", of_lists, *map(row_of_lists, measured)])
 
 
 def main() -> None:
@@ -243,7 +266,7 @@ def main() -> None:
         prepare()
         for judgments in given.judgments:
             found.append(measured(judgments))
-            print(row(found[-1]), file=sys.stderr)
+            print(row(found[-1]), row_of_lists(found[-1]), sep="\n", file=sys.stderr)
     print(report(found))
 
 
