@@ -51,16 +51,20 @@ WHERE annotator.study_id = %(study)s GROUP BY annotator.number
 """
 
 
-def look(study: Study, by: str = "app") -> Reckoned:
-    """What was computed last; a study with many judgments is left to the worker."""
+def look(study: Study, by: str = "app", small: bool | None = None) -> Reckoned:
+    """What was computed last; a study with many judgments is left to the worker. `small`: of what size, if known."""
     first = study.stages.order_by("position").first()
     first.study = study
+    small = is_small(study) if small is None else small
+    if small:  # else the worker does
+        promotion.take_in(study, by=by)
+    return reckoning.look(first, KIND, KEY, by=by, small=small)
+
+
+def is_small(study: Study) -> bool:
     most = min(PROMPT, reckoning.SMALL)
     judged = Slot.objects.filter(stage__study=study).exclude(judgment=None).values("pk")[: most + 1]
-    small = len(judged) <= most and reckoning.is_small(study)
-    if small:  # else the worker does
-        promotion.take_in(study)
-    return reckoning.look(first, KIND, KEY, by=by, small=small)
+    return len(judged) <= most and reckoning.is_small(study)
 
 
 def dated(found: Reckoned | Reckoning) -> dict:

@@ -50,9 +50,10 @@ def drawn(report: Mapping) -> dict:
 
 
 def first_of(rows: Sequence[Mapping], most: int) -> list[Mapping]:
-    """Those who judged most, in their order."""
-    chosen = sorted(sorted(range(len(rows)), key=lambda at: -rows[at]["judged"])[:most])
-    return [rows[at] for at in chosen]
+    """Of those who judged, the ones who did most, in their order."""
+    busy = [row for row in rows if row["judged"]]
+    chosen = sorted(sorted(range(len(busy)), key=lambda at: -busy[at]["judged"])[:most])
+    return [busy[at] for at in chosen]
 
 
 def spreads(found: Mapping, paid: bool) -> Iterator[dict]:
@@ -93,6 +94,7 @@ def view(found: Mapping) -> dict:
         "on": found["view"],
         **{name: whole[name] for name in COUNTS},
         "lines": [{**whole["measures"][name], "words": said[0], "of": said[2]} for name, said in MEASURES.items()],
+        "undefined": [] if there else undefined(whole["measures"]),
         "heads": [MEASURES[name][1] for name in there],
         "rows": rows,
         "notes": list(notes.marks.items()),
@@ -100,6 +102,15 @@ def view(found: Mapping) -> dict:
         "pair_count": found["pair_count"],
         **{name: found[name] for name in ("resamples", "resamples_cohen", "seed")},
     }
+
+
+def undefined(measures: Mapping[str, Mapping]) -> list[dict]:
+    """Where no measure is defined: each reason, and the measures that it keeps from being so."""
+    reasons = dict.fromkeys(measures[name]["note"] for name in MEASURES)
+    return [
+        {"why": why, "measures": [said[0] for name, said in MEASURES.items() if measures[name]["note"] == why]}
+        for why in reasons
+    ]
 
 
 def by_kind(types: Iterable[Mapping], subtypes: Iterable[Mapping]) -> Iterator[dict]:

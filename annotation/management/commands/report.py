@@ -8,10 +8,9 @@ from django.core.management.base import BaseCommand, CommandError
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString, mark_safe
 
-from annotation import promotion, report_data, report_page
+from annotation import report_data, report_page
 from annotation.management.named import named
 from annotation.models import Study
-from annotation.reckoning import reckon
 
 STYLES = ("base.css", "manage.css", "study.css", "plots.css", "report.css")
 
@@ -37,11 +36,8 @@ class Command(BaseCommand):
 
 
 def computed(study: Study) -> dict:
-    """Now, whatever the study's size; what was imported since is taken in first."""
-    promotion.take_in(study, by="command")
-    first = study.stages.get(position=1)
-    first.study = study
-    return report_data.dated(reckon(first, report_data.KIND, report_data.KEY))
+    """Of now, whatever the study's size: what was kept where that still is, else computed here."""
+    return report_data.dated(report_data.look(study, by="command", small=True))
 
 
 def styles() -> SafeString:

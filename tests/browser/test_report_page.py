@@ -1,0 +1,58 @@
+"""The report in a real browser: on screen, by keyboard, on paper."""
+
+import re
+
+import pytest
+from django.contrib.auth.models import User
+
+from tests import crowd
+from tests.browser.looking import fits, tab_to
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+SHOWN = "selector => [...document.querySelectorAll(selector)].filter(one => one.checkVisibility()).length"
+WIDE = 700  # pixels between the margins of A4
+
+
+@pytest.fixture
+def visit(site, sign_in):
+    study = crowd.stage(items=12, people=3, overlap=2).study
+    user = User.objects.create_superuser("ana", password="x")
+
+    def go(page):
+        sign_in(page, user)
+        page.goto(f"{site}/studies/{study.pk}/report/")
+        return page
+
+    return go
+
+
+@pytest.mark.parametrize("width, height, dark", [(1366, 768, False), (390, 844, True)])
+def test_it_fits_the_window_and_breaks_no_rule(visit, open_page, axe_violations, width, height, dark):
+    page = visit(open_page(width, height, dark=dark))
+    assert fits(page) and axe_violations(page) == [] and page.errors == []
+
+
+def test_the_keyboard_prints_and_downloads(visit, page):
+    visit(page)
+    page.evaluate("window.print = () => { window.printed = true; }")
+    tab_to(page, page.get_by_role("button", name="Print"))
+    page.keyboard.press("Enter")
+    assert page.evaluate("window.printed")
+    tab_to(page, page.get_by_role("link", name="Download JSON"))
+    with page.expect_download() as download:
+        page.keyboard.press("Enter")
+    assert re.fullmatch(r"report-study-\d+\.json", download.value.suggested_filename)
+
+
+def test_paper_is_black_on_white_without_what_leads_elsewhere(visit, open_page):
+    page = visit(open_page(WIDE, 1000, dark=True))
+    page.emulate_media(media="print", color_scheme="dark")
+    assert page.evaluate(SHOWN, "header.bar, .skip-link, .actions, .contents, button") == 0
+    assert page.evaluate("getComputedStyle(document.body).color") == "rgb(0, 0, 0)"
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert page.evaluate(SHOWN, ".appendix table") == page.locator(".appendix table").count()
+    cut = "[...document.querySelectorAll('.scroll')].filter(one => one.scrollWidth > innerWidth + 1).length"
+    assert page.evaluate(cut) == 0
+    heads = "[...new Set([...document.querySelectorAll('thead')].map(one => getComputedStyle(one).display))]"
+    assert page.evaluate(heads) == ["table-header-group"]
+    assert page.pdf(format="A4").startswith(b"%PDF") and page.pdf(format="Letter").startswith(b"%PDF")
