@@ -1,5 +1,5 @@
-"""How much longer a study's pages and its figures take as it grows: the page and its live part, the list of studies, the
-lists of disagreements, the adjudicator's page.
+"""How much longer a study's pages and its figures take as it grows: the page and its live part, the list of studies,
+the lists of disagreements, the adjudicator's page.
 
     python -m tests.load.study_page                        (about 3 GB of temporary disk; some minutes)
     python -m tests.load.study_page --judgments 1000 10000

@@ -1,0 +1,93 @@
+"""The list of disagreements in a real browser: by keyboard alone, accessible, on real pictures."""
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import call_command
+from playwright.sync_api import expect
+
+from annotation import disagreements
+from annotation.disagreements import Wanted
+from annotation.models import Outcome, Stage, Study
+from tests import make, worded
+from tests import real as material
+from tests.browser.looking import fits, tab_to
+from tests.pictures import paint
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+SIZES = [(1366, 768), (390, 844)]
+SAID = [["none", "none", "none"], ["candidate-1", "none", "candidate-2"], ["none", "candidate-1", "none"]]
+
+
+def split(study: Study) -> Stage:
+    """Three people, of one mind about every third item in the order of asking."""
+    stage = study.stages.select_related("study").get(position=1)
+    for place in range(3):
+        person, number = make.annotator(study), 0
+        while make.judgment(person, stage, SAID[number % 3][place]):
+            number += 1
+    return stage
+
+
+@pytest.fixture
+def visit(site, sign_in):
+    user = User.objects.create_superuser("ana", password="x")
+
+    def go(page, stage: Stage, query: str = ""):
+        sign_in(page, user)
+        page.goto(f"{site}/studies/{stage.study_id}/disagreements/?stage={stage.position}{query}")
+        return page
+
+    return go
+
+
+def test_a_filter_a_row_its_decision_and_the_next_by_keyboard_alone(visit, page):
+    stage = split(paint(make.study(items=5, overlap=3)))
+    order = disagreements.listed(stage, 9, 0, Wanted("item"))
+    visit(page, stage)
+    tab_to(page, page.locator("#sort"))
+    page.keyboard.type("in the items")
+    page.keyboard.press("Enter")
+    tab_to(page, page.locator(".filters button"))
+    page.keyboard.press("Enter")
+    page.wait_for_url("**sort=item**")
+    tab_to(page, page.locator(f"#case-{order[0]}"))
+    page.keyboard.press("Enter")
+    for pk in order:
+        expect(page.locator("input[name=task]").first).to_have_value(str(pk))
+        page.keyboard.press("n")
+        expect(page.locator("#note")).to_be_focused()
+        page.keyboard.type("None has it.")
+        page.keyboard.press("Enter")
+    expect(page.locator("#main")).to_contain_text("Nothing is left in this list")
+    assert Outcome.objects.filter(by="adjudicator").count() == len(order) and page.errors == []
+
+
+@pytest.mark.parametrize("width, height", SIZES)
+@pytest.mark.parametrize("dark", [False, True])
+def test_words_are_accessible_and_fit(visit, open_page, axe_violations, width, height, dark, tmp_path):
+    study = paint(worded.study(worded.PARAPHRASE, items=2))
+    stage = study.stages.select_related("study").get()
+    for words in ("A cat is lying on a mat.", "There is a cat on a mat.", "A mat has a cat on it."):
+        person = make.annotator(study)
+        while worded.hold(person, stage):
+            worded.edits(stage, words, person=person)
+    page = visit(open_page(width, height, dark), stage)
+    assert axe_violations(page) == [] and fits(page)
+    page.screenshot(path=tmp_path / f"words-{width}-{'dark' if dark else 'light'}.png", full_page=True)
+
+
+@pytest.mark.real
+def test_real_items_are_accessible_and_fit(visit, open_page, axe_violations, real, tmp_path):
+    manifest, images = material.packed(material.bivlc_items(real / "data/bivlc"), real / "data", tmp_path)
+    call_command("import_benchmark", "jsonl", str(manifest), images=str(images), name="Real", verbosity=0)
+    call_command("create_study", "Real", protocol="bivlc-choose", overlap=3, name="Real run")
+    stage = split(Study.objects.get(name="Real run"))
+    for width, height in SIZES:
+        for dark in (False, True):
+            page = visit(open_page(width, height, dark), stage)
+            page.wait_for_load_state("networkidle")
+            assert axe_violations(page) == [] and fits(page) and page.errors == []
+            page.screenshot(path=tmp_path / f"real-{width}-{'dark' if dark else 'light'}.png", full_page=True)
+            page.locator(".case a").first.click()
+            assert axe_violations(page) == [] and fits(page)
+            page.screenshot(path=tmp_path / f"next-{width}-{'dark' if dark else 'light'}.png", full_page=True)
