@@ -8,11 +8,12 @@ from dataclasses import dataclass
 
 from django.http import QueryDict
 
-from annotation import charts, saying, stage_agreement
+from annotation import annotator_plots, plots, saying, stage_agreement
 from annotation.models import Stage
 from annotation.outcomes import rule_of
 from annotation.protocols.base import Answer
 from annotation.protocols.registry import PROTOCOLS
+from annotation.reckoning import Reckoned
 from annotation.templatetags.figures import words
 
 LABELS = 20  # of a confusion table, at most: those that were given most
@@ -76,11 +77,12 @@ def contents(stage: Stage, asked: Asked, by: str) -> dict:
         "reckoned": found,
         "seen": f"{made} {stage.study.state} {job or ''}",
     }
-    return {**shown, **drawn(stage, asked, found.data)} if found.data is not None else shown
+    return {**shown, **drawn(stage, asked, found)} if found.data is not None else shown
 
 
-def drawn(stage: Stage, asked: Asked, data: dict) -> dict:
+def drawn(stage: Stage, asked: Asked, found: Reckoned) -> dict:
     """The figures, as the template shows them."""
+    data = found.data
     whole, pairs = data["whole"], {name_of("pair", row): row for row in data["pair"]}
     rows = [{**row, "name": name_of(asked.by, row)} for row in data[asked.by]]
     there = [name for name in MEASURES if whole["measures"][name]["value"] is not None]
@@ -92,12 +94,27 @@ def drawn(stage: Stage, asked: Asked, data: dict) -> dict:
         "heads": [MEASURES[name][1] for name in there],
         "rows": [{**row, "cells": [notes.marked(row["measures"][name]) for name in there]} for row in rows],
         "notes": notes.marks.items(),
-        "chart": charts.agreement_dots(rows, asked.measure),
+        "plots": plotted(stage, asked, rows, found),
         "pairs": list(pairs),
         "chosen": chosen and name_of("pair", chosen),
         "pooled": confusion(stage, data["labels"], mirrored(whole["confusion"])),
         "confused": confusion(stage, data["labels"], chosen["confusion"]) if chosen else None,
     }
+
+
+def plotted(stage: Stage, asked: Asked, rows: Sequence[Mapping], found: Reckoned) -> dict[str, plots.Plot]:
+    """The measure that is drawn, by what was asked; the matrix of annotators."""
+    study, at = stage.study, found.made_at.isoformat()
+    of = plots.Subject(study.pk, study.name, at, stage.position, stage.name)
+    measured = [
+        (row["name"], *(row["measures"][asked.measure][part] for part in ("value", "low", "high", "n", "note")))
+        for row in rows
+    ]
+    named = (f"agreement-by-{asked.by}", f"Agreement by {BY[asked.by]}")
+    shown = {"by": plots.intervals(named, asked.by, MEASURES[asked.measure][0], measured, of)}
+    if "matrix" in found.data:  # what was computed earlier may lack it
+        shown["matrix"] = annotator_plots.matrix(found.data["matrix"], asked.view, of)
+    return shown
 
 
 def name_of(by: str, row: Mapping[str, str]) -> str:

@@ -7,10 +7,14 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from annotation import decided, signs, tallies
+from annotation import annotator_plots, decided, signs, tallies
 from annotation.annotator_charts import answer_bars, place_bars, speed_bars, strip
 from annotation.decided import Decision
 from annotation.models import Annotator, Study
+from annotation.plots import Plot, Subject
+from annotation.pseudonyms import pseudonym
+from annotation.reckoning import Reckoned
+from annotation.templatetags.figures import words
 
 SCREENS = 30  # of the evidence
 
@@ -104,6 +108,22 @@ def tested(data: Mapping) -> dict:
     rows = [row for stage in data["stages"] for row in stage["rows"]]
     count = sum(row[name]["p"] is not None for row in rows for name in ("side", "runs", "labels_test", "agreement"))
     return {"tests": count, "level": signs.LEVEL, "by_chance": count * signs.LEVEL}
+
+
+def plotted(study: Study, found: Reckoned, position: int | None) -> dict[str, Plot]:
+    """Answers and times in the stage; of the whole study, where protocols differ, in the stage with most judgments.
+
+    {} of figures that were computed before there were times among them.
+    """
+    stages = [one for one in found.data["stages"] if "times" in one]
+    if not stages:
+        return {}
+    stage = stage_of(found.data, position) or max(stages, key=lambda one: one["times"]["n"])
+    of = Subject(study.pk, study.name, found.made_at.isoformat(), stage["position"], stage["name"])
+    return {
+        "mix": annotator_plots.mix(stage, pseudonym, words, of),
+        "times": annotator_plots.times(stage["times"], of),
+    }
 
 
 # One annotator

@@ -7,10 +7,10 @@ manager decided: the pages read both when they are looked at. As many queries fo
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
-from annotation import checks, conduct, reckoning, signs, tallies, training
+from annotation import checks, conduct, durations, reckoning, signs, tallies, training
 from annotation.conduct import Everybody
 from annotation.figures import judgment_rows
-from annotation.models import Seat, Stage, Study
+from annotation.models import Kind, Seat, Stage, Study
 from annotation.outcomes import rule_of
 from annotation.tallies import Given
 
@@ -58,6 +58,8 @@ def of_stage(stage: Stage, people: Mapping[int, bool], pay: float) -> dict:
     return {
         "position": stage.position, "name": stage.name, "coarse": all_.coarse, "views": list(all_.views),
         "median_seconds": None if all_.typical is None else all_.typical / 1000, "bands": all_.bands, "rows": found,
+        "labels": dict(sorted(all_.labels.items())),
+        "times": durations.histogram([row.active_ms for row in rows if row.kind == Kind.JUDGE and row.counted]),
     }  # fmt: skip
 
 

@@ -5,12 +5,13 @@ import hashlib
 from django.urls import NoReverseMatch, reverse
 from django.utils import timezone
 
-from annotation import baseline, charts, exports, funnel, overview, paper_page, reckoning, review
+from annotation import baseline, charts, estimation, exports, funnel, overview, paper_page, plots, reckoning, review
 from annotation.figures import FLAGS, LEASED
-from annotation.models import STUDY_MOVES, Promotion, Stage, StageState, Strategy, Study, StudyState
+from annotation.models import STUDY_MOVES, DecisionRule, Kind, Promotion, Stage, StageState, Strategy, Study, StudyState
 from annotation.protocols.registry import PROTOCOLS
 from annotation.reckoning import Reckoned
 from annotation.rows import fetch
+from benchmarks import jobs
 
 SHOWN = 6  # flags
 FRESH = ("summary", "reckoned", "stage", "flags", "exports")  # parts of the page that are of now, whatever the size
@@ -40,7 +41,7 @@ SELECT (SELECT state FROM annotation_study WHERE id = %(study)s),
    WHERE study_id = %(study)s),
   (SELECT count(*) FROM benchmarks_item WHERE benchmark_id = %(benchmark)s),
   (SELECT array_agg(id || state ORDER BY id) FROM benchmarks_job
-   WHERE kind = 'export' AND params @> jsonb_build_object('study', %(study)s::bigint)),
+   WHERE kind IN ('export', 'estimate') AND params @> jsonb_build_object('study', %(study)s::bigint)),
   to_char(now(), 'YYYYMMDDHH24MI')
 """
 MINUTE = -1  # of SEEN: forecasts move with the clock
@@ -52,7 +53,7 @@ SELECT (SELECT state FROM annotation_study WHERE id = %(study)s),
   (SELECT max(id) FROM annotation_instructions WHERE stage_id = %(stage)s),
   (SELECT count(*) FROM annotation_slot WHERE stage_id = %(stage)s AND held_until > now()),
   (SELECT array_agg(id || state ORDER BY id) FROM benchmarks_job
-   WHERE kind = 'export' AND params @> jsonb_build_object('study', %(study)s::bigint))
+   WHERE kind IN ('export', 'estimate') AND params @> jsonb_build_object('study', %(study)s::bigint))
 """
 
 
@@ -70,6 +71,7 @@ def contents(stage: Stage, small: bool = True) -> dict:
         "reckoned": found,
         "tabs": [tab(one, stage) for one in stages],
         **looked_at(stage),
+        **estimated(stage),
         "stage_links": stage_links(stage),
         "study_links": study_links(study, bool(baseline.pairs_of(stages))),
         "seen": fingerprint(stage) if small else seen_large(stage, found),
@@ -105,14 +107,22 @@ def drawn(stage: Stage, stages: list[Stage], data: dict) -> dict:
     return {
         **data,
         "coarse": next(found for found in figures["agreement"] if found["on"] == figures["by_type_on"]),
-        "bars": list(charts.funnel_bars(whole)),
         "tabs": [tab(one, stage, whole) for one in stages],
         "closing": closing(stage, stages, whole),
         "disagreements": review.as_seen(stage, data["cases"]),
         "outcome_bars": list(charts.outcome_bars(figures["outcomes"], funnel.measures(stage))),
-        "axis": charts.axis(figures),
-        "dots": list(charts.dots(figures)),
+        "plots": plotted(stage, figures, whole),
         **paper_page.block(PROTOCOLS[stage.protocol], figures),
+    }
+
+
+def plotted(stage: Stage, figures: dict, whole: dict) -> dict[str, plots.Plot]:
+    study, at = stage.study, figures["now"]["at"]
+    of_stage = plots.Subject(study.pk, study.name, at, stage.position, stage.name)
+    return {
+        "funnel": plots.funnel(whole, plots.Subject(study.pk, study.name, at)),
+        "by_type": plots.by_type(figures, of_stage),
+        "series": plots.series(figures["series"], at, of_stage),
     }
 
 
@@ -124,6 +134,15 @@ def looked_at(stage: Stage) -> dict:
         "exports": list(exports.exports_of(study)[:5]),
         "moves": [(to, MOVES[to]) for to in MOVES if to in STUDY_MOVES[StudyState(study.state)]],
     }
+
+
+def estimated(stage: Stage) -> dict:
+    """Of a stage that is decided by an estimate: the last one, how many judgments count now, and the next one's job."""
+    if stage.rule != DecisionRule.DAWID_SKENE:
+        return {}
+    job = estimation.under_way(stage)
+    now = stage.slots.filter(judgment__isnull=False, task__live=True, task__kind=Kind.JUDGE).count()
+    return {"estimate": {"last": estimation.last(stage), "judgments": now, "job": job, "pace": job and jobs.pace(job)}}
 
 
 def blocks(shown: dict) -> list[tuple[str, str]]:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 import numpy as np
 
-from annotation import reckoning
+from annotation import kappa_matrix, reckoning
 from annotation.agreement import Table
 from annotation.breakdowns import Part, agreement_by
 from annotation.figures import judgment_rows
@@ -32,7 +32,8 @@ def stage_agreement(stage: Stage, view: str, tell: Tell = silent) -> dict:
     found = agreement_by(table, parts_of(table, rows), tell)
     for name in ("annotator", "pair"):
         found[name] = [_named(row) for row in found[name]]
-    return {"view": view, **found}
+    square = kappa_matrix.matrix(table)
+    return {"view": view, **found, "matrix": {**square, "pairs": [_named(row) for row in square["pairs"]]}}
 
 
 def look(stage: Stage, view: str, by: str = "app") -> Reckoned:

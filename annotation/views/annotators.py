@@ -3,6 +3,8 @@
 Viewers see pseudonyms; names and Prolific ids are for managers.
 """
 
+from collections.abc import Sequence
+
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -10,22 +12,29 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
-from annotation import access, annotator_pages, annotators, evidence, signs
+from annotation import access, annotator_pages, annotators, estimation, evidence, signs
+from annotation.annotator_pages import Line
+from annotation.dashboard import hashed
 from annotation.models import Annotator, Study
 from annotation.protocols.registry import PROTOCOLS
+from annotation.reckoning import Reckoned
 from annotation.templatetags.figures import words
 from annotation.views.participants import decide
 from benchmarks.access import staff_only
 
 DEFAULT_SORT = "-signs"
 DECISIONS = ("keep", "exclude", "reinstate")
+NOTHING_NEW = 204
 
 
 @require_safe
 @never_cache
 @staff_only
 def study_annotators(request: HttpRequest, pk: int) -> HttpResponse:
-    """`?stage=2`: of that stage, else of the whole study; `sort=-judged`: by that column, the largest first."""
+    """`?stage=2`: of that stage, else of the whole study; `sort=-judged`: by that column, the largest first.
+
+    With `seen=`, what has changed since.
+    """
     study = access.study_for(request.user, pk)
     found, position = annotators.look(study), position_in(request.GET.get("stage"))
     sort = request.GET.get("sort", "")
@@ -35,8 +44,20 @@ def study_annotators(request: HttpRequest, pk: int) -> HttpResponse:
         "stages": study.stages.order_by("position"), "kinds": signs.KINDS,
     }  # fmt: skip
     if found.data:
-        context |= _table(study, found.data, position, sort)
+        context |= _table(study, found.data, position, sort) | {
+            "plots": annotator_pages.plotted(study, found, position)
+        }
+    context["seen"] = _seen(study, found, context.get("lines", []))
+    if request.GET.get("seen") == context["seen"]:
+        return HttpResponse(status=NOTHING_NEW)
     return render(request, "studies/annotators.html", context)
+
+
+def _seen(study: Study, found: Reckoned, lines: Sequence[Line]) -> str:
+    """Changes when the page does: with its figures, with who joins and with what is decided."""
+    job = found.job and (found.job.pk, str(found.job.state), found.job.done)
+    decided = [(line.who.number, line.who.excluded_at, line.decisions) for line in lines]
+    return hashed((found.made_at, str(study.state), job, found.due, decided))
 
 
 def _table(study: Study, data: dict, position: int, sort: str) -> dict:
@@ -94,7 +115,8 @@ def _work(who: Annotator, data: dict, position: int, show: str) -> dict:
     show = show if show in behind else "all"
     return {
         "tabs": tabs, "stage": stage, "there": there, "row": row, "protocol": PROTOCOLS[stage.protocol],
-        "tests": annotator_pages.tests(row, words), "show": show, "found": behind[show][: annotator_pages.SCREENS],
+        "tests": annotator_pages.tests(row, words), "confusion": estimation.confusion_of(stage, who.number),
+        "show": show, "found": behind[show][: annotator_pages.SCREENS],
         "counts": {kind: len(of) for kind, of in behind.items()}, "count": len(behind[show]),
         **annotator_pages.charts(row, there, [(one.row.place, one.row.places) for one in screens.picks]),
     }  # fmt: skip

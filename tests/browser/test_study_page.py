@@ -1,4 +1,4 @@
-"""The study page in a real browser: the chart, what is live, what must not move, accessibility."""
+"""The study page in a real browser: what is live, what must not move, accessibility."""
 
 import pytest
 from django.contrib.auth.models import User
@@ -34,29 +34,21 @@ def judge_one(study: Study) -> None:
     assert make.judgment(make.annotator(study), study.stages.get(), "none")
 
 
-def test_the_chart_is_drawn_from_the_table_beneath_it(visit, page):
-    visit(page)
-    page.wait_for_selector("#chart canvas")
-    bars = page.evaluate("echarts.getInstanceByDom(document.getElementById('chart')).getOption().series[0].data.length")
-    assert bars == page.locator("#series [data-from]").count() > 0
-    assert page.errors == []
-
-
 def test_a_new_judgment_appears_and_nothing_moves(visit, open_page, study):
     page = visit(open_page(390, 844))
-    page.wait_for_selector("#chart canvas")
+    page.wait_for_selector("#series svg")
     page.click("#series-table summary")
     page.evaluate("document.querySelector('#live-annotators').parentElement.scrollLeft = 60")
     page.focus("#benchmark-link")
     page.evaluate("scrollTo(0, 700)")
-    canvas = page.evaluate_handle("document.querySelector('#chart canvas')")
+    drawing = page.evaluate_handle("document.querySelector('#series svg')")
     judge_one(study)
     page.wait_for_selector("#live-annotators th:has-text('A-05')", timeout=15_000)
     assert page.evaluate("scrollY") == 700
     assert page.evaluate("document.querySelector('#live-annotators').parentElement.scrollLeft") == 60
     assert page.evaluate("document.activeElement.id") == "benchmark-link"
     assert page.evaluate("document.getElementById('series-table').open")
-    assert page.evaluate("c => c.isConnected", canvas)
+    assert page.evaluate("drawing => drawing.isConnected", drawing)
     assert page.errors == []
 
 
@@ -95,8 +87,7 @@ def test_the_link_is_copied(visit, open_page, study):
 
 def test_it_works_without_script(visit, open_page, study):
     page = visit(open_page(java_script_enabled=False))
-    page.click("#series-table summary")
-    assert page.locator("#series [data-from]").first.is_visible()
+    assert page.locator("#series tbody tr").first.is_visible()
     page.click("button:has-text('Pause')")
     study.refresh_from_db()
     assert study.state == "paused"
@@ -153,7 +144,7 @@ def test_the_page_of_several_stages_is_accessible_and_fits(pipeline, open_page, 
     page = open_page(width, height, dark)
     for stage in (2, 3):
         pipeline(page, f"?stage={stage}")
-        page.click("#funnel-table summary")
+        page.click("#funnel-types summary")
         assert axe_violations(page) == []
         assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert page.errors == []

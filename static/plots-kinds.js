@@ -1,0 +1,142 @@
+// How each kind of figure looks: (data, colours, width in pixels) → options for ECharts, and how high it is. Data is
+// what plots-table.js read from the table.
+
+import { inZone } from "./live.js";
+import {
+  SMALL, beside, count, decimal, label, letters, line, named, percent, text, tip, valued,
+} from "./plots-parts.js";
+import { matrix, mix, times } from "./plots-people.js";
+
+// The funnel: a bar of all that was imported, then of each stage what it kept and dropped and what is open.
+
+const PARTS = [
+  ["kept", "accent", "accent-ink"], ["dropped", "dropped", "on-dropped"], ["open", "wash", "quiet"],
+  ["items", "accent-soft", "ink"],
+];
+
+function stepSays(row, narrow = false) {
+  if (row.kept === null) {
+    return row.questions ? `${count(row.answered)} of ${count(row.questions)} questions answered` : "";
+  }
+  const shares = ["kept", "dropped"].filter((part) => row[part]).map((part) => {
+    const share = percent(row[`${part}_share`]);
+    return narrow ? `${share} ${part}` : `${count(row[part])} ${part} (${share})`;
+  });
+  const rest = ["open", "waiting"].filter((part) => row[part] && !narrow);
+  const said = rest.map((part) => `${count(row[part])} ${part === "open" ? "open" : "wait"}`);
+  return [...shares, ...said].join(" · ") || "nothing yet";
+}
+
+// What is said in a part of a bar: as much as there is room for.
+function inPart(name, room) {
+  return ({ value }) => {
+    const short = count(value);
+    const long = name === "items" ? short : `${short} ${name}`;
+    return [long, short].find((said) => room(value) > letters(said) + 18) ?? "";
+  };
+}
+
+function funnel({ rows }, look, width) {
+  const { left, axis } = named(rows.map(({ step }) => step), look, width);
+  const imported = Math.max(1, rows[0].items);
+  const room = (value) => (value / imported) * (width - left - 14);
+  const value = (row, part) => (part === "items" && row.kept !== null ? 0 : row[part] || 0);
+  const beneath = { formatter: ({ dataIndex }) => stepSays(rows[dataIndex], width < 480), position: [2, 28] };
+  const ground = {
+    type: "bar", data: rows.map(() => imported), barWidth: 24, barGap: "-100%", silent: true, z: 1,
+    itemStyle: { color: look.wash, borderRadius: 3 }, label: label(look, { show: true, ...beneath }),
+  };
+  const stacked = PARTS.map(([part, fill, ink]) => ({
+    type: "bar", name: part, stack: "items", barWidth: 24, z: 3, itemStyle: { color: look[fill] },
+    data: rows.map((row) => value(row, part)),
+    label: { show: true, position: "insideLeft", color: look[ink], fontSize: SMALL + 1, formatter: inPart(part, room) },
+  }));
+  const says = (row) => `${row.step}: ${count(row.items)} items\n${stepSays(row)}`;
+  return {
+    height: 52 * rows.length + 8,
+    textStyle: text(look),
+    grid: { left, right: 14, top: 0, bottom: 8 },
+    tooltip: tip(look, ({ dataIndex }) => says(rows[dataIndex])),
+    xAxis: { type: "value", max: imported, show: false },
+    yAxis: axis,
+    series: [ground, ...stacked],
+  };
+}
+
+// A value and its interval in each row, on an axis up to 1.
+
+function lowest(rows) {
+  const ends = rows.flatMap(({ value, low }) => [value, low]).filter((end) => end !== null);
+  return [0, -0.5, -1].find((start) => Math.min(...ends, 0) >= start) ?? -1;
+}
+
+function whisker(look) {
+  return (params, api) => {
+    const [from, y] = api.coord([api.value(1), api.value(0)]);
+    const [to] = api.coord([api.value(2), api.value(0)]);
+    return { type: "line", shape: { x1: from, y1: y, x2: to, y2: y }, style: { stroke: look.accent, lineWidth: 2 } };
+  };
+}
+
+function intervalSays(row) {
+  if (row.value === null) return `${row.name}: not defined${row.note && `, ${row.note}`}`;
+  const span = row.low === null ? "" : `\n95 % from ${decimal(row.low)} to ${decimal(row.high)}`;
+  return `${row.name}: ${decimal(row.value)}${span}\nn = ${count(row.n)}`;
+}
+
+function intervals({ rows }, look, width) {
+  const { left, axis } = named(rows.map(({ name }) => name), look, width);
+  const min = lowest(rows);
+  const spans = rows.flatMap(({ low, high }, place) => (low === null ? [] : [[place, low, high]]));
+  const dots = rows.map(({ value }, place) => ({
+    value: [value ?? min, place],
+    symbolSize: value === null ? 0 : 10,
+    label: label(look, { show: value === null, formatter: "not defined", position: "right" }),
+  }));
+  const at = ({ seriesType, dataIndex, value }) => rows[seriesType === "scatter" ? dataIndex : value[0]];
+  return {
+    height: 26 * rows.length + 34,
+    textStyle: text(look),
+    grid: { left, right: 18, top: 6, bottom: 28 },
+    tooltip: tip(look, (params) => intervalSays(at(params))),
+    xAxis: valued(look, { min, max: 1, interval: (1 - min) / 4, axisLabel: label(look, { formatter: decimal }) }),
+    yAxis: axis,
+    series: [
+      { type: "custom", renderItem: whisker(look), data: spans, encode: { x: [1, 2], y: 0 }, z: 2 },
+      { type: "scatter", data: dots, itemStyle: { color: look.accent }, z: 3 },
+    ],
+  };
+}
+
+// Judgments an hour; the last span may still be running.
+
+const LONG = 6 * 3_600_000; // milliseconds of a span, from which on its hour says nothing
+
+function series({ rows }, look, width) {
+  const moments = rows.map(({ from }) => new Date(from));
+  const day = (moment) => moment.toLocaleDateString("en-GB", { day: "numeric", month: "short" });
+  const say = rows.length > 1 && moments[1] - moments[0] >= LONG ? day : inZone;
+  const running = (row) => row.span !== "over";
+  const says = (row, moment) =>
+    `${inZone(moment)}\n${count(row.judgments)} judgments, ${count(Math.round(row.per_hour))} an hour` +
+    (running(row) ? "\nstill running" : "");
+  const bars = rows.map((row) => ({
+    value: row.per_hour,
+    itemStyle: { color: running(row) ? look["accent-soft"] : look.accent, borderRadius: [2, 2, 0, 0] },
+  }));
+  const axes = { trigger: "axis", axisPointer: { type: "shadow" } };
+  return {
+    height: width < 480 ? 170 : 190,
+    textStyle: text(look),
+    grid: { left: beside(Math.max(...rows.map(({ per_hour }) => per_hour))), right: 14, top: 14, bottom: 26 },
+    tooltip: tip(look, ([{ dataIndex }]) => says(rows[dataIndex], moments[dataIndex]), axes),
+    xAxis: {
+      type: "category", data: moments.map(say), axisLine: line(look), axisTick: { show: false },
+      axisLabel: label(look, { hideOverlap: true }),
+    },
+    yAxis: valued(look, { splitNumber: 3 }),
+    series: [{ type: "bar", data: bars, barCategoryGap: "18%", barMaxWidth: 48 }],
+  };
+}
+
+export const KINDS = { funnel, intervals, series, matrix, mix, times };

@@ -1,0 +1,39 @@
+// What the kinds of figures have in common: type, axes, tooltips, numbers in words.
+
+export const SMALL = 11; // pixels of type
+
+export const count = (value) => value.toLocaleString("en-GB");
+export const decimal = (value) => value.toFixed(2).replace("-", "−");
+export const percent = (share) => `${(100 * share).toFixed(1)} %`;
+export const whole = (share) => `${Math.round(100 * share)} %`;
+
+// About how many pixels a text is wide.
+export const letters = (text) => 6.2 * text.length;
+export const widest = (texts) => Math.max(...texts.map(letters));
+
+export const text = (look) => ({ fontFamily: look.font, color: look.quiet });
+export const line = (look) => ({ lineStyle: { color: look.line } });
+export const label = (look, more = {}) => ({ color: look.quiet, fontSize: SMALL, ...more });
+
+// No HTML tooltips: they carry inline styles, which the page's policy forbids.
+export function tip(look, formatter, more = {}) {
+  const textStyle = { color: look.ink, fontSize: 12 };
+  const box = { backgroundColor: look.card, borderColor: look.line, textStyle };
+  return { renderMode: "richText", confine: true, ...box, formatter, ...more };
+}
+
+// Names at the left, a row each, the first on top; they take at most 38 % of the width.
+export function named(names, look, width) {
+  const left = Math.min(0.38 * width, 16 + 1.15 * widest(names));
+  const axisLabel = { color: look.ink, fontSize: SMALL + 1, width: left - 10, overflow: "truncate", interval: 0 };
+  const bare = { axisLine: { show: false }, axisTick: { show: false } };
+  return { left, axis: { type: "category", inverse: true, data: names, axisLabel, ...bare } };
+}
+
+export function valued(look, more = {}) {
+  const axisLabel = label(look, { hideOverlap: true });
+  return { type: "value", axisLabel, splitLine: line(look), splitNumber: 4, ...more };
+}
+
+// Room for the counts at the left of an axis.
+export const beside = (most) => Math.max(34, 14 + letters(count(Math.round(most))));

@@ -1,0 +1,48 @@
+// What a figure's table says: to the drawing, and as a file of comma-separated values.
+
+function valueOf(cell) {
+  const { value } = cell.dataset;
+  if (value === undefined) return cell.textContent.trim();
+  if (value === "") return null;
+  return cell.classList.contains("number") ? Number(value) : value;
+}
+
+// { columns: [{ key, words }], rows: [{ key: value }], mark: { words, value } or null }. Text is a string, a number a
+// number, a moment its ISO form; null is what is not defined.
+export function read(figure) {
+  const heads = [...figure.querySelectorAll("thead th")];
+  const columns = heads.map((head) => ({ key: head.dataset.key, words: head.textContent }));
+  const rows = [...figure.querySelectorAll("tbody tr")].map((row) =>
+    Object.fromEntries([...row.cells].map((cell, place) => [columns[place].key, valueOf(cell)])));
+  const mark = figure.querySelector("figcaption data");
+  return { columns, rows, mark: mark && { words: mark.textContent, value: Number(mark.value) } };
+}
+
+const COLOURS = [
+  "ink", "quiet", "line", "card", "wash", "warn", "accent", "accent-ink", "accent-soft", "dropped",
+  "on-dropped", "low", "high",
+];
+const MIX = [1, 2, 3, 4, 5, 6, 7, 8].map((place) => `mix-${place}`);
+
+// The colours that an element stands in: the page's, or within .on-paper those of a sheet of paper.
+export function look(element) {
+  const style = getComputedStyle(element);
+  const of = (name) => style.getPropertyValue(`--${name}`).trim();
+  const colours = Object.fromEntries(COLOURS.map((name) => [name, of(name)]));
+  const font = style.fontFamily.replaceAll('"', "'"); // as an attribute of an SVG
+  return { ...colours, mix: MIX.map(of), font };
+}
+
+// A spreadsheet takes a cell that begins like a formula for one: an apostrophe says that it is text. Numbers may.
+export function safe(text) {
+  const formula = /^[=+\-@\t\r]/.test(text) && !/^-?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text);
+  const cell = formula ? `'${text}` : text;
+  return /[",\n\r]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
+}
+
+export function csv(figure) {
+  const { columns } = read(figure);
+  const written = [...figure.querySelectorAll("tbody tr")].map((row) =>
+    [...row.cells].map((cell) => cell.dataset.value ?? cell.textContent.trim()));
+  return [columns.map(({ key }) => key), ...written].map((row) => `${row.map(safe).join(",")}\n`).join("");
+}

@@ -1,0 +1,82 @@
+// Draws every <figure data-plot="kind"> from the table beneath it. The table is the data: there is no other copy.
+//
+// A figure (templates/studies/_plot.html) has a place for the drawing, a table that stands open where no script runs,
+// and buttons. plots-kinds.js says how a kind looks, plots-save.js makes files of it.
+
+import { afterSwaps } from "./live.js";
+import { KINDS } from "./plots-kinds.js";
+import { save } from "./plots-save.js";
+import { look, read } from "./plots-table.js";
+
+const still = window.matchMedia("(prefers-reduced-motion: reduce)");
+const drawn = new Map(); // id of a figure → { box, chart, width }
+const resized = new ResizeObserver((entries) => {
+  requestAnimationFrame(() => entries.forEach(({ target }) => fit(target)));
+});
+
+const figures = () => [...document.querySelectorAll("figure[data-plot]")];
+const table = (figure) => figure.querySelector("details");
+
+// What has been drawn stands where the new figure has its empty place: nothing flickers, nothing starts anew.
+function placed(figure) {
+  const [there, kept] = [figure.querySelector(".drawing"), drawn.get(figure.id)];
+  if (kept && kept.box !== there) {
+    kept.box.setAttribute("aria-label", there.getAttribute("aria-label"));
+    there.replaceWith(kept.box);
+  }
+  return kept?.box ?? there;
+}
+
+function begin(figure, box) {
+  const chart = window.echarts.init(box, null, { renderer: "svg" });
+  table(figure).open = false;
+  resized.observe(box);
+  drawn.set(figure.id, { box, chart, width: 0 });
+}
+
+function draw(figure) {
+  const { columns, rows, mark } = read(figure);
+  const box = placed(figure);
+  box.hidden = rows.length === 0;
+  figure.querySelector(".saves").hidden = box.hidden;
+  if (box.hidden || !box.clientWidth) return;
+  if (!drawn.has(figure.id)) begin(figure, box);
+  const { chart } = drawn.get(figure.id);
+  const { height, ...option } = KINDS[figure.dataset.plot]({ columns, rows, mark }, look(figure), box.clientWidth);
+  box.style.height = `${height}px`;
+  chart.resize();
+  chart.setOption({ animation: !still.matches, ...option }, { notMerge: true });
+  drawn.get(figure.id).width = box.clientWidth;
+}
+
+function fit(box) {
+  const figure = box.closest("figure");
+  if (figure && drawn.get(figure.id)?.width !== box.clientWidth) draw(figure);
+}
+
+function drawAll() {
+  for (const [id, { box, chart }] of drawn) {
+    if (document.getElementById(id)) continue;
+    chart.dispose(); // its figure is gone
+    resized.unobserve(box);
+    drawn.delete(id);
+  }
+  figures().forEach(draw);
+}
+
+document.addEventListener("click", ({ target }) => {
+  const kind = target.closest?.("[data-save]")?.dataset.save;
+  if (kind) save(kind, target.closest("figure"));
+});
+
+// Tables close as soon as the page is read, and open again where the chart library does not come.
+for (const figure of figures()) table(figure).open = false;
+document.addEventListener("DOMContentLoaded", () => {
+  if (!window.echarts) {
+    for (const figure of figures()) table(figure).open = true;
+    return;
+  }
+  drawAll();
+  afterSwaps(drawAll);
+  window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
+});

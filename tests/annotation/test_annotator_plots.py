@@ -1,0 +1,127 @@
+"""The figures that compare annotators: whom they show, what they count, what they say."""
+
+import pytest
+
+from annotation import annotator_plots, durations, kappa_matrix
+from annotation.agreement import ONE_LABEL, Table, cohen_kappas
+from annotation.plots import Subject
+from annotation.pseudonyms import pseudonym
+
+OF = Subject(3, "Pilot", "2026-03-02T09:30:00+00:00", 1, "choose")
+
+
+def rows_of(plot) -> list[dict]:
+    return [{column.key: value for value, column in line} for line in plot.lines]
+
+
+# The matrix
+
+
+def test_the_matrix_has_the_kappas_of_all_pairs_while_there_are_few():
+    table = Table([(1, 1, "a"), (1, 2, "a"), (2, 1, "b"), (2, 2, "a"), (3, 2, "a"), (3, 3, "a"), (4, 4, "a")])
+    found = kappa_matrix.matrix(table)
+    assert (found["annotators"], found["of"]) == ([1, 2, 3], 3)  # 4 shares nothing with anybody
+    assert [(one["value"], one["n"]) for one in found["pairs"]] == [(one.value, one.n) for one in cohen_kappas(table)]
+    assert found["pairs"][1] == {"first": 2, "second": 3, "value": None, "n": 1, "reason": ONE_LABEL}
+
+
+def test_of_many_annotators_those_who_share_most_are_shown():
+    crowd = range(1, 501)
+    table = Table([(item, who, "ab"[who % 2]) for who in crowd for item in range(3 + (who > 480) * 5)])
+    found = kappa_matrix.matrix(table)
+    assert len(found["annotators"]) == kappa_matrix.SHOWN and found["of"] == 500
+    assert set(range(481, 501)) <= set(found["annotators"])
+    assert len(found["pairs"]) == kappa_matrix.SHOWN * (kappa_matrix.SHOWN - 1) / 2
+
+
+def test_nobody_shares_anything():
+    assert kappa_matrix.matrix(Table([(1, 1, "a"), (2, 2, "b")])) == {"annotators": [], "of": 0, "pairs": []}
+
+
+def test_the_matrix_says_how_many_of_how_many_and_where_its_ends_are():
+    pairs = [
+        {"first": "A-01", "second": "A-02", "value": 0.5, "n": 9, "reason": ""},
+        {"first": "A-01", "second": "A-03", "value": -0.1, "n": 4, "reason": ""},
+        {"first": "A-02", "second": "A-03", "value": None, "n": 1, "reason": ONE_LABEL},
+    ]
+    plot = annotator_plots.matrix({"annotators": ["A-01", "A-02", "A-03"], "of": 500, "pairs": pairs}, "answer", OF)
+    assert "The 3 with most judgments of shared items, of 500 annotators" in plot.caption
+    assert plot.says == (
+        "Cohen’s κ on answer of 3 pairs of 3 annotators, of 500 in all: from -0.10 (A-01 and A-03) to 0.50 "
+        "(A-01 and A-02), median 0.20; 1 not defined."
+    )
+    assert rows_of(plot)[2] == {"first": "A-02", "second": "A-03", "kappa": None, "n": 1, "note": ONE_LABEL}
+
+
+# Answers
+
+
+def stage(people: list[dict[str, int]]) -> dict:
+    labels = {label: sum(own.get(label, 0) for own in people) for own in people for label in own}
+    rows = [{"number": number, "judged": sum(own.values()), "labels": own} for number, own in enumerate(people, 1)]
+    return {"rows": rows, "labels": labels, "coarse": "answer"}
+
+
+def mixed(people: list[dict[str, int]]):
+    return annotator_plots.mix(stage(people), pseudonym, str.upper, OF)
+
+
+def test_everybodys_answers_stand_above_each_annotators():
+    plot = mixed([{"yes": 3, "no": 1}, {"yes": 4}, {}])
+    assert [column.words for column in plot.columns] == ["annotator", "judgments", "YES", "NO"]
+    assert plot.rows == [["everybody", 8, 7, 1], ["A-01", 4, 3, 1], ["A-02", 4, 4, 0]]
+    assert plot.says == (
+        "Of 8 judgments by 2 annotators: YES 88 %, from 75 % (A-01) to 100 % (A-02); "
+        "NO 12 %, from 0 % (A-02) to 25 % (A-01)."
+    )
+
+
+def test_rare_answers_are_put_together():
+    many = {f"{place}": 20 - place for place in range(12)}
+    plot = mixed([many])
+    assert [column.words for column in plot.columns][2:] == [*map(str, range(7)), annotator_plots.OTHER]
+    assert all(sum(row[2:]) == row[1] for row in plot.rows)
+
+
+def test_of_many_annotators_those_who_judged_most_have_bars():
+    plot = mixed([{"yes": place} for place in range(1, 501)])
+    assert len(plot.rows) == 1 + annotator_plots.MIXED and plot.rows[1][0] == "A-461"
+    assert "the 40 of 500 who judged most" in plot.caption
+
+
+def test_nobody_has_answered():
+    assert (mixed([{}]).rows, mixed([{}]).says) == ([], "Nothing is judged yet.")
+
+
+# Times
+
+
+def test_times_fall_into_bins_of_one_width_and_the_long_ones_into_a_last():
+    found = durations.histogram([1500] * 90 + [2500] * 9 + [900_000])
+    assert found["n"] == 100 and found["median"] == 1.5 and found["quick"] == 0
+    width = found["bins"][0]["to"]
+    assert width == 0.1 and [one["from"] for one in found["bins"][14:16]] == [1.4, 1.5]
+    assert found["bins"][-1] == {"from": 3.0, "to": None, "judgments": 1}
+    assert sum(one["judgments"] for one in found["bins"]) == 100
+
+
+@pytest.mark.parametrize("longest", [1, 99, 30_000, 10**9])
+def test_there_are_never_many_bins_and_nothing_is_lost(longest):
+    found = durations.histogram([longest, longest // 2, 0])
+    assert len(found["bins"]) <= durations.BINS + 1
+    assert sum(one["judgments"] for one in found["bins"]) == 3
+
+
+def test_half_of_the_median_is_marked_and_said():
+    plot = annotator_plots.times(durations.histogram([1000, 4000, 6000, 8000]), OF)
+    assert plot.mark == ("half the stage’s median: 2.5 s", 2.5)
+    assert plot.says == (
+        "The median of 4 judgments is 5.0 seconds; 1 (25.0 %) took less than half of that, 2.5; most, 1, "
+        "took 1 to 1.5 seconds."
+    )
+    assert sum(row["share"] for row in rows_of(plot)) == 1
+
+
+def test_no_times():
+    plot = annotator_plots.times(durations.histogram([]), OF)
+    assert (plot.rows, plot.mark, plot.says) == ([], None, "Nothing is judged yet.")

@@ -1,0 +1,235 @@
+"""Figures in a real Chromium: drawn from their tables, taken away as files, kept through swaps, for all to read."""
+
+import csv
+import io
+import struct
+from xml.etree import ElementTree
+
+import pytest
+from django.contrib.auth.models import User
+from playwright.sync_api import Page
+
+from annotation import participants
+from annotation.models import Study
+from annotation.studies import move_study
+from benchmarks.models import Image
+from tests import cohorts, crowd
+from tests.browser.looking import fits
+from tests.pictures import draw, put
+from workers.images import check_and_render
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+WHO = ("honest", "honest", "fast honest", "always left")
+PAGES = {
+    "": {"funnel", "kappas", "series"},
+    "agreement/": {"agreement-by-type", "kappa-matrix"},
+    "annotators/?stage=1": {"answers", "times"},
+}
+DRAWN = "name => document.querySelectorAll(`#${name} .drawing svg path, #${name} .drawing svg text`).length > 4"
+
+
+@pytest.fixture
+def study(site) -> Study:
+    """Its name begins as a formula does."""
+    made = cohorts.study(WHO, judgments=30)[0].study
+    Study.objects.filter(pk=made.pk).update(name="=Pilot")
+    for number, image in enumerate(Image.objects.all()):
+        put(image, check_and_render(draw(number)))
+    return Study.objects.get(pk=made.pk)
+
+
+@pytest.fixture
+def visit(site, sign_in, study):
+    user = User.objects.create_superuser("ana", password="x")
+
+    def go(page: Page, path: str = "", drawn: bool = True) -> Page:
+        sign_in(page, user)
+        page.goto(f"{site}/studies/{study.pk}/{path}")
+        for name in PAGES[path] if drawn else ():
+            page.wait_for_function(DRAWN, arg=name)
+        return page
+
+    return go
+
+
+def table_of(page: Page, name: str) -> list[list[str]]:
+    """The figure's table: the keys of its columns, then each cell's exact value."""
+    return page.evaluate(
+        """name => [...document.querySelectorAll(`#${name} tr`)].map(row => [...row.cells].map(cell =>
+             cell.dataset.key ?? cell.dataset.value ?? cell.textContent.trim()))""",
+        name,
+    )
+
+
+def drawing(page: Page, name: str) -> dict:
+    return page.evaluate(
+        "name => echarts.getInstanceByDom(document.querySelector(`#${name} .drawing`)).getOption()", name
+    )
+
+
+def saved(page: Page, name: str, kind: str) -> tuple[str, bytes]:
+    with page.expect_download() as found:
+        page.click(f"#{name}-{kind}")
+    return found.value.suggested_filename, found.value.path().read_bytes()
+
+
+@pytest.mark.parametrize(
+    "window", [{"width": 1366}, {"width": 390, "height": 844, "dark": True}], ids=["desk", "phone"]
+)
+def test_every_figure_is_drawn_and_has_its_table_and_its_words(visit, open_page, axe_violations, window):
+    page = open_page(**window)
+    for path, names in PAGES.items():
+        visit(page, path)
+        assert {figure.get_attribute("id") for figure in page.locator("figure.plot").all()} == names
+        for name in names:
+            assert len(table_of(page, name)) > 1 and not page.locator(f"#{name}-table").get_attribute("open")
+            assert page.get_attribute(f"#{name} .drawing", "aria-label").endswith(".")
+            page.click(f"#{name}-summary")
+        assert (axe_violations(page), page.errors, fits(page)) == ([], [], True)
+
+
+def test_what_is_drawn_is_what_the_tables_say(visit, page):
+    visit(page)
+    rates = [float(row[2]) for row in table_of(page, "series")[1:]]
+    assert [bar["value"] for bar in drawing(page, "series")["series"][0]["data"]] == rates
+    kept = [int(row[2] or 0) for row in table_of(page, "funnel")[1:]]
+    assert [bars["data"] for bars in drawing(page, "funnel")["series"] if bars.get("name") == "kept"] == [kept]
+    spans = [[float(row[2]), float(row[3])] for row in table_of(page, "kappas")[1:] if row[2]]
+    assert [span[1:] for span in drawing(page, "kappas")["series"][0]["data"]] == spans != []
+    visit(page, "agreement/")
+    assert len(drawing(page, "kappa-matrix")["series"][0]["data"]) == 2 * 6  # of 4 annotators each pair, both ways
+    visit(page, "annotators/?stage=1")
+    mark = page.locator("#times data").get_attribute("value")
+    assert drawing(page, "times")["series"][0]["markLine"]["data"][0]["xAxis"] == float(mark)
+    (_, judgments, any_, *_), *_ = table_of(page, "answers")[1:]
+    assert drawing(page, "answers")["series"][0]["data"][0] == int(any_) / int(judgments)
+
+
+def test_every_figure_is_to_be_had_as_svg_png_and_csv(visit, page, study):
+    for path, names in PAGES.items():
+        visit(page, path)
+        for name in names:
+            file = f"study-{study.pk}-{name}" if name == "funnel" else f"study-{study.pk}-stage-1-{name}"
+            for kind, check in {"svg": is_drawing, "png": is_picture, "csv": is_table}.items():
+                named, found = saved(page, name, kind)
+                assert named == f"{file}.{kind}"
+                check(found, page, name)
+    assert page.errors == []
+
+
+def is_drawing(found: bytes, page: Page, name: str) -> None:
+    """With the title, the study and the moment, on a white ground."""
+    root = ElementTree.fromstring(found)
+    said = " ".join("".join(text.itertext()) for text in root.iter("{http://www.w3.org/2000/svg}text"))
+    assert page.get_attribute(f"#{name}", "data-title") in said
+    assert "=Pilot" in said and "as of " in said
+    assert 'fill="#ffffff"' in found.decode().partition("</rect>")[0] or "#fff" in found.decode()[:600]
+
+
+def is_picture(found: bytes, page: Page, name: str) -> None:
+    assert found[:8] == b"\x89PNG\r\n\x1a\n"
+    width, height = struct.unpack(">II", found[16:24])
+    assert width == 3 * 760 and height > 3 * 150
+
+
+def is_table(found: bytes, page: Page, name: str) -> None:
+    assert list(csv.reader(io.StringIO(found.decode()))) == table_of(page, name)
+
+
+def test_a_spreadsheet_takes_no_cell_for_a_formula(visit, page):
+    visit(page)
+    safe = "async cells => cells.map((await import('/static/plots-table.js')).safe)"
+    cells = ["=1+1", "+1", "-1", "-1.5e-07", "@SUM(A1)", "-x", "\tx", "a,b", 'say "so"', "−0.5", ""]
+    assert page.evaluate(safe, cells) == [
+        "'=1+1", "'+1", "-1", "-1.5e-07", "'@SUM(A1)", "'-x", "'\tx", '"a,b"', '"say ""so"""', "−0.5", "",
+    ]  # fmt: skip
+
+
+def test_a_swap_leaves_tables_focus_scroll_and_drawings_where_they_are(visit, open_page, study):
+    page = visit(open_page(390, 844))
+    page.click("#kappas-summary")
+    page.focus("#funnel-svg")
+    page.evaluate("document.getElementById('kappas-scroll').scrollLeft = 40; scrollTo(0, 900)")
+    svg = page.evaluate_handle("document.querySelector('#kappas svg')")
+    said = page.get_attribute("#series .drawing", "aria-label")
+    exclude_one(study)
+    page.wait_for_function("said => document.querySelector('#series .drawing').ariaLabel !== said", arg=said)
+    assert page.evaluate(
+        "document.getElementById('kappas-table').open && !document.getElementById('series-table').open"
+    )
+    assert page.evaluate("document.activeElement.id") == "funnel-svg"
+    assert page.evaluate("[document.getElementById('kappas-scroll').scrollLeft, scrollY]") == [40, 900]
+    assert page.evaluate("svg => svg.isConnected", svg)
+    rates = [float(row[2]) for row in table_of(page, "series")[1:]]
+    assert [bar["value"] for bar in drawing(page, "series")["series"][0]["data"]] == rates
+    assert page.errors == []
+
+
+@pytest.mark.parametrize("path", ["agreement/", "annotators/?stage=1"])
+def test_pages_that_are_fetched_whole_stay_as_they_are_too(visit, page, path, study):
+    page.clock.install()
+    visit(page, path)
+    name = sorted(PAGES[path])[0]
+    page.click(f"#{name}-summary")
+    page.focus(f"#{name}-csv")
+    page.evaluate("scrollTo(0, 300)")
+    before = page.evaluate("scrollY")
+    old = page.locator(f"#{name}").element_handle()
+    exclude_one(study)
+    page.clock.fast_forward(31_000)
+    page.wait_for_function("old => !old.isConnected", arg=old)
+    assert page.evaluate("name => document.getElementById(`${name}-table`).open", name)
+    assert page.evaluate("document.activeElement.id") == f"{name}-csv"
+    assert page.evaluate("scrollY") == before > 0
+    assert page.evaluate(DRAWN, name) and page.errors == []
+
+
+def exclude_one(study: Study) -> None:
+    """Every figure changes."""
+    participants.exclude(annotator=study.annotators.get(number=4), reason="Always left", by="test")
+
+
+def test_dark_is_dark_and_follows_the_reader(visit, open_page):
+    page = visit(open_page(dark=True))
+    is_filled = "colour => document.querySelector(`#series svg path[fill='${colour}']`) !== null"
+    page.wait_for_function(is_filled, arg="#7db5de")
+    page.emulate_media(color_scheme="light")
+    page.wait_for_function(is_filled, arg="#1f5f8b")
+    assert b"#1f5f8b" in saved(page, "series", "svg")[1]
+    page.emulate_media(color_scheme="dark")
+    assert b"#1f5f8b" in saved(page, "series", "svg")[1]  # paper is white
+
+
+@pytest.mark.parametrize(("motion", "moves"), [("reduce", False), ("no-preference", True)])
+def test_whoever_wants_no_motion_gets_none(visit, open_page, motion, moves):
+    page = visit(open_page(reduced_motion=motion))
+    assert drawing(page, "series")["animation"] is moves
+
+
+def test_without_script_the_tables_stand_open(visit, open_page):
+    page = visit(open_page(java_script_enabled=False), drawn=False)
+    for name in PAGES[""]:
+        assert page.locator(f"#{name} table").is_visible() and not page.locator(f"#{name} .saves").is_visible()
+
+
+def test_without_the_chart_library_they_stand_open_too(visit, page):
+    page.route("**/echarts*", lambda route: route.abort())
+    visit(page, drawn=False)
+    for name in PAGES[""]:
+        assert page.locator(f"#{name} table").is_visible()
+
+
+def test_a_matrix_of_many_is_cut_and_drawn_at_once(visit, open_page, site, study):
+    many = crowd.stage(items=60, people=40, overlap=6)
+    page = visit(open_page(390, 844))
+    page.goto(f"{site}/studies/{many.study_id}/agreement/")
+    page.wait_for_function(DRAWN, arg="kappa-matrix")
+    assert "The 25 with most judgments of shared items, of 40" in page.inner_text("#kappa-matrix figcaption")
+    assert len({row[0] for row in table_of(page, "kappa-matrix")[1:]}) <= 25 and fits(page)
+
+
+def test_closed_studies_are_not_asked_about(visit, page, study):
+    move_study(study=study, to="closed", by="test")
+    for path in ("agreement/", "annotators/?stage=1"):
+        visit(page, path)
+        assert page.locator("[hx-trigger]").count() == 0
