@@ -23,7 +23,7 @@ ALWAYS = (
      "outcomes and agreement rest on counted judgments of tasks that are live, that is, in their stage", ()),
     ("kept, dropped, open", "an item is dropped in a stage as soon as one of its tasks is, kept when all are, else "
      "open; where a later stage takes it up, that one’s word counts. Imported = kept + dropped + open", ()),
-    ("n", "what a coefficient rests on: pairs of judgments on one task (percent), pairs of annotators (mean κ), tasks "
+    ("count n", "what a coefficient rests on: pairs of judgments on one task (percent), pairs of annotators (mean κ), tasks "
      "with two judgments (Fleiss’ κ, α), tasks (AC1)", ()),
     ("percent agreement", "pairs of judgments on the same task with the same label, over all such pairs", ()),
     ("Cohen’s κ", "for each two annotators over the tasks that both judged; the mean is unweighted, over the pairs "
@@ -41,7 +41,7 @@ ALWAYS = (
     ("majority", "of an annotator: the share of tasks on which they gave what most of the others gave", ()),
     ("signs", "tests of an annotator’s answers and times against everybody else’s; they exclude nobody: a person "
      "decides", ()),
-    ("fingerprint", "SHA-256 of everything in the JSON of this report but `as_of` and `fingerprint`, with sorted keys "
+    ("fingerprint", "SHA-256 of everything in the JSON of this report but as_of and fingerprint, with sorted keys "
      "and no spaces: the same state gives the same fingerprint", ()),
 )  # fmt: skip
 PAID = (
@@ -120,7 +120,8 @@ def definitions(protocols: Collection[str], rules: Collection[str], paid: bool) 
     unique = list(dict.fromkeys(rows))
     order = _cited(unique)
     return [
-        {"name": name, "says": says, "cites": [order.index(key) + 1 for key in keys]} for name, says, keys in unique
+        {"name": name, "says": says, "cites": sorted(order.index(key) + 1 for key in keys)}
+        for name, says, keys in unique
     ]
 
 
