@@ -51,7 +51,7 @@ FILES = (
     ("`texts.jsonl`", "every revision of every text that people wrote or took, with what it was made of"),
     ("`adjudications.jsonl`", "what adjudicators decided, and why"),
     ("`annotators.jsonl`, `flags.jsonl`", "annotators by number alone; what they reported"),
-    ("`figures.json`", "the funnel, the figures of each stage and the human baseline"),
+    ("`figures.json`", "the funnel, the figures of each stage, those of each annotator, and the human baseline"),
     ("`manifest.json`", "SHA-256, size and rows of each file; the settings and instructions of each stage"),
     ("`source/`", "the kept items as their source has them, without the images"),
 )

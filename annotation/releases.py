@@ -13,6 +13,7 @@ from pathlib import Path
 from django.conf import settings
 
 from annotation import (
+    annotators,
     baseline,
     estimation,
     promotion,
@@ -157,7 +158,8 @@ def _write_card(study: Study, split: Split, whole: dict, folder: Path, no_source
 def _figures(study: Study, whole: dict, found: Sequence[dict]) -> dict:
     """All that the study's pages show and that does not depend on the time of day."""
     stages = [{name: part for name, part in one.items() if name != "now"} for one in found]
-    return {"funnel": whole, "stages": stages, "baselines": baseline.baselines(study)}
+    people = annotators.annotators(study.stages.select_related("study").get(position=1))
+    return {"funnel": whole, "stages": stages, "annotators": people, "baselines": baseline.baselines(study)}
 
 
 def _manifest(

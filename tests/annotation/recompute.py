@@ -22,18 +22,22 @@ CLEAR = ("majority", "dawid_skene")
 
 
 def recompute(folder: Path) -> dict:
+    manifest, stages = json.loads((folder / "manifest.json").read_text()), read_stages(folder)
+    return {
+        "funnel": funnel(manifest, stages, pd.DataFrame(lines(folder / "tasks.jsonl"))),
+        "stages": [stage.figures() for stage in stages],
+        "outcomes": outcome_rows(stages),
+    }
+
+
+def read_stages(folder: Path) -> list["Stage"]:
     manifest = json.loads((folder / "manifest.json").read_text())
     rows = pq.read_table(folder / "judgments.parquet").to_pandas()
     rows["us"] = rows.created_at.astype("datetime64[us, UTC]").astype("int64")
     rows["content"] = rows.content.map(lambda said: json.loads(said) if isinstance(said, str) else {})
     tasks = pd.DataFrame(lines(folder / "tasks.jsonl"))
     read = {name: lines(folder / f"{name}.jsonl") for name in ("flags", "annotators", "adjudications")}
-    stages = [Stage(manifest, stage, rows, tasks, read) for stage in manifest["stages"]]
-    return {
-        "funnel": funnel(manifest, stages, tasks),
-        "stages": [stage.figures() for stage in stages],
-        "outcomes": outcome_rows(stages),
-    }
+    return [Stage(manifest, stage, rows, tasks, read) for stage in manifest["stages"]]
 
 
 def lines(path: Path) -> list[dict]:

@@ -11,38 +11,24 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.core.management import call_command
-from django.db.models.functions import Now
 from PIL import Image as Picture
 
-from annotation import exports, outcomes, placing, promotion, releases, studies, tasks
+from annotation import exports, releases, tasks
 from annotation.figures import study_figures
 from annotation.funnel import funnel
-from annotation.models import Annotator, Judgment, Lease, Outcome, Slot, Study, Task
-from annotation.plans import StagePlan
-from annotation.protocols.base import Ask
+from annotation.models import Annotator, Judgment, Lease, Slot, Study
 from annotation.releases import export_split
 from benchmarks.models import Event, Image, Job
 from tests import crowd, make
+from tests import pipeline as several
 from tests.annotation.recompute import differences, figures, recompute
 from tests.annotation.recompute_baseline import baseline
-from tests.pictures import draw
+from tests.pipeline import with_originals
 
 pytestmark = pytest.mark.django_db(transaction=True)
 FIELDS = ["image", "caption", "negative_caption", "negative_image", "type", "subtype", "id"]
-
-
-def with_originals(study: Study) -> Study:
-    for number, image in enumerate(
-        Image.objects.filter(uses__item__benchmark=study.benchmark).distinct().order_by("pk")
-    ):
-        content = draw(number, 64, 48)
-        Image.objects.filter(pk=image.pk).update(sha256=hashlib.sha256(content).hexdigest())
-        image.refresh_from_db()
-        default_storage.save(image.original_path, ContentFile(content))
-    return study
 
 
 @pytest.fixture
@@ -271,46 +257,7 @@ def test_what_lies_beside_an_earlier_export_is_not_lost_with_it(study, tmp_path)
 
 @pytest.fixture
 def pipeline() -> Study:
-    """Choose, disambiguate in batches, ask people both ways; with a check, an adjudication, a round, an exclusion."""
-    stages = [
-        StagePlan("bivlc-choose", name="choose", settings={"carries": "negative", "agreement_items": 8,
-                                                           "agreement_overlap": 2, "tie_rule": "first"}),
-        StagePlan("bivlc-disambiguate", name="fits", source="choose", apart_from=[],
-                  settings={"strategy": "batches", "batch_size": 5, "overlap": 2, "takes": ["kept", "cannot_judge"]}),
-        StagePlan("bivlc-i2t", name="i2t", source="fits", apart_from=[], settings={"sample": 6}),
-        StagePlan("bivlc-t2i", name="t2i", source="fits", after="i2t", apart_from=[], settings={"sample": 6}),
-    ]  # fmt: skip
-    made = make.study(benchmark=crowd.benchmark(40), stages=stages, pay_per_hour=12)
-    Task.objects.filter(stage__name="choose", item__position=3).update(kind="check", gold=["none"])
-    make.item(made.benchmark, candidates=1, type="replace", subtype="obj")  # it cannot be asked about
-    promotion.take_in(made)
-    crowd.work(made, people=4, undone=0.05, close=True)
-    choose, fits = made.stages.filter(position__lte=2)
-    studies.move_stage(stage=choose, to="open", by="test")
-    dropped = Task.objects.filter(stage=choose, decided__outcome="none", decided__by="only_answer").order_by("pk")[:2]
-    adjudicate(dropped[0], choose, "candidate-1")
-    ask_again(dropped[1], choose)
-    late = made.annotators.get(number=4)
-    Slot.objects.filter(annotator=late, stage=fits).update(
-        annotator=None, held_until=None, judgment=None, reserved=None
-    )
-    Annotator.objects.filter(pk=late.pk).update(excluded_at=Now(), exclusion_reason="Answered at random")
-    for task in Task.objects.filter(stage=fits, kind="judge"):
-        outcomes.settle(task, fits)
-    return with_originals(made)
-
-
-def adjudicate(task: Task, stage, answer: str) -> None:
-    found = {"state": "kept", "outcome": answer, "reason": "", "by": "adjudicator", "note": "It is all there."}
-    Outcome.objects.filter(task=task).update(**found)
-    promotion.follow(stage, task.item_id)
-
-
-def ask_again(task: Task, stage) -> None:
-    """With newer candidates, of which the first two are shown."""
-    Task.objects.filter(pk=task.pk).update(live=False)
-    ask = Ask(tuple(task.shows), tuple(task.options[:2]))
-    placing.place(stage, [placing.Asked(task.item_id, task.item.key, ask, {}, 2)])
+    return several.pipeline()
 
 
 def test_every_figure_of_every_stage_and_the_funnel_can_be_recomputed(pipeline, tmp_path):
