@@ -18,7 +18,8 @@ from annotation.protocols.registry import PROTOCOLS
 from annotation.pseudonyms import pseudonym
 from annotation.rows import fetch
 from benchmarks.metrics import bivlc
-from benchmarks.metrics.bivlc import Accuracy, Answered
+from benchmarks.metrics.base import Figure
+from benchmarks.metrics.bivlc import Answered
 
 MIXED = "mixed"
 
@@ -159,7 +160,7 @@ def _annotators(judged: Iterable[tuple[Question, int, bool]]) -> Iterator[dict]:
         yield {"annotator": pseudonym(number), "answered": answered, "right": right, "measures": measures}
 
 
-def _rows(found: Mapping[str, Accuracy]) -> dict[str, dict]:
+def _rows(found: Mapping[str, Figure]) -> dict[str, dict]:
     return {name: asdict(accuracy) for name, accuracy in found.items()}
 
 

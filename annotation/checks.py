@@ -19,7 +19,7 @@ from annotation.passing import failed
 from annotation.placing import draw
 from annotation.protocols.registry import PROTOCOLS
 from annotation.rows import fetch
-from benchmarks.metrics.bivlc import wilson
+from benchmarks.metrics.base import wilson
 from benchmarks.models import Item
 
 __all__ = ["failed", "is_due", "items_of", "remove_checks", "reserve", "results", "set_checks", "top_up"]

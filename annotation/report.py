@@ -15,7 +15,7 @@ from annotation import report_words
 from annotation.protocols.base import Protocol
 from annotation.pseudonyms import pseudonym
 from annotation.tallies import ratio
-from benchmarks.metrics.bivlc import wilson
+from benchmarks.metrics.base import wilson
 
 LAYOUT = 1  # of the dictionary; another one where a name in it changes or goes
 QUESTIONS_AN_ITEM = 4  # of BiVLC's Table 1: two captions and two images are four retrieval questions

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from annotation.protocols.base import Answer
 from annotation.tallies import Rule, ratio
-from benchmarks.metrics.bivlc import wilson
+from benchmarks.metrics.base import wilson
 
 ROLES = ("positive", "second_positive", "negative")  # of the captions: the papers' P1, P2 and N
 NOTHING: Mapping[str, object] = {}

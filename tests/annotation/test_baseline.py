@@ -12,7 +12,8 @@ from annotation.baseline_plans import DIFFERENT, I2T, ONE, baseline_plans
 from annotation.models import Judgment, Slot, Study
 from annotation.plans import StagePlan
 from annotation.protocols.registry import PROTOCOLS
-from benchmarks.metrics.bivlc import QUESTIONS, wilson
+from benchmarks.metrics.base import wilson
+from benchmarks.metrics.bivlc import QUESTIONS
 from tests import crew, crowd, make
 
 pytestmark = pytest.mark.django_db

@@ -2,23 +2,29 @@
 
 import csv
 import itertools
+import re
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy.stats import binomtest
 
+from benchmarks.metrics.base import wilson
 from benchmarks.metrics.bivlc import (
     CHANCE,
     MEASURES,
     QUESTIONS,
+    SCORES,
     Answered,
     accuracies,
     accuracy,
+    answered,
     by_type,
     right,
     scored,
-    wilson,
 )
+from benchmarks.metrics.inputs import BadInput
 
 
 @pytest.mark.parametrize("answers", list(itertools.product((True, False), repeat=4)))
@@ -44,7 +50,42 @@ def test_scores_are_compared_as_the_equations_say():
     assert scored([[0.9, 0.2], [0.1, 0.8]]) == Answered(True, True, True, True)
     assert scored([[0.3, 0.4], [0.1, 0.8]]) == Answered(True, True, False, True)
     assert scored([[0.5, 0.2], [0.5, 0.6]]) == Answered(False, True, True, True)  # s(C0, I0) = s(C1, I0): a tie
-    assert scored([[float("nan"), 0.2], [0.1, 0.8]]) == Answered(False, True, False, True)
+
+
+def test_many_items_are_compared_as_one_is():
+    scores = np.random.default_rng(7).integers(0, 3, (200, 2, 2)).astype(float)  # ties abound
+    assert answered(scores, ["swap"] * 200) == [scored(table, "swap") for table in scores.tolist()]
+    assert answered(dict(zip(SCORES, scores.reshape(-1, 4).T, strict=True))) == answered(scores)
+
+
+ITEM = [[0.9, 0.2], [0.1, 0.8]]
+
+
+@pytest.mark.parametrize(
+    ("scores", "given", "says"),
+    [
+        ([[[float("nan"), 0.2], [0.1, 0.8]]], {}, "s(c0,i0) is NaN at place 0"),
+        ([[0.9, 0.2]], {}, "shape (n, 2, 2)"),
+        ({name: [0.5] for name in SCORES[:3]}, {}, "s(c1,i1) is missing"),
+        ([ITEM, ITEM], {"keys": ["7", "7"]}, "'7' is there twice"),
+        ([ITEM, ITEM], {"types": ["swap"]}, "1 types for 2 items"),
+    ],
+)
+def test_what_cannot_be_computed_on_is_refused_in_a_sentence(scores, given, says):
+    with pytest.raises(BadInput, match=re.escape(says)):
+        answered(scores, **given)
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.lists(st.lists(st.integers(-3, 3), min_size=4, max_size=4), min_size=1, max_size=20))
+def test_only_the_order_of_scores_matters_and_the_two_roles_are_alike(rows):
+    scores = np.array(rows, dtype=float).reshape(-1, 2, 2)
+    items = answered(scores)
+    assert answered(scores**3 * 5 - 2) == items
+    other = answered(scores[:, ::-1, ::-1])  # the negative caption and image in the place of the positive ones
+    assert [(i.i_neg2t, i.i_pos2t, i.t_neg2i, i.t_pos2i) for i in other] == [
+        (i.i_pos2t, i.i_neg2t, i.t_pos2i, i.t_neg2i) for i in items
+    ]
 
 
 def test_chance_is_what_random_scores_come_to():

@@ -1,0 +1,103 @@
+"""ARO's measures: accuracy on relations, on attributes, and on the order of words. Pure.
+
+Source: ARO §2.1 to §2.3 and App. A, Table 2. Relations and attributes: the caption must be scored above the negative
+one (chance 1/2). They are reported *macro*, the plain mean over the relations, or over the pairs of attributes, and
+relations are split into spatial ones and verbs as in Table 2. Order: the caption must be scored above all four
+permutations (chance 1/5). An equal score is no choice: a tie is not right. All shares are between 0 and 1.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from benchmarks.metrics import base, inputs
+from benchmarks.metrics.base import Family, Figure, Group, Mean, Measure
+from benchmarks.metrics.inputs import Array
+
+RELATION, ATTRIBUTION, ORDER = "relation", "attribution", "order"  # types of items
+
+# Table 2 names 13 spatial relations and 32 verbs; a relation that it does not name is in neither list.
+SPATIAL = frozenset({
+    "above", "at", "behind", "below", "beneath", "in", "in front of", "inside", "on", "on top of", "to the left of",
+    "to the right of", "under",
+})  # fmt: skip
+VERBS = frozenset({
+    "carrying", "covered by", "covered in", "covered with", "covering", "cutting", "eating", "feeding", "grazing on",
+    "hanging on", "holding", "leaning on", "looking at", "lying in", "lying on", "parked on", "reflected in",
+    "resting on", "riding", "sitting at", "sitting in", "sitting on", "sitting on top of", "standing by",
+    "standing in", "standing on", "surrounded by", "using", "walking in", "walking on", "watching", "wearing",
+})  # fmt: skip
+
+PERMUTATIONS = 4
+SCORES = ("s(positive)", "s(negative)")
+ORDER_SCORES = ("s(positive)", *(f"s(negative-{number})" for number in range(PERMUTATIONS)))
+PAIRS = {"caption": (SCORES,), "order": tuple((ORDER_SCORES[0], other) for other in ORDER_SCORES[1:])}
+MEASURES = {"caption": Measure(("caption",), 1 / 2), "order": Measure(("order",), 1 / (1 + PERMUTATIONS))}
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """Right (True), not right (False), or not asked (None): of an item of relations or attributes `caption`, of one of
+    the order tasks `order`. `subtype`: the relation, the pair of attributes (`black vs white`), the order task."""
+
+    caption: bool | None = None
+    order: bool | None = None
+    type: str = ""
+    subtype: str = ""
+
+
+FAMILY = Family(Answered, PAIRS, MEASURES)
+Scores = Array | Sequence | Mapping[str, Sequence[float]]
+
+
+def answered(
+    scores: Scores, types: Sequence[str] = (), subtypes: Sequence[str] = (), keys: Sequence[str] = ()
+) -> list[Answered]:
+    """Relations and attributes: the scores of n items against their image, shape (n, 2), columns positive, negative, or
+    a mapping with n values under each of `SCORES`. `types`, `subtypes` and `keys` (each item's name): n, or none.
+
+    A tie is not right. BadInput: NaN, another shape, a column missing, two items of one name.
+    """
+    return FAMILY.answered(inputs.named(scores, SCORES), types, subtypes, keys)
+
+
+def ordered(scores: Scores, tasks: Sequence[str] = (), keys: Sequence[str] = ()) -> list[Answered]:
+    """Order tasks: shape (n, 5), the right caption's score and then those of its four permutations, or a mapping with
+    n values under each of `ORDER_SCORES`. `tasks`: of which task each item is (coco, flickr30k). BadInput as above."""
+    named = inputs.named(scores, ORDER_SCORES)
+    n = len(next(iter(named.values())))
+    return FAMILY.answered(named, [ORDER] * n, tasks, keys)
+
+
+def overall(items: Iterable[Answered], type: str) -> Figure:
+    """Every item of a type alike."""
+    measure = "order" if type == ORDER else "caption"
+    return FAMILY.accuracy((item for item in items if item.type == type), measure)
+
+
+def groups(items: Iterable[Answered], type: str) -> dict[str, Figure]:
+    """By subtype (relation, pair of attributes, order task), in alphabetical order."""
+    found: dict[str, list[Answered]] = {}
+    for item in items:
+        if item.type == type:
+            found.setdefault(item.subtype, []).append(item)
+    return {name: overall(found[name], type) for name in sorted(found)}
+
+
+def macro(items: Iterable[Answered], type: str) -> Mean:
+    """The mean over the subtypes of a type."""
+    return base.mean(groups(items, type).values(), MEASURES["order" if type == ORDER else "caption"].chance)
+
+
+def split(items: Iterable[Answered]) -> dict[str, Mean]:
+    """The mean over the spatial relations, and over the verbs (§2.3, Table 2). Relations that Table 2 does not name
+    are in neither."""
+    found = groups(items, RELATION)
+    return {
+        name: base.mean((part for relation, part in found.items() if relation in kind), MEASURES["caption"].chance)
+        for name, kind in (("spatial", SPATIAL), ("verbs", VERBS))
+    }
+
+
+def by_type(items: Iterable[Answered]) -> list[Group]:
+    """Each type and then its subtypes, in alphabetical order."""
+    return FAMILY.by_type(items)

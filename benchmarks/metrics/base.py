@@ -1,0 +1,198 @@
+"""What all measures are made of: shares of items with their intervals, and means of shares. Pure.
+
+A *question* of an item is right where certain scores are greater than others; a tie is not right. A *measure* is a
+share of items, and rests on the answers to some of the item's questions.
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Generic, Protocol, TypeVar
+
+from benchmarks.metrics import inputs
+from benchmarks.metrics.inputs import Array, Pairs
+
+Z = 1.959963984540054  # of the normal distribution, two-sided 95 %
+NOTHING = "no item has all the answers that this needs"
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """`right` of `n` items as a share, with its 95 % interval (Wilson 1927); None where n is 0, and `reason` says why.
+
+    The interval takes the items as independent draws. `chance` is what random scores come to.
+    """
+
+    right: int
+    n: int
+    share: float | None
+    low: float | None
+    high: float | None
+    chance: float
+    reason: str = ""
+
+    method: ClassVar[str] = "wilson"
+
+
+@dataclass(frozen=True, slots=True)
+class Mean:
+    """The plain mean of the shares of `groups` groups that have items, of `n` items in all; None where none has any.
+
+    Its 95 % interval recovers each group's variance from its Wilson interval (MOVER; Zou, Huang and Zhang 2009, a
+    linear function of binomial proportions), with the groups taken as given: (p − l) and (u − p) of each, in
+    quadrature, divided by the number of groups. Nothing is drawn, and of one group it is Wilson's interval.
+    """
+
+    groups: int
+    n: int
+    share: float | None
+    low: float | None
+    high: float | None
+    chance: float
+    reason: str = ""
+
+    method: ClassVar[str] = "mover"
+
+
+class Typed(Protocol):
+    """A record of an item's answers."""
+
+    type: str
+    subtype: str
+
+
+Record = TypeVar("Record", bound=Typed)
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The measures of a type, or of one of its subtypes; `subtype` None: all of the type."""
+
+    type: str
+    subtype: str | None
+    items: int
+    measures: dict[str, Figure]
+
+
+def every(answers: Sequence[bool]) -> bool:
+    return all(answers)
+
+
+def exactly_one(answers: Sequence[bool]) -> bool:
+    return sum(answers) == 1
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """`needs`: the questions that it rests on; `rule`: what their answers make of the item."""
+
+    needs: tuple[str, ...]
+    chance: float
+    rule: Callable[[Sequence[bool]], bool] = every
+
+
+@dataclass(frozen=True)
+class Family(Generic[Record]):
+    """The measures that one paper reports together.
+
+    `record` has a field for each of the `questions`, True, False or None (not answered), and `type` and `subtype`.
+    """
+
+    record: Callable[..., Record]
+    questions: Mapping[str, Pairs]
+    measures: Mapping[str, Measure]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Every score that a question compares, once, in the order of the questions."""
+        return tuple(dict.fromkeys(name for pairs in self.questions.values() for pair in pairs for name in pair))
+
+    def answered(
+        self,
+        scores: Mapping[str, Sequence[float] | Array],
+        types: Sequence[str] = (),
+        subtypes: Sequence[str] = (),
+        keys: Sequence[str] = (),
+    ) -> list[Record]:
+        """A record for each of n items. `scores`: n values under each name; what is absent leaves questions open.
+
+        `types` and `subtypes`: n texts, or none; `keys`: n different names of items, or none. BadInput otherwise.
+        """
+        found = {name: inputs.column(values, name) for name, values in scores.items()}
+        n = inputs.one_length(found)
+        inputs.no_name_twice(keys, n)
+        texts = list(zip(inputs.labels(types, n, "types"), inputs.labels(subtypes, n, "subtypes"), strict=True))
+        answers = {name: inputs.beats(found, pairs) for name, pairs in self.questions.items()}
+        rows = zip(*([None] * n if of is None else of.tolist() for of in answers.values()), strict=True)
+        named = (dict(zip(answers, row, strict=True)) for row in rows)
+        return [self.record(**row, type=kind, subtype=sub) for row, (kind, sub) in zip(named, texts, strict=True)]
+
+    def right(self, item: Record, measure: str) -> bool | None:
+        """Whether the item is right by this measure; None unless every question that it needs is answered.
+
+        An item with one wrong answer and one missing is left out too: to count it as wrong now, while an item with one
+        right answer has to wait, would pull the figure down as long as work goes on.
+        """
+        asked = self.measures[measure]
+        answers = [getattr(item, name) for name in asked.needs]
+        return None if None in answers else asked.rule(answers)
+
+    def accuracy(self, items: Iterable[Record], measure: str) -> Figure:
+        """Over the items that have every answer that the measure needs."""
+        return figure((self.right(item, measure) for item in items), self.measures[measure].chance)
+
+    def accuracies(self, items: Iterable[Record]) -> dict[str, Figure]:
+        """Every measure by its name, in the paper's order."""
+        items = list(items)
+        return {measure: self.accuracy(items, measure) for measure in self.measures}
+
+    def by_type(self, items: Iterable[Record]) -> list[Group]:
+        return by_type(items, self.accuracies)
+
+
+def figure(verdicts: Iterable[bool | None], chance: float) -> Figure:
+    """The share of True among what is not None."""
+    found = [verdict for verdict in verdicts if verdict is not None]
+    right, n = sum(found), len(found)
+    low, high = wilson(right, n)
+    return Figure(right, n, right / n if n else None, low, high, chance, "" if n else NOTHING)
+
+
+def mean(parts: Iterable[Figure], chance: float) -> Mean:
+    """Of the shares that are defined, each counting the same whatever its n."""
+    shares = [part for part in parts if part.n]
+    if not shares:
+        return Mean(0, 0, None, None, None, chance, NOTHING)
+    share = sum(part.share for part in shares) / len(shares)
+    below = math.hypot(*(part.share - part.low for part in shares)) / len(shares)
+    above = math.hypot(*(part.high - part.share for part in shares)) / len(shares)
+    n = sum(part.n for part in shares)
+    return Mean(len(shares), n, share, max(0.0, share - below), min(1.0, share + above), chance)
+
+
+def by_type(items: Iterable[Record], measured: Callable[[list[Record]], dict[str, Figure]]) -> list[Group]:
+    """Each type and then its subtypes, in alphabetical order."""
+    kinds: dict[str, dict[str, list[Record]]] = defaultdict(lambda: defaultdict(list))
+    for item in items:
+        kinds[item.type][item.subtype].append(item)
+    groups = []
+    for kind, subtypes in sorted(kinds.items()):
+        whole = [item for found in subtypes.values() for item in found]
+        groups.append(Group(kind, None, len(whole), measured(whole)))
+        groups += [Group(kind, name, len(found), measured(found)) for name, found in sorted(subtypes.items())]
+    return groups
+
+
+def wilson(right: int, n: int) -> tuple[float | None, float | None]:
+    """The 95 % interval of a share: both ends, or None twice where n is 0.
+
+    (p + z²/2n ± z √(p (1 − p)/n + z²/4n²)) / (1 + z²/n), with p = right/n (Wilson 1927; Brown, Cai, DasGupta 2001). It
+    keeps within 0 and 1 and has a width where nobody, or everybody, was right.
+    """
+    if n == 0:
+        return None, None
+    share, square = right / n, Z * Z / n
+    middle = share + square / 2
+    half = Z * math.sqrt(share * (1 - share) / n + square / (4 * n))
+    return max(0.0, (middle - half) / (1 + square)), min(1.0, (middle + half) / (1 + square))

@@ -1,0 +1,83 @@
+"""Measures of the Hard Positive Truth: original and augmented accuracy, and brittleness. Pure.
+
+Source: Hard Positive Truth §4.1, equations 1 and 2. An item has an image and three captions: the original c, the hard
+positive cp, which holds too, and the hard negative cn, which does not.
+
+    original      s(c) is greater than s(cn)
+    augmented     s(c) and s(cp) both are
+    brittleness   exactly one of the two is; here less is better
+
+An equal score is no choice: a tie is not right. So an item with s(c) > s(cn) = s(cp) is brittle, which the paper's
+equation 2, with > on both sides, leaves open: the model takes one of two true captions for no better than the false
+one. Without ties both are the same. All shares are between 0 and 1.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from benchmarks.metrics import base, inputs
+from benchmarks.metrics.base import Family, Figure, Group, Mean, Measure
+from benchmarks.metrics.inputs import Array
+
+SCORES = ("s(c)", "s(cp)", "s(cn)")
+PAIRS = {"original": (("s(c)", "s(cn)"),), "hard_positive": (("s(cp)", "s(cn)"),)}
+BOTH = ("original", "hard_positive")
+# Chance (§4.1): of the six orders of three captions two fulfil the second condition, and two the third.
+MEASURES = {
+    "original": Measure(("original",), 1 / 2),
+    "augmented": Measure(BOTH, 1 / 3),
+    "brittleness": Measure(BOTH, 1 / 3, base.exactly_one),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """Whether the original, and the hard positive caption, is scored above the negative one; None: not asked."""
+
+    original: bool | None = None
+    hard_positive: bool | None = None
+    type: str = ""
+    subtype: str = ""
+
+
+FAMILY = Family(Answered, PAIRS, MEASURES)
+
+
+def answered(
+    scores: Array | Sequence | Mapping[str, Sequence[float]],
+    types: Sequence[str] = (),
+    subtypes: Sequence[str] = (),
+    keys: Sequence[str] = (),
+) -> list[Answered]:
+    """From the scores of n items against their own image: shape (n, 3), columns c, cp, cn, or a mapping with n values
+    under each of `SCORES`. `types`, `subtypes` and `keys` (each item's name): n of each, or none.
+
+    A tie is not right. BadInput: NaN, another shape, a column missing, two items of one name.
+    """
+    return FAMILY.answered(inputs.named(scores, SCORES), types, subtypes, keys)
+
+
+def accuracies(items: Iterable[Answered]) -> dict[str, Figure]:
+    """Every measure by its name: original, augmented, brittleness."""
+    return FAMILY.accuracies(items)
+
+
+def by_type(items: Iterable[Answered]) -> list[Group]:
+    """Each type (replace, swap) and then its subtypes, in alphabetical order."""
+    return FAMILY.by_type(items)
+
+
+def means_of_subtypes(groups: Iterable[Group]) -> dict[str, dict[str, Mean]]:
+    """Type → measure → the mean over its subtypes: the paper's tables average REPLACE so, over attributes and
+    relations (Table 1), though they differ in size. `groups` as `by_type` gives them."""
+    kinds: dict[str, list[Group]] = {}
+    for group in groups:
+        if group.subtype is not None:
+            kinds.setdefault(group.type, []).append(group)
+    return {
+        kind: {
+            name: base.mean((part.measures[name] for part in parts), measure.chance)
+            for name, measure in MEASURES.items()
+        }
+        for kind, parts in kinds.items()
+    }

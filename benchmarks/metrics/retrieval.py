@@ -1,0 +1,122 @@
+"""Recall at 1 and at 5, from images to captions and from captions to images; an image may have several captions. Pure.
+
+As COCO and Flickr30k are reported (ARO, Tables 3 and 6; Hard Positive Truth, Table 10). From an image a query is right
+at k where one of its own captions is among the first k captions, from a caption where its image is among the first k
+images. A tie is not right: whatever is scored as high as the best own one stands before it. Own captions do not stand
+in one another's way. All shares are between 0 and 1.
+
+The captions of one image are queries of their own, and the interval takes them as independent, which they are not
+quite: where an image has several, the truth may lie further out.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from benchmarks.metrics import base, inputs
+from benchmarks.metrics.base import Figure, Group
+from benchmarks.metrics.inputs import Array, BadInput
+
+PLACES = (1, 5)
+DIRECTIONS = ("i2t", "t2i")
+MEASURES = tuple(f"{direction}_r{place}" for direction in DIRECTIONS for place in PLACES)
+BLOCK = 256  # rows of the table that are compared at once
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """`before`: how many wrong candidates are scored as high as the best right one, or higher. `own`: how many of the
+    `candidates` are right."""
+
+    direction: str
+    before: int
+    own: int
+    candidates: int
+    type: str = ""
+    subtype: str = ""
+
+    def chance(self, place: int) -> float:
+        """That random scores put a right candidate among the first `place`."""
+        wrong = self.candidates - self.own
+        return 1 - math.comb(wrong, place) / math.comb(self.candidates, place) if place <= self.candidates else 1.0
+
+
+def queries(
+    scores: Array | Sequence, own: Sequence[int], types: Sequence[str] = (), subtypes: Sequence[str] = ()
+) -> list[Query]:
+    """A query for each image, then for each caption. `scores`: shape (images, captions), s(image, caption). `own`: for
+    each caption the place of its image, from 0. `types` and `subtypes`: one for each image, or none; a caption has
+    those of its image.
+
+    BadInput: NaN, another shape, a place that no image has, an image without a caption.
+    """
+    table = _table(scores)
+    images, captions = table.shape
+    of = _own(own, images, captions)
+    kinds = list(zip(inputs.labels(types, images, "types"), inputs.labels(subtypes, images, "subtypes"), strict=True))
+    counts = np.bincount(of, minlength=images)
+    by_image, by_caption = _before(table, of)
+    found = [
+        Query("i2t", before, count, captions, *kind)
+        for before, count, kind in zip(by_image.tolist(), counts.tolist(), kinds, strict=True)
+    ]
+    return found + [
+        Query("t2i", before, 1, images, *kinds[image]) for before, image in zip(by_caption.tolist(), of, strict=True)
+    ]
+
+
+def _table(scores: Any) -> Array:
+    """As it is where it is an array of floats: such tables are large."""
+    if not (isinstance(scores, np.ndarray) and scores.dtype.kind == "f" and scores.ndim == 2):
+        scores = inputs.table(scores, (None, None), "images by captions")
+    inputs.no_nan(scores, "s(image, caption)")
+    return scores
+
+
+def _own(own: Sequence[int], images: int, captions: int) -> Array:
+    of = np.asarray(own)
+    if of.shape != (captions,) or (captions and of.dtype.kind not in "iu"):
+        raise BadInput(f"`own` must say for each of the {captions:,} captions the place of its image, a whole number.")
+    if captions and not 0 <= of.min() <= of.max() < images:
+        raise BadInput(f"`own` names a place that no image has; there are {images:,} images, from 0.")
+    if lacking := sorted({*range(images)} - {*of.tolist()}):
+        raise BadInput(f"The image at place {lacking[0]} has no caption; each needs one.")
+    return of.astype(int)
+
+
+def _before(table: Array, of: Array) -> tuple[Array, Array]:
+    """For each image and for each caption the number of wrong candidates that stand before the best right one."""
+    images, captions = table.shape
+    right = table[of, np.arange(captions)]
+    by_image, by_caption = np.zeros(images, dtype=int), np.zeros(captions, dtype=int)
+    for start in range(0, images, BLOCK):
+        rows = np.arange(start, min(start + BLOCK, images))
+        part, wrong = table[rows], of[None, :] != rows[:, None]
+        best = np.where(wrong, -np.inf, part).max(axis=1, initial=-np.inf)
+        by_image[rows] = ((part >= best[:, None]) & wrong).sum(axis=1)
+        by_caption += ((part >= right[None, :]) & wrong).sum(axis=0)
+    return by_image, by_caption
+
+
+def recalls(found: Iterable[Query]) -> dict[str, Figure]:
+    """i2t_r1, i2t_r5, t2i_r1, t2i_r5; `chance` is the mean of the queries'."""
+    asked: dict[str, list[Query]] = {direction: [] for direction in DIRECTIONS}
+    for query in found:
+        asked[query.direction].append(query)
+    return {
+        f"{direction}_r{place}": base.figure((query.before < place for query in own), _chance(own, place))
+        for direction, own in asked.items()
+        for place in PLACES
+    }
+
+
+def _chance(found: list[Query], place: int) -> float:
+    return math.fsum(query.chance(place) for query in found) / len(found) if found else 0.0
+
+
+def by_type(found: Iterable[Query]) -> list[Group]:
+    """Queries of images of each type, and then of its subtypes; candidates are those of all types."""
+    return base.by_type(found, recalls)

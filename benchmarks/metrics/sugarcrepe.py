@@ -1,0 +1,72 @@
+"""SugarCrepe's measures: accuracy over all rows, on each subset, and the mean of the subsets. Pure.
+
+Source: SugarCrepe (accuracy on each subset); BiVLC Tables 2 and 3 report the first of them (CLIP 76.56). An item has an
+image, a caption and a negative one; the question is whether the caption is scored above the negative. A subset is a
+type and a subtype: replace_obj. An equal score is no choice: a tie is not right. All shares are between 0 and 1.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from benchmarks.metrics import base, inputs
+from benchmarks.metrics.base import Family, Figure, Group, Mean, Measure
+from benchmarks.metrics.inputs import Array
+
+SUBSETS = ("add_att", "add_obj", "replace_att", "replace_obj", "replace_rel", "swap_att", "swap_obj")
+SCORES = ("s(positive)", "s(negative)")
+PAIRS = {"caption": (SCORES,)}
+CHANCE = 1 / 2
+MEASURES = {"accuracy": Measure(("caption",), CHANCE)}
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """Whether the item's own caption was chosen: right (True), not right (False), or not answered (None)."""
+
+    caption: bool | None = None
+    type: str = ""
+    subtype: str = ""
+
+    @property
+    def subset(self) -> str:
+        return f"{self.type}_{self.subtype}"
+
+
+FAMILY = Family(Answered, PAIRS, MEASURES)
+
+
+def answered(
+    scores: Array | Sequence | Mapping[str, Sequence[float]],
+    types: Sequence[str] = (),
+    subtypes: Sequence[str] = (),
+    keys: Sequence[str] = (),
+) -> list[Answered]:
+    """From the scores of n items against their image: shape (n, 2), columns positive, negative, or a mapping with n
+    values under each of `SCORES`. `types`, `subtypes` and `keys` (each item's name): n of each, or none.
+
+    A tie is not right. BadInput: NaN, another shape, a column missing, two items of one name.
+    """
+    return FAMILY.answered(inputs.named(scores, SCORES), types, subtypes, keys)
+
+
+def overall(items: Iterable[Answered]) -> Figure:
+    """Every row alike, whatever its subset."""
+    return FAMILY.accuracy(items, "accuracy")
+
+
+def subsets(items: Iterable[Answered]) -> dict[str, Figure]:
+    """By subset, in alphabetical order."""
+    found: dict[str, list[Answered]] = {}
+    for item in items:
+        found.setdefault(item.subset, []).append(item)
+    return {name: overall(found[name]) for name in sorted(found)}
+
+
+def mean_of_subsets(items: Iterable[Answered]) -> Mean:
+    """Over the subsets that are there; `groups` says how many. The benchmark has seven (`SUBSETS`)."""
+    return base.mean(subsets(items).values(), CHANCE)
+
+
+def by_type(items: Iterable[Answered]) -> list[Group]:
+    """Each type and then its subtypes, in alphabetical order."""
+    return FAMILY.by_type(items)
