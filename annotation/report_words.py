@@ -23,8 +23,8 @@ ALWAYS = (
      "outcomes and agreement rest on counted judgments of tasks that are live, that is, in their stage", ()),
     ("kept, dropped, open", "an item is dropped in a stage as soon as one of its tasks is, kept when all are, else "
      "open; where a later stage takes it up, that one’s word counts. Imported = kept + dropped + open", ()),
-    ("count n", "what a coefficient rests on: pairs of judgments on one task (percent), pairs of annotators (mean κ), tasks "
-     "with two judgments (Fleiss’ κ, α), tasks (AC1)", ()),
+    ("count n", "what a coefficient rests on: pairs of judgments on one task (percent), pairs of annotators (mean κ), "
+     "tasks with two judgments (Fleiss’ κ, α), tasks (AC1)", ()),
     ("percent agreement", "pairs of judgments on the same task with the same label, over all such pairs", ()),
     ("Cohen’s κ", "for each two annotators over the tasks that both judged; the mean is unweighted, over the pairs "
      "whose κ is defined. Over few shared tasks κ lies low: read α there", ("cohen",)),
