@@ -103,9 +103,9 @@ def listed(stage: Stage, count: int, start: int = 0, wanted: Wanted = Wanted()) 
     return _tasks(stage, wanted, f"ORDER BY {ORDERS[wanted.sort]} OFFSET {start:d} LIMIT {count:d}")
 
 
-def total(stage: Stage, wanted: Wanted) -> int:
-    """How many there are. One query."""
-    return _select("count(*)", stage, wanted)[0][0]
+def total(stage: Stage, wanted: Wanted, most: int) -> int:
+    """How many there are; beyond `most`, one more than that. One query."""
+    return len(_tasks(stage, wanted, f"ORDER BY {ORDERS[wanted.sort]} LIMIT {most + 1:d}"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,10 +142,7 @@ class Listed:
 
 
 def _tasks(stage: Stage, wanted: Wanted, rest: str, **values: object) -> list[int]:
-    return [task for (task,) in _select("task.id", stage, wanted, rest, **values)]
-
-
-def _select(what: str, stage: Stage, wanted: Wanted, rest: str = "", **values: object) -> list[tuple]:
+    """Those of the list; `rest` is what stands after its conditions."""
     conditions = [
         OF_TYPE if wanted.type or wanted.subtype else "",
         "AND task.differs = %(differs)s" if wanted.differs else "",
@@ -154,9 +151,10 @@ def _select(what: str, stage: Stage, wanted: Wanted, rest: str = "", **values: o
         OF_CASE[wanted.case],
     ]
     statement = f"""
-SELECT {what} FROM annotation_task task WHERE task.stage_id = %(stage)s AND task.live AND task.entropy > 0
+SELECT task.id FROM annotation_task task WHERE task.stage_id = %(stage)s AND task.live AND task.entropy > 0
 {" ".join(conditions)} {rest}
 """
     mine = {"type": wanted.type, "subtype": wanted.subtype, "differs": wanted.differs}
     bounds = {"low": (wanted.least or 0) - HALF, "high": (wanted.most or 0) + HALF}
-    return fetch(statement, stage=stage.pk, adjudicator=ADJUDICATOR, **mine, **bounds, **values)
+    found = fetch(statement, stage=stage.pk, adjudicator=ADJUDICATOR, **mine, **bounds, **values)
+    return [task for (task,) in found]

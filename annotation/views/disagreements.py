@@ -1,5 +1,9 @@
 """The page that lists what annotators disagree about."""
 
+import math
+from functools import lru_cache
+
+from django.db.models import Max
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
@@ -10,9 +14,10 @@ from annotation.models import Stage
 from annotation.protocols.registry import PROTOCOLS
 from benchmarks import queries
 from benchmarks.access import staff_only
+from benchmarks.models import Item
 
 PAGE = 24
-PAGES = 400  # whoever looks further down sorts or filters otherwise: the database counts its way down to a page
+PAGES = 100  # whoever looks further down sorts or filters otherwise: the database counts its way down to a page
 
 
 @require_safe
@@ -21,15 +26,16 @@ def study_disagreements(request: HttpRequest, pk: int) -> HttpResponse:
     """`?stage=2&page=3`, and what `disagreements.asked` reads."""
     stage = access.stage_for(request.user, pk, request.GET.get("stage", ""))
     wanted, page = disagreements.asked(request.GET), asked_page(request.GET.get("page", ""))
-    count = disagreements.total(stage, wanted)
+    most = PAGES * PAGE
+    count = disagreements.total(stage, wanted, most)
     found = disagreements.listed(stage, PAGE, (page - 1) * PAGE, wanted)
-    last = min(PAGES, -(-count // PAGE))
+    last = math.ceil(min(count, most) / PAGE)
     context = {
         "section": "studies", "study": stage.study, "stage": stage, "protocol": PROTOCOLS[stage.protocol],
-        "disagreements": review.as_seen(stage, found), "count": count, "wanted": wanted, "list": wanted.link(),
-        "said": disagreements.in_words(wanted),
+        "disagreements": review.as_seen(stage, found), "count": min(count, most), "more": count > most,
+        "wanted": wanted, "list": wanted.link(), "said": disagreements.in_words(wanted),
         "tabs": [(one, wanted.link(stage=one.position)) for one in stage.study.stages.order_by("position")],
-        "page": page, "last": last, "capped": count > PAGES * PAGE,
+        "page": page, "last": last,
         "earlier": wanted.link(stage=stage.position, page=page - 1) if page > 1 else "",
         "later": wanted.link(stage=stage.position, page=page + 1) if page < last else "",
         **choices(stage),
@@ -43,10 +49,17 @@ def asked_page(text: str) -> int:
 
 def choices(stage: Stage) -> dict[str, object]:
     """What the filters offer."""
-    kinds = list(queries.kinds(stage.study.benchmark.items.all()))
+    benchmark = stage.study.benchmark_id
+    kinds = kinds_of(benchmark, Item.objects.filter(benchmark=benchmark).aggregate(last=Max("position"))["last"])
     return {
         "sorts": SORTS.items(), "cases": CASES.items(),
         "differ": DIFFER.items() if PROTOCOLS[stage.protocol].alike else [],
-        "types": sorted({row["type"] for row in kinds} - {""}),
-        "subtypes": sorted({row["subtype"] for row in kinds} - {""}),
+        "types": sorted({kind for kind, _ in kinds} - {""}),
+        "subtypes": sorted({subtype for _, subtype in kinds} - {""}),
     }  # fmt: skip
+
+
+@lru_cache
+def kinds_of(benchmark: int, last: int) -> list[tuple[str, str]]:
+    """Types with subtypes. Items are never altered, so they hold until another `last` position is there."""
+    return [(row["type"], row["subtype"]) for row in queries.kinds(Item.objects.filter(benchmark=benchmark))]

@@ -30,7 +30,7 @@ def tasks(db) -> list[Task]:
 def which(tasks: list[Task], **wanted) -> list[int]:
     """Places among the items, as listed."""
     found = listed(tasks[0].stage, 9, 0, Wanted(**wanted))
-    assert total(tasks[0].stage, Wanted(**wanted)) == len(found)
+    assert [total(tasks[0].stage, Wanted(**wanted), most) for most in (9, 2)] == [len(found), min(len(found), 3)]
     return [[task.pk for task in tasks].index(pk) for pk in found]
 
 

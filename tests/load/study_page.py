@@ -114,7 +114,7 @@ LISTS = {
     "most split": "disagreements/",
     "newest": "disagreements/?sort=newest",
     "of one type": "disagreements/?type=swap&subtype=obj&least=0.9",
-    "page 400": "disagreements/?page=400",
+    "page 100": "disagreements/?page=100",
     "what waits": "adjudicate/",
     "on from a list": "adjudicate/?sort=split&type=swap",
 }

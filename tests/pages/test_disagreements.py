@@ -42,7 +42,7 @@ def test_a_row_has_what_was_asked_and_how_many_gave_each_answer_but_nobody(clien
     task = stage.tasks.get()
     page = client.get(url(stage)).text
     assert task.item.captions.get(role="negative").text in page
-    assert "<b>2 answers</b>" in page and "<b>1 answer</b>" in page and "0.92 bits" in page
+    assert "<b>2 answers</b>" in page and "<b>1 answer</b>" in page and ">0.92</data> bits" in page
     assert task.item.item_images.get(role="candidate", position=1).image.opaque in page
     names = ("A-01", "A-03", "Ann Otator", "candidate-", *ItemImage.objects.values_list("source_name", flat=True))
     assert not [secret for secret in names if secret in page]
