@@ -90,6 +90,17 @@ def test_they_are_computed_once_for_each_state(client, manager, stage):
     assert Reckoning.objects.get(kind="annotators").made_at == made
 
 
+def test_nothing_is_sent_where_nothing_changed_and_a_closed_study_is_not_asked(client, manager, stage):
+    seen = client.get(table(stage.study)).context["seen"]
+    assert client.get(table(stage.study, seen=seen)).status_code == 204
+    participants.keep(annotator=stage.study.annotators.get(number=4), reason="A pilot of ours", by="test")
+    assert client.get(table(stage.study, seen=seen)).status_code == 200
+    assert 'hx-trigger="every 30s"' in client.get(table(stage.study)).text
+    stage.study.state = "closed"
+    stage.study.save()
+    assert "every 30s" not in client.get(table(stage.study)).text
+
+
 # One annotator
 
 
