@@ -1,0 +1,68 @@
+"""`manage.py evaluate KIND --predictions FILE… [--items FILE] [--json]`: a model's figures. Uses no database."""
+
+import json
+from pathlib import Path
+
+from django.core.management.base import BaseCommand, CommandError
+
+from benchmarks.formats.base import ProblemLog
+from benchmarks.predictions import reading
+from benchmarks.predictions.collecting import About, collect
+from benchmarks.predictions.evaluating import evaluate
+from benchmarks.predictions.kinds import KINDS, RETRIEVAL, Kind
+from benchmarks.predictions.matching import Matching, match
+from benchmarks.predictions.telling import as_json, as_lines
+
+
+class Command(BaseCommand):
+    help = "Figures of a model from its answers, by the measures of a paper. docs/evaluate.md says more."
+    requires_system_checks = []
+
+    def add_arguments(self, parser):
+        parser.add_argument("kind", choices=KINDS, help="whose measures")
+        parser.add_argument("--predictions", type=Path, nargs="+", required=True, metavar="FILE", help="one model's")
+        parser.add_argument("--items", type=Path, metavar="FILE", help="the benchmark that the answers are about")
+        parser.add_argument("--skip-incomplete", action="store_true", help="leave out items that lack an answer")
+        parser.add_argument("--json", action="store_true", help="everything, as JSON")
+
+    def handle(self, *, kind, predictions, items, skip_incomplete, **options):
+        kind, log = KINDS[kind], ProblemLog(skip_incomplete)
+        if items and kind is RETRIEVAL:
+            raise CommandError("Retrieval takes no --items: the names of captions say whose they are.")
+        abouts = collect(reading.answers([Path(path) for path in predictions], kind, log), log)
+        self.refuse(log)
+        matching = matched(abouts, Path(items), kind, log) if items else None
+        self.refuse(log)
+        found = evaluate(matching.matched if matching else abouts, kind, log)
+        self.refuse(log)
+        report = {**as_json(found), "matching": matching.told() if matching else None, **left_out(log)}
+        lines = [*as_lines(found), *said_of(report)]
+        self.stdout.write(json.dumps(report, ensure_ascii=False, indent=2) if options["json"] else "\n".join(lines))
+
+    def refuse(self, log: ProblemLog) -> None:
+        """CommandError where there are problems, after they were written out."""
+        if not log.count:
+            return
+        for problem in log.problems:
+            self.stdout.write(str(problem))
+        more = f" The first {len(log.problems)} are listed." if log.count > len(log.problems) else ""
+        raise CommandError(f"Nothing was computed: {log.count:,} problem{'s' * (log.count != 1)}.{more}")
+
+
+def matched(abouts: list[About], path: Path, kind: Kind, log: ProblemLog) -> Matching:
+    return match(abouts, reading.items(path, kind, log))
+
+
+def left_out(log: ProblemLog) -> dict:
+    gaps = [str(note) for note in log.notes if note.code in ("INCOMPLETE_ROW", "VALUE_MISSING")]
+    return {"left_out": log.left_out, "left_out_first": gaps[:100]}
+
+
+def said_of(report: dict) -> list[str]:
+    """What stands below the table: what was left out, and what did not match."""
+    lines = [f"Left out as incomplete: {report['left_out']:,}"] if report["left_out"] else []
+    if told := report["matching"]:
+        lines.append(f"Items {told['items']:,}: {told['matched']:,} answered, {told['unanswered']:,} not.")
+        lines.append(f"Answers that match no item: {told['unmatched']:,}")
+        lines += [f"  {one['file']} · {one['row']} · {one['reason']}: {one['item']}" for one in told["unmatched_first"]]
+    return lines

@@ -1,0 +1,65 @@
+"""What a model said, in one record whatever file it stood in, and what a layout of such files is. Pure."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.formats.base import ProblemLog, Unreadable
+from benchmarks.predictions.kinds import Kind
+from benchmarks.records import Origin
+
+# What can be chosen beside the options of a question.
+NONE = "none"  # neither of them: a refusal, or an answer that names no option
+RIGHT, WRONG = "right", "wrong"  # where the source says whether the answer was right, and not what it was
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """Which item is meant: by its id, or by captions as (role, text) and the name of its positive image.
+
+    `nth` tells items apart that one file names by the same captions and image: which of them, in its order, from 0.
+    """
+
+    key: str = ""
+    captions: tuple[tuple[str, str], ...] = ()
+    image: str = ""
+    nth: int = 0
+
+    def __str__(self) -> str:
+        return self.key or " / ".join(text for _, text in self.captions)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One answer about one item: a score (higher is better) under the name of what was scored, `s(c0,i1)`, or a choice
+    at a question, `i_pos2t`: one of its options, or NONE, RIGHT, WRONG. `type` and `subtype` where the file says them.
+    """
+
+    item: Reference
+    question: str
+    score: float | None = None
+    choice: str | None = None
+    type: str = ""
+    subtype: str = ""
+    origin: Origin | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """A way in which predictions are written down. `reader` yields answers and logs what it cannot read."""
+
+    name: str
+    title: str
+    kinds: tuple[str, ...]  # of evaluation that its answers are about
+    endings: tuple[str, ...]
+    reader: Callable[[Path, ProblemLog, Kind], Iterator[Answer]]
+
+    def read(self, path: Path, log: ProblemLog, kind: Kind) -> Iterator[Answer]:
+        """The answers of a file, in its order. Never raises on bad input: what is wrong is in the log, and nothing may
+        be computed once `log.count` is above 0."""
+        try:
+            yield from self.reader(Path(path), log, kind)
+        except Unreadable:
+            return
+        except OSError as error:
+            log.error("FILE_UNREADABLE", Path(path).name, None, "", f"Make the file readable ({error.strerror}).")

@@ -1,0 +1,68 @@
+"""BiVLC's `results_*.csv`: a row for each item, with which of its four questions the model had right.
+
+Columns: caption, negative_caption, type, subtype, text_score_i0 and text_score_i1 (given the positive, the negative
+image: was its caption chosen), image_score_c0 and image_score_c1 (given the positive, the negative caption: was its
+image). text_score, image_score and group_score, where they are there, must be what follows from these. The columns of
+images hold what a program printed, and are not read.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from benchmarks.formats.base import ProblemLog
+from benchmarks.formats.table import Row, read_table
+from benchmarks.predictions.base import RIGHT, WRONG, Answer, Layout, Reference
+from benchmarks.predictions.kinds import Kind
+from benchmarks.records import Origin
+
+QUESTIONS = {
+    "text_score_i0": "i_pos2t", "text_score_i1": "i_neg2t", "image_score_c0": "t_pos2i", "image_score_c1": "t_neg2i",
+}  # fmt: skip
+FOLLOWS = {
+    "text_score": ("text_score_i0", "text_score_i1"),
+    "image_score": ("image_score_c0", "image_score_c1"),
+    "group_score": tuple(QUESTIONS),
+}
+COLUMNS = ("caption", "negative_caption", "type", "subtype", *QUESTIONS)
+TRUTH = {"True": True, "False": False, "1": True, "0": False}
+
+
+def read(path: Path, log: ProblemLog, kind: Kind) -> Iterator[Answer]:
+    named: Counter[tuple] = Counter()
+    for row in read_table(path, log, COLUMNS):
+        verdicts = {name: truth(row, name, path.name, log) for name in (*QUESTIONS, *FOLLOWS) if name in row.values}
+        if None in verdicts.values() or not consistent(verdicts, row.number, path.name, log):
+            continue
+        item = reference(row, named)
+        kinds, origin = (row.values["type"], row.values["subtype"]), Origin(path.name, row.number)
+        for column, question in QUESTIONS.items():
+            yield Answer(item, question, None, RIGHT if verdicts[column] else WRONG, *kinds, origin)
+
+
+def reference(row: Row, named: Counter[tuple], image: str = "") -> Reference:
+    """The item that the row is about, by its captions. `named` counts how often the file has named the same so far."""
+    captions = (("positive", row.values["caption"]), ("negative", row.values["negative_caption"]))
+    same = (*captions, image)
+    named[same] += 1
+    return Reference("", captions, image, named[same] - 1)
+
+
+def truth(row: Row, name: str, file: str, log: ProblemLog) -> bool | None:
+    found = TRUTH.get(row.values[name].strip())
+    if found is None:
+        log.error("WRONG_VALUE", file, row.number, name, "Write True or False, or 1 or 0.")
+    return found
+
+
+def consistent(verdicts: dict[str, bool], row: int, file: str, log: ProblemLog) -> bool:
+    """Whether the scores that follow from others do."""
+    before = log.count
+    for name, parts in FOLLOWS.items():
+        if name in verdicts and verdicts[name] != all(verdicts[part] for part in parts):
+            advice = f"This does not follow from {', '.join(parts)}; take the file from its source again."
+            log.error("WRONG_VALUE", file, row, name, advice)
+    return log.count == before
+
+
+LAYOUT = Layout("bivlc-results", "BiVLC results (CSV)", ("bivlc",), (".csv",), read)

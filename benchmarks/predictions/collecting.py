@@ -1,0 +1,100 @@
+"""The answers about one item together, and what they come to: the records that metrics are computed on. Pure."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from benchmarks.formats.base import ProblemLog
+from benchmarks.metrics.base import Typed
+from benchmarks.metrics.inputs import beats
+from benchmarks.predictions.base import RIGHT, Answer, Reference
+from benchmarks.predictions.kinds import Kind
+from benchmarks.records import ItemRecord, Origin
+
+
+@dataclass(slots=True)
+class About:
+    """All that was answered about an item, by question or name of a score. `record`: the item, once it is matched."""
+
+    item: Reference
+    type: str
+    subtype: str
+    origin: Origin  # of the first answer
+    answers: dict[str, Answer] = field(default_factory=dict)
+    record: ItemRecord | None = None
+
+    @property
+    def scores(self) -> dict[str, float]:
+        return {name: answer.score for name, answer in self.answers.items() if answer.score is not None}
+
+
+def collect(answers: Iterable[Answer], log: ProblemLog) -> list[About]:
+    """In the order of each item's first answer. What was answered twice, or has two types, is logged."""
+    found: dict[Reference, About] = {}
+    for answer in answers:
+        about = found.get(answer.item)
+        if about is None:
+            about = found[answer.item] = About(answer.item, answer.type, answer.subtype, answer.origin)
+        first = about.answers.setdefault(answer.question, answer)
+        if first is not answer:
+            said_twice(answer, first, log)
+        check_type(about, answer, log)
+    return list(found.values())
+
+
+def said_twice(answer: Answer, first: Answer, log: ProblemLog) -> None:
+    advice = f"Row {first.origin.row} of {first.origin.file} answers this of “{str(answer.item)[:80]}” too; keep one."
+    log.error("DUPLICATE_ID", answer.origin.file, answer.origin.row, answer.question, advice)
+
+
+def check_type(about: About, answer: Answer, log: ProblemLog) -> None:
+    """A line may leave type and subtype out where another says them."""
+    for name in ("type", "subtype"):
+        had, said = getattr(about, name), getattr(answer, name)
+        if had and said and had != said:
+            advice = f"Another row says “{had[:80]}” of this item; keep one of them."
+            log.error("WRONG_VALUE", answer.origin.file, answer.origin.row, name, advice)
+        setattr(about, name, had or said)
+
+
+def records(items: Iterable[About], kind: Kind, log: ProblemLog) -> list[Typed]:
+    """A record of the kind's metric for each item.
+
+    An item must answer what any item of its type answers, or it is a gap: to be without the hard items would flatter a
+    model. What is asked is a matter of the type, since ARO asks one question here and another there.
+    """
+    found = [(item, verdicts(item, kind, log)) for item in items]
+    asked: dict[str, set[str]] = defaultdict(set)
+    for item, answered in found:
+        asked[item.type] |= {name for name, verdict in answered.items() if verdict is not None}
+    return [
+        kind.family.record(**answered, type=item.type, subtype=item.subtype)
+        for item, answered in found
+        if whole(item, answered, asked[item.type], log)
+    ]
+
+
+def verdicts(item: About, kind: Kind, log: ProblemLog) -> dict[str, bool | None]:
+    """Question → right, not right, or None: not answered."""
+    scores = item.scores
+    found: dict[str, bool | None] = {}
+    for name, question in kind.questions.items():
+        by_scores = beats(scores, kind.family.questions[name]) if scores else None
+        said = item.answers.get(name)
+        if said is not None and by_scores is not None:
+            advice = "The item has scores for this question as well; keep the choice or the scores."
+            log.error("WRONG_VALUE", said.origin.file, said.origin.row, name, advice)
+        if said is not None:
+            found[name] = said.choice in (question.right, RIGHT)
+        else:
+            found[name] = None if by_scores is None else bool(by_scores)
+    return found
+
+
+def whole(item: About, answered: dict[str, bool | None], asked: set[str], log: ProblemLog) -> bool:
+    """Whether the item answers something, and all that is asked. Logs a gap where it does not."""
+    lacking = [name for name, verdict in answered.items() if verdict is None and (name in asked or not asked)]
+    if lacking:
+        lacks = f"“{str(item.item)[:80]}” has no choice, and not all scores, for this question."
+        log.gap("INCOMPLETE_ROW", item.origin.file, item.origin.row, ", ".join(lacking), lacks)
+    return not lacking

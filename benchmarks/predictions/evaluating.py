@@ -1,0 +1,150 @@
+"""What the answers of a model come to, by the measures of each kind. Pure."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from benchmarks.formats.base import ProblemLog
+from benchmarks.metrics import aro, hard_positive, retrieval, sugarcrepe
+from benchmarks.metrics.base import Figure, Group, Mean, Typed
+from benchmarks.predictions.collecting import About, records
+from benchmarks.predictions.kinds import ARO, CAPTION_OF, HARD_POSITIVE, KINDS, RETRIEVAL, SUGARCREPE, Kind
+
+Tree = Mapping[str, "Figure | Mean | Tree"]
+NO_TYPE = "not every item says its type and subtype; write them in the lines, or give the items (--items)"
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """`figures` by their names, in the paper's order; `parts`: further ones, nested by name; `groups`: by type and
+    subtype. `n`: items, or queries of a retrieval. `notes`: what to know when reading them, in sentences."""
+
+    kind: str
+    n: int
+    figures: Tree
+    groups: Sequence[Group] = ()
+    parts: Tree = field(default_factory=dict)
+    notes: Sequence[str] = ()
+
+
+def evaluate(items: Sequence[About], kind: Kind, log: ProblemLog) -> Evaluation | None:
+    """None with its problems in the log, where the answers cannot be computed on."""
+    if kind is RETRIEVAL:
+        return of_retrieval(items, log)
+    found = records(items, kind, log)
+    if kind is ARO:
+        check_aro(items, log)
+    if not found and not log.count:
+        log.error("NO_ROWS", "", None, "", "No item is answered whole: nothing is left to compute.")
+    return None if log.count else OF[kind.name](found, kind)
+
+
+def of_family(items: Sequence[Typed], kind: Kind) -> Evaluation:
+    """The measures that the paper reports together, over all items and by type."""
+    return Evaluation(kind.name, len(items), kind.family.accuracies(items), kind.family.by_type(items))
+
+
+def of_hard_positives(items: Sequence[hard_positive.Answered], kind: Kind) -> Evaluation:
+    found = of_family(items, kind)
+    means = {name: of for name, of in hard_positive.means_of_subtypes(found.groups).items() if name}
+    return Evaluation(kind.name, found.n, found.figures, found.groups, {"mean_of_subtypes": means})
+
+
+def of_sugarcrepe(items: Sequence[sugarcrepe.Answered], kind: Kind) -> Evaluation:
+    typed = all(item.type and item.subtype for item in items)
+    known = items if typed else ()
+    figures = {"overall": sugarcrepe.overall(items), "mean_of_subsets": sugarcrepe.mean_of_subsets(known)}
+    subsets = sugarcrepe.subsets(known)
+    lacking = [name for name in sugarcrepe.SUBSETS if name not in subsets]
+    notes = [] if typed else [f"Subsets: {NO_TYPE}."]
+    if typed and lacking:
+        notes = [f"Without the subsets {', '.join(lacking)}: overall and mean are of the {len(subsets)} that are here."]
+    types = [group for group in sugarcrepe.by_type(known) if group.subtype is None]  # its subtypes are the subsets
+    return Evaluation(kind.name, len(items), figures, types, {"subsets": subsets}, notes)
+
+
+def check_aro(items: Sequence[About], log: ProblemLog) -> None:
+    """Every item says of which of the three lists it is, and as what it counts there."""
+    for item in items:
+        types = (aro.ORDER,) if "order" in asked(item) else (aro.RELATION, aro.ATTRIBUTION)
+        if item.type not in types:
+            advice = f"Write one of {', '.join(types)}, in the line or in the items (--items)."
+            log.error("WRONG_VALUE", item.origin.file, item.origin.row, "type", advice)
+        elif not item.subtype and item.type != aro.ORDER:
+            advice = "Write the relation, or the pair of attributes, in the line or in the items (--items)."
+            log.error("VALUE_MISSING", item.origin.file, item.origin.row, "subtype", advice)
+
+
+def asked(item: About) -> set[str]:
+    """The questions that its answers are about."""
+    given = {*item.answers}
+    return {name for name, pairs in ARO.family.questions.items() if given & {name, *(other for _, other in pairs)}}
+
+
+def of_aro(items: Sequence[aro.Answered], kind: Kind) -> Evaluation:
+    figures = {
+        "relation": aro.macro(items, aro.RELATION),
+        "relation_overall": aro.overall(items, aro.RELATION),
+        **aro.split(items),
+        "attribution": aro.macro(items, aro.ATTRIBUTION),
+        "attribution_overall": aro.overall(items, aro.ATTRIBUTION),
+        "order": aro.overall(items, aro.ORDER),
+    }
+    parts = {
+        "relations": aro.groups(items, aro.RELATION),
+        "attribute_pairs": aro.groups(items, aro.ATTRIBUTION),
+        "order_tasks": aro.groups(items, aro.ORDER),
+    }
+    unnamed = sorted({*parts["relations"]} - aro.SPATIAL - aro.VERBS)
+    notes = [f"Neither spatial nor a verb in the paper's list: {', '.join(unnamed)}."] if unnamed else []
+    return Evaluation(kind.name, len(items), figures, (), parts, notes)
+
+
+def of_retrieval(items: Sequence[About], log: ProblemLog) -> Evaluation | None:
+    """Each item is an image, its captions are ITEM/NUMBER, and every caption is scored for every image."""
+    images = {item.item.key: place for place, item in enumerate(items)}
+    captions = list(dict.fromkeys(CAPTION_OF.fullmatch(name)[1] for item in items for name in item.scores))
+    check_table(items, images, captions, log)
+    if log.count:
+        return None
+    scores = np.array([[item.answers[f"s({caption})"].score for caption in captions] for item in items])
+    own = [images[image_of(caption)] for caption in captions]
+    found = retrieval.queries(scores, own, [item.type for item in items], [item.subtype for item in items])
+    notes = [f"{len(images):,} images and {len(captions):,} captions."]
+    return Evaluation(RETRIEVAL.name, len(found), retrieval.recalls(found), retrieval.by_type(found), {}, notes)
+
+
+def image_of(caption: str) -> str:
+    return caption.rpartition("/")[0]
+
+
+def check_table(items: Sequence[About], images: Mapping[str, int], captions: Sequence[str], log: ProblemLog) -> None:
+    """Every image has an id and a caption, every caption an image, and no score is missing."""
+    if not items:
+        log.error("NO_ROWS", "", None, "", "No image is answered whole: nothing is left to compute.")
+        return
+    origin = items[0].origin
+    for caption in captions:
+        if image_of(caption) not in images:
+            advice = f"The caption {caption[:80]} belongs to an image that is not here; score it too."
+            log.error("UNKNOWN_ID", origin.file, None, f"s({caption[:80]})", advice)
+    with_own = {image_of(caption) for caption in captions}
+    for item in items:
+        at = item.origin.file, item.origin.row
+        if not item.item.key:
+            log.error("WRONG_VALUE", *at, "item", "Name the image by an id, as text: its captions are named after it.")
+        elif item.item.key not in with_own:
+            log.error("VALUE_MISSING", *at, "question", f"The image “{str(item.item)[:80]}” has no caption of its own.")
+        lacking = next((caption for caption in captions if f"s({caption})" not in item.answers), None)
+        if lacking is not None:
+            advice = f"“{str(item.item)[:80]}” has no score for this caption; every image needs one for every caption."
+            log.error("INCOMPLETE_ROW", *at, f"s({lacking[:80]})", advice)
+
+
+OF: dict[str, Callable[[Sequence, Kind], Evaluation]] = {
+    **dict.fromkeys(KINDS, of_family),
+    HARD_POSITIVE.name: of_hard_positives,
+    SUGARCREPE.name: of_sugarcrepe,
+    ARO.name: of_aro,
+}

@@ -1,0 +1,128 @@
+"""Winnow's own layout of predictions: JSON Lines, an answer a line. docs/predictions.md shows it for each kind.
+
+{"item": "7", "question": "s(c0,i1)", "score": 0.31}
+{"item": "7", "question": "i_pos2t", "choice": "positive"}
+{"item": {"positive": "A red cup.", "negative": "A blue cup.", "image": "7.jpg"}, "question": "caption",
+ "choice": "none", "type": "swap", "subtype": "att"}
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from benchmarks.formats import jsontext, text
+from benchmarks.formats.base import ProblemLog, Unreadable
+from benchmarks.formats.table import missing_column, nearest
+from benchmarks.predictions.base import NONE, RIGHT, WRONG, Answer, Layout, Reference
+from benchmarks.predictions.kinds import KINDS, Kind
+from benchmarks.records import ROLES, Origin
+
+MAX_ANSWERS = 600_000  # of a file: six of each of as many items as an import may have
+FIELDS = ("item", "question", "score", "choice", "type", "subtype")
+TEXTS = ("question", "choice", "type", "subtype")
+ITEM = 'Write the item\'s id as text, or its captions: {"positive": "…", "negative": "…"}.'
+
+
+def read(path: Path, log: ProblemLog, kind: Kind) -> Iterator[Answer]:
+    count = 0
+    known: dict[object, Reference] = {}  # one for all answers about an item: there are many
+    with path.open("rb") as stream:
+        for number, line in enumerate(text.lines(stream, path.name, log), 1):
+            if not line.strip():
+                continue
+            count += 1
+            if count > MAX_ANSWERS:
+                log.error("TOO_MANY_ROWS", path.name, number, "", f"Give at most {MAX_ANSWERS:,} answers a file.")
+                raise Unreadable
+            found = answer(line, Origin(path.name, number), kind, known, log)
+            if found is not None:
+                yield found
+    if not count:
+        log.error("NO_ROWS", path.name, None, "", "The file has only blank lines; export it again.")
+
+
+def answer(line: str, origin: Origin, kind: Kind, known: dict, log: ProblemLog) -> Answer | None:
+    """The answer of one line, or None with its problems in the log."""
+    before = log.count
+    value = jsontext.parse(line, origin.file, origin.row, log)
+    if log.count > before:
+        return None
+    if not isinstance(value, dict):
+        log.error("JSON_INVALID", origin.file, origin.row, "", "Each line must be one object: {…}.")
+        return None
+    jsontext.sound_throughout(value, origin.file, origin.row, "", log)
+    check_fields(value, origin, log)
+    if log.count == before:
+        check_item(value["item"], origin, log)
+        check_answer(value, kind, origin, log)
+    if log.count > before:
+        return None
+    score, choice = value.get("score"), value.get("choice")
+    kinds = value.get("type", ""), value.get("subtype", "")
+    item = reference(value["item"], known)
+    return Answer(item, value["question"], None if score is None else float(score), choice, *kinds, origin)
+
+
+def check_fields(value: dict, origin: Origin, log: ProblemLog) -> None:
+    """Item and question are there, and either a score or a choice; texts are texts; nothing else."""
+    unknown = [name for name in value if name not in FIELDS]
+    for name in ("item", "question"):
+        if name not in value:
+            missing_column(name, unknown, origin.file, origin.row, log)
+    if ("score" in value) == ("choice" in value):
+        log.error(
+            "VALUE_MISSING", origin.file, origin.row, "score, choice", "Give a score or a choice, one of the two."
+        )
+    for name in TEXTS:
+        if not isinstance(value.get(name, ""), str):
+            log.error("WRONG_VALUE", origin.file, origin.row, name, "Write this as text, in quotes.")
+    if "score" in value and (isinstance(value["score"], bool) or not isinstance(value["score"], int | float)):
+        log.error("WRONG_VALUE", origin.file, origin.row, "score", "Write a number, without quotes.")
+    for name in unknown:
+        near = nearest(name, [field for field in FIELDS if field not in value])
+        advice = f"Did you mean “{near}”?" if near else f"A line has the fields {', '.join(FIELDS)}."
+        log.error("UNKNOWN_FIELD", origin.file, origin.row, name[:80], advice)
+
+
+def check_item(item: object, origin: Origin, log: ProblemLog) -> None:
+    if isinstance(item, str):
+        if not item.strip():
+            log.error("VALUE_MISSING", origin.file, origin.row, "item", ITEM)
+        return
+    if not isinstance(item, dict) or not all(isinstance(text, str) and text.strip() for text in item.values()):
+        log.error("WRONG_VALUE", origin.file, origin.row, "item", ITEM)
+        return
+    unknown = [role for role in item if role not in ROLES and role != "image"]
+    for role in unknown:
+        advice = f"Name captions by their roles ({', '.join(ROLES)}), and the image's file as “image”."
+        log.error("UNKNOWN_FIELD", origin.file, origin.row, f"item.{role[:80]}", advice)
+    if not unknown and not {*item} - {"image"}:
+        log.error("VALUE_MISSING", origin.file, origin.row, "item", ITEM)
+
+
+def check_answer(value: dict, kind: Kind, origin: Origin, log: ProblemLog) -> None:
+    """The question is one of the kind's, and so is what was chosen."""
+    name = value["question"]
+    if "score" in value:
+        if not kind.scored(name):
+            asked = ", ".join(kind.scores) or "s(ITEM/NUMBER)"
+            log.error("WRONG_VALUE", origin.file, origin.row, "question", f"Scores of {kind.name} are called {asked}.")
+    elif name not in kind.questions:
+        asked = ", ".join(kind.questions)
+        advice = f"Questions of {kind.name} are {asked}." if asked else f"{kind.name} takes scores, no choices."
+        log.error("WRONG_VALUE", origin.file, origin.row, "question", advice)
+    elif value["choice"] not in (options := (*kind.questions[name].options, NONE, RIGHT, WRONG)):
+        log.error("WRONG_VALUE", origin.file, origin.row, "choice", f"Choose one of {', '.join(options)}.")
+
+
+def reference(item: str | dict, known: dict[object, Reference]) -> Reference:
+    same = item if isinstance(item, str) else tuple(sorted(item.items()))
+    if same not in known:
+        if isinstance(item, str):
+            known[same] = Reference(item)
+        else:
+            captions = tuple((role, item[role]) for role in ROLES if role in item)
+            known[same] = Reference("", captions, item.get("image", ""))
+    return known[same]
+
+
+LAYOUT = Layout("jsonl", "Winnow predictions (JSON Lines)", tuple(KINDS), (".jsonl", ".ndjson"), read)

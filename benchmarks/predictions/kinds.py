@@ -1,0 +1,91 @@
+"""The kinds of evaluation: what may be asked of an item of each, and what may be answered. Pure.
+
+A question is answered by a choice among its options, or by the scores that its metric compares
+(`benchmarks/metrics/`). Names of scores are those of the metric, `s(c0,i1)`.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from benchmarks.metrics import aro, bivlc, hard_positive, sugarcrepe, visla
+from benchmarks.metrics.base import Family
+
+CAPTION_OF = re.compile(r"s\((.+/\d+)\)")  # the name of a score in a table of retrieval: s(ITEM/NUMBER)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """`right`: the option that is right, and the others."""
+
+    right: str
+    others: tuple[str, ...]
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        return (self.right, *self.others)
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """`format`: of benchmarks/formats, in which the items of this kind are published. `family` is None for retrieval,
+    where any caption may be scored for any image."""
+
+    name: str
+    title: str
+    questions: Mapping[str, Question]
+    family: Family | None
+    format: str = "jsonl"
+
+    @property
+    def scores(self) -> tuple[str, ...]:
+        return self.family.columns if self.family else ()
+
+    def scored(self, name: str) -> bool:
+        """Whether this is the name of a score."""
+        return name in self.scores if self.family else bool(CAPTION_OF.fullmatch(name))
+
+
+CAPTION = Question("positive", ("negative",))
+
+BIVLC = Kind(
+    "bivlc",
+    "BiVLC",
+    {
+        "i_pos2t": CAPTION,
+        "i_neg2t": Question("negative", ("positive",)),
+        "t_pos2i": CAPTION,
+        "t_neg2i": Question("negative", ("positive",)),
+    },
+    bivlc.FAMILY,
+    "bivlc-candidates",
+)
+VISLA = Kind(
+    "visla",
+    "VISLA",
+    {
+        "t2t": Question("p1_p2", ("p1_n", "p2_n")),
+        "p1_n": Question("p1", ("n",)),
+        "p2_n": Question("p2", ("n",)),
+    },
+    visla.FAMILY,
+    "visla",
+)
+HARD_POSITIVE = Kind(
+    "hard_positive",
+    "The Hard Positive Truth",
+    {"original": Question("c", ("cn",)), "hard_positive": Question("cp", ("cn",))},
+    hard_positive.FAMILY,
+    "hard-positives",
+)
+SUGARCREPE = Kind("sugarcrepe", "SugarCrepe", {"caption": CAPTION}, sugarcrepe.FAMILY, "sugarcrepe")
+ARO = Kind(
+    "aro",
+    "ARO",
+    {"caption": CAPTION, "order": Question("positive", tuple(f"negative-{n}" for n in range(aro.PERMUTATIONS)))},
+    aro.FAMILY,
+    "aro",
+)
+RETRIEVAL = Kind("retrieval", "Retrieval", {}, None)
+
+KINDS: dict[str, Kind] = {kind.name: kind for kind in (BIVLC, VISLA, HARD_POSITIVE, SUGARCREPE, ARO, RETRIEVAL)}

@@ -1,0 +1,126 @@
+"""Which item of a benchmark each answer is about: by id, or by captions, and what did not match. Pure.
+
+Captions are compared without regard to capitals, white space and the full stop at the end, since BiVLC's released files
+differ from SugarCrepe's in these. Where several items have the same captions, the image's name tells them apart; where
+it cannot, the answers are taken in the file's order if there are as many as items, and are not matched otherwise.
+"""
+
+import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from benchmarks.predictions.base import Reference
+from benchmarks.predictions.collecting import About
+from benchmarks.records import ItemRecord
+
+Texts = tuple[tuple[str, str], ...]  # (role, text as it is compared)
+LISTED = 100  # of what did not match; all are counted
+NO_ID = "no item has this id"
+OTHER = "the item with this id has other captions"
+NO_CAPTIONS = "no item has these captions"
+NO_IMAGE = "no item with these captions has this image"
+SEVERAL = "several items have these captions"
+TAKEN = "another answer is about the same item"
+
+
+@dataclass(slots=True)
+class Matching:
+    """`matched`: answers with their item, which now says type and subtype. `unmatched`: each with the reason."""
+
+    items: int
+    matched: list[About] = field(default_factory=list)
+    unmatched: list[tuple[About, str]] = field(default_factory=list)
+    unanswered: list[str] = field(default_factory=list)  # ids of items
+
+    def told(self) -> dict:
+        """JSON-able: counts, and the first of what did not match."""
+        return {
+            "items": self.items,
+            "matched": len(self.matched),
+            "by_id": sum(bool(about.item.key) for about in self.matched),
+            "by_captions": sum(not about.item.key for about in self.matched),
+            "unmatched": len(self.unmatched),
+            "unmatched_first": [
+                {"file": about.origin.file, "row": about.origin.row, "item": str(about.item), "reason": reason}
+                for about, reason in self.unmatched[:LISTED]
+            ],
+            "unanswered": len(self.unanswered),
+            "unanswered_first": self.unanswered[:LISTED],
+        }
+
+
+def match(answers: Sequence[About], items: Sequence[ItemRecord]) -> Matching:
+    """Gives each answer its item where there is one, and only one. An item is answered once."""
+    found = Matching(len(items))
+    finder = Finder(items, answers)
+    taken: set[str] = set()
+    for about in answers:
+        item, reason = finder.find(about.item)
+        if item is not None and item.key in taken:
+            item, reason = None, TAKEN
+        if item is None:
+            found.unmatched.append((about, reason))
+            continue
+        taken.add(item.key)
+        about.record, about.type, about.subtype = item, item.type, item.subtype
+        found.matched.append(about)
+    found.unanswered = [item.key for item in items if item.key not in taken]
+    return found
+
+
+class Finder:
+    """Looks items up by what a reference says of them."""
+
+    def __init__(self, items: Sequence[ItemRecord], answers: Iterable[About]):
+        self.items = items
+        self.by_key = {item.key: item for item in items}
+        self.by_captions: dict[tuple[str, ...], dict[Texts, list[ItemRecord]]] = {}  # roles → their texts → items
+        self.named = Counter((texts_of(about.item), about.item.image) for about in answers if not about.item.key)
+
+    def find(self, item: Reference) -> tuple[ItemRecord | None, str]:
+        """The item, or None and why."""
+        if not item.key:
+            return self.with_captions(item)
+        found = self.by_key.get(item.key)
+        if found is None:
+            return None, NO_ID
+        roles = tuple(role for role, _ in item.captions)
+        return (found, "") if texts_of(item) in [*captions(found, roles)] else (None, OTHER)
+
+    def with_captions(self, item: Reference) -> tuple[ItemRecord | None, str]:
+        found = self.index(tuple(role for role, _ in item.captions)).get(texts_of(item), [])
+        if not found:
+            return None, NO_CAPTIONS
+        if item.image:
+            found = [one for one in found if item.image in {image.name for image in one.images_as("positive")}]
+            if not found:
+                return None, NO_IMAGE
+        if len(found) > 1 and self.named[texts_of(item), item.image] != len(found):
+            return None, SEVERAL
+        return found[item.nth if len(found) > 1 else 0], ""
+
+    def index(self, roles: tuple[str, ...]) -> dict[Texts, list[ItemRecord]]:
+        """Items by what their captions with these roles say; made when it is first asked for."""
+        if roles not in self.by_captions:
+            made: dict[Texts, list[ItemRecord]] = defaultdict(list)
+            for item in self.items:
+                for texts in captions(item, roles):
+                    made[texts].append(item)
+            self.by_captions[roles] = made
+        return self.by_captions[roles]
+
+
+def captions(item: ItemRecord, roles: Sequence[str]) -> Iterator[Texts]:
+    """Its first caption of each role, as compared; nothing where it lacks one."""
+    first = {caption.role: spelt(caption.text) for caption in reversed(item.captions)}
+    if {*roles} <= {*first}:
+        yield tuple((role, first[role]) for role in roles)
+
+
+def texts_of(item: Reference) -> Texts:
+    return tuple((role, spelt(text)) for role, text in item.captions)
+
+
+def spelt(text: str) -> str:
+    return " ".join(unicodedata.normalize("NFC", text).casefold().split()).rstrip(".").rstrip()

@@ -1,0 +1,19 @@
+"""Every layout of predictions there is. A new one is a file beside this one and a line here."""
+
+from pathlib import Path
+
+from benchmarks.predictions import bivlc_results, gpt4v, jsonl, sugarcrepe_correct
+from benchmarks.predictions.base import Layout
+from benchmarks.predictions.kinds import Kind
+
+LAYOUTS: tuple[Layout, ...] = (bivlc_results.LAYOUT, sugarcrepe_correct.LAYOUT, gpt4v.LAYOUT, jsonl.LAYOUT)
+
+
+def layout_of(path: Path, kind: Kind) -> Layout | None:
+    """The one whose files about that kind end so; None where none does."""
+    ending = path.suffix.lower()
+    return next((one for one in LAYOUTS if kind.name in one.kinds and ending in one.endings), None)
+
+
+def endings(kind: Kind) -> list[str]:
+    return [ending for one in LAYOUTS if kind.name in one.kinds for ending in one.endings]

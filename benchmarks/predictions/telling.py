@@ -1,0 +1,90 @@
+"""An evaluation as plain numbers, as figures with their intervals, and as a table to read. Percent throughout. Pure."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+
+from benchmarks.metrics.base import Figure, Group, Mean
+from benchmarks.predictions.evaluating import Evaluation, Tree
+
+INTERVALS = {
+    "wilson": "Wilson's 95 % interval, items as independent draws",
+    "mover": "95 % interval of a mean of groups, from the Wilson interval of each (Zou, Huang and Zhang 2009)",
+}
+
+
+def as_json(found: Evaluation) -> dict:
+    """Plain numbers under the names of the figures, n, by_type and by_subtype; the same with intervals, chance and
+    counts under `figures`. Null stands for what was not asked."""
+    types = {group.type: group for group in found.groups if group.subtype is None and group.type}
+    subtypes = {f"{group.type}_{group.subtype}": group for group in found.groups if group.type and group.subtype}
+    grouped = {"by_type": types, "by_subtype": subtypes}
+    return {
+        "kind": found.kind,
+        **plain({**found.figures, **found.parts}),
+        "n": found.n,
+        **{name: {key: plain_group(group) for key, group in groups.items()} for name, groups in grouped.items()},
+        "figures": {
+            **told({**found.figures, **found.parts}),
+            **{name: {key: told(group.measures) for key, group in groups.items()} for name, groups in grouped.items()},
+        },
+        "intervals": INTERVALS,
+        "notes": list(found.notes),
+    }
+
+
+def plain(tree: Tree) -> dict:
+    return {name: percent(of.share) if is_figure(of) else plain(of) for name, of in tree.items()}
+
+
+def plain_group(group: Group) -> dict:
+    return {**plain(group.measures), "n": group.items}
+
+
+def told(tree: Tree) -> dict:
+    return {name: one(of) if is_figure(of) else told(of) for name, of in tree.items()}
+
+
+def one(figure: Figure | Mean) -> dict:
+    fields = asdict(figure)
+    shares = {name: percent(fields.pop(name)) for name in ("share", "low", "high", "chance")}
+    return {"percent": shares.pop("share"), **shares, **fields, "interval": figure.method}
+
+
+def is_figure(of: object) -> bool:
+    return isinstance(of, Figure | Mean)
+
+
+def percent(share: float | None) -> float | None:
+    return None if share is None else 100 * share
+
+
+# A table to read
+
+
+def as_lines(found: Evaluation) -> Iterator[str]:
+    rows = [*rows_of(found.figures, "")]
+    for group in found.groups:
+        if group.type and group.subtype != "":
+            rows += rows_of(group.measures, " ".join(filter(None, (group.type, group.subtype))))
+    rows += rows_of(found.parts, "")
+    yield from aligned([("", "%", "95 % interval", "chance", "n"), *rows])
+    yield from (f"Note: {note}" for note in found.notes)
+
+
+def rows_of(tree: Tree, before: str) -> Iterator[tuple[str, ...]]:
+    """Name, value, interval, chance and n of each figure that has items, nested ones after the name above them."""
+    for name, of in tree.items():
+        path = f"{before} · {name}" if before else name
+        if not is_figure(of):
+            yield from rows_of(of, path)
+        elif of.n:
+            value, low, high, chance = (f"{percent(x):.2f}" for x in (of.share, of.low, of.high, of.chance))
+            n = f"{of.n:,}" if isinstance(of, Figure) else f"{of.n:,} in {of.groups} groups"
+            yield path, value, f"{low} to {high}", chance, n
+
+
+def aligned(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for name, *cells in rows:
+        right = (cell.rjust(width) for cell, width in zip(cells, widths[1:], strict=True))
+        yield "  ".join((name.ljust(widths[0]), *right)).rstrip()
