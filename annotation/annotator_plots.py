@@ -22,7 +22,7 @@ def matrix(found: Mapping, view: str, of: Subject) -> Plot:
     who = "All" if shown == there else f"The {shown} with most judgments of shared items, of"
     caption = (
         f"Cohen’s κ on {view} of every two annotators who judged the same items. {who} {there:,} annotators; "
-        "a pale field is a pair whose κ is not defined, an empty one a pair without an item in common."
+        "an outlined field is a pair whose κ is not defined, an empty one a pair without an item in common."
     )
     pairs = [(f"{first} and {second}", kappa) for first, second, kappa, *_ in rows]
     count = f"{len(rows):,} pair{'' if len(rows) == 1 else 's'}"

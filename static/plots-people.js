@@ -38,7 +38,7 @@ export function matrix({ rows }, look, width) {
   };
   const unknown = {
     type: "scatter", data: fields.filter(({ row }) => row.kappa === null), symbol: "rect",
-    symbolSize: Math.max(4, side - 3), itemStyle: { color: look.wash, borderColor: look.line },
+    symbolSize: Math.max(4, side - 3), itemStyle: { color: look.card, borderColor: look.quiet },
   };
   const scale = {
     type: "continuous", seriesIndex: 0, dimension: 2, min: 0, max: 1, calculable: false, orient: "horizontal",
