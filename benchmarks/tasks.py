@@ -3,7 +3,7 @@
 from celery import shared_task
 from celery.signals import worker_ready
 
-from benchmarks import actions, jobs, staging, uploads
+from benchmarks import actions, jobs, scoring, staging, uploads
 
 BY = "worker"
 
@@ -15,6 +15,13 @@ def run_import(job_id: int) -> None:
     job = jobs.run(job_id=job_id, by=BY, work=actions.import_files)
     if job.finished_at and job.params.get("upload"):
         uploads.drop(job.params["upload"])
+
+
+@jobs.runs("score")
+@shared_task
+def run_score(job_id: int) -> None:
+    """On the queue `scoring`, in a process that may load torch."""
+    jobs.run(job_id=job_id, by=BY, work=scoring.score)
 
 
 @worker_ready.connect

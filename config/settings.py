@@ -115,6 +115,7 @@ CELERY_TASK_ACKS_LATE = True  # a killed worker's task runs again; every task ma
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_TASK_ROUTES = {"benchmarks.tasks.run_score": {"queue": "scoring"}}  # machines with a GPU serve that one alone
 
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
@@ -135,6 +136,7 @@ STATICFILES_DIRS = [BASE_DIR / "static"]
 MEDIA_ROOT = VAR / "media"
 MEDIA_URL = "/i/"
 ACCEL_REDIRECT = os.environ.get("WINNOW_ACCEL_REDIRECT", "")  # nginx's internal location of MEDIA_ROOT, if it sends
+MODELS = Path(os.environ.get("WINNOW_MODELS", VAR / "models"))  # weights that managers may choose by name
 FILE_UPLOAD_TEMP_DIR = services.folder(VAR / "uploads")
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},

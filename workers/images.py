@@ -156,15 +156,31 @@ def orientation(image: Image.Image) -> int:
         return 1
 
 
+def pixels_of(data: bytes) -> Image.Image:
+    """What a model is given: RGB at full size, upright, transparency on white. Raises what `opened` does.
+
+    A colour profile is left aside, unlike in what people are shown: published scores were computed so, and of an
+    ordinary photograph these are the numbers in the file.
+    """
+    image = opened(data)
+    turn = orientation(image)
+    return turned(on_white(resolved(decoded(image))).convert("RGB"), turn)
+
+
 def shrunk(image: Image.Image) -> Image.Image:
-    """Shrinks first, so that all later steps work on little; palettes and 16 bits must be resolved before that."""
+    """Shrinks first, so that all later steps work on little."""
+    return fitted(resolved(image), limits.SERVED_SIDE)
+
+
+def resolved(image: Image.Image) -> Image.Image:
+    """Without palette, 16 bits or a transparent colour: what can be resized."""
     if image.mode in ("P", "1"):
         image = image.convert("RGBA" if "transparency" in image.info else "RGB")
     elif image.mode in ("I", "F") or image.mode.startswith("I;"):
         image = image.convert("I").point(lambda value: value * (1 / 256) + 0).convert("L")
     elif "transparency" in image.info and image.mode in ("L", "RGB"):
         image = image.convert("RGBA")
-    return fitted(image, limits.SERVED_SIDE)
+    return image
 
 
 def fitted(image: Image.Image, side: int) -> Image.Image:

@@ -1,0 +1,73 @@
+"""`manage.py score BENCHMARK --model NAME --pretrained TAG_OR_FILE`: a model scores a benchmark, here or by a worker."""
+
+from django.core.management.base import BaseCommand, CommandError
+
+from benchmarks import jobs, scoring, tasks
+from benchmarks.management.commands.import_benchmark import Command as Import
+from benchmarks.management.commands.import_benchmark import written
+from benchmarks.models import Benchmark, Job, JobState
+from benchmarks.records import Refused
+
+BY = "command"
+
+
+class Command(BaseCommand):
+    help = "Let a model score a benchmark. docs/scoring.md says which models, and what is stored."
+
+    def add_arguments(self, parser):
+        parser.add_argument("benchmark", help="the benchmark's name")
+        parser.add_argument(
+            "--model", required=True,
+            help="an architecture of open_clip (ViT-B-32-quickgelu), hf-hub:ORG/MODEL, local-dir:FOLDER, "
+            "sentence-transformers:ID_OR_FOLDER or language-model:ID_OR_FOLDER",
+        )  # fmt: skip
+        parser.add_argument("--pretrained", default="", help="of an architecture the weights: a tag, or a file")
+        parser.add_argument("--device", default="auto", help="auto (a GPU where there is one), cpu, cuda, cuda:1, mps")
+        parser.add_argument("--now", action="store_true", help="here and now, instead of by a worker")
+
+    def handle(self, *, benchmark, model, pretrained, device, now, **rest):
+        found = Benchmark.objects.filter(name=benchmark).first()
+        if found is None:
+            there = ", ".join(Benchmark.objects.values_list("name", flat=True)[:9]) or "none"
+            raise CommandError(f"There is no benchmark {benchmark!r}. There are: {there}.")
+        asked = {"model": model, "pretrained": pretrained, "device": device}
+        try:
+            job = scoring.queue_score(benchmark=found, **asked, by=BY, foreground=now)
+        except Refused as refusal:
+            raise CommandError(sentence(refusal.problems[0].code, refusal.problems[0].advice)) from None
+        if now:
+            self.answer(self.run_here(job))
+        else:
+            tasks.run_score.delay_on_commit(job.pk)
+            self.stdout.write(f"Queued as job {job.pk}, for a worker that serves the queue `scoring`.")
+
+    def run_here(self, job: Job) -> Job:
+        line = Import(stdout=self.stdout._out, stderr=self.stderr._out)  # its line of progress
+        done = jobs.run(job_id=job.pk, by=BY, work=scoring.score, tell=line.tell)
+        line.end_line()
+        return done
+
+    def answer(self, job: Job) -> None:
+        if job.state == JobState.DONE:
+            self.stdout.write("\n".join(summary(job.report)))
+            return
+        if job.state == JobState.CANCELLED:
+            raise CommandError("Cancelled. What was encoded is kept.")
+        problem = job.problems[0]
+        raise CommandError(sentence(problem["code"], problem["advice"]) if len(job.problems) == 1 else written(problem))
+
+
+def sentence(code: str, advice: str) -> str:
+    return f"{code} · {advice}"
+
+
+def summary(report: dict) -> list[str]:
+    encoded = report["encoded"]
+    new = f"Encoded {encoded['images']:,} images and {encoded['captions']:,} captions, the rest was kept from before."
+    lines = [f"Run {report['run']}: {report['model']} on {report['items']:,} items ({report['precision']}).", new]
+    if "note" in report:
+        return [*lines, f"{report['note']}.", f"Done in {report['seconds']:,} s."]
+    lines.append(f"{report['scores']:,} scores of the kind {report['kind']} stored.")
+    for what, of in report["lacking"].items():
+        lines.append(f"note: {of['count']:,} items lack a {what}: {', '.join(of['keys'][:9])}")
+    return [*lines, f"Done in {report['seconds']:,} s."]

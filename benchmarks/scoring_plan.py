@@ -1,0 +1,66 @@
+"""What a model is asked about a benchmark: which kind of evaluation it is, and which scores of each item. Pure.
+
+A score's name is its metric's, `s(c0,i1)`; what it compares is a pair of places, a caption and an image or another
+caption. A place is a role and a position: ("negative", 0).
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from benchmarks.metrics import aro, bivlc, sugarcrepe, visla
+from benchmarks.metrics import hard_positive as hard
+from benchmarks.predictions.kinds import ARO, BIVLC, HARD_POSITIVE, KINDS, SUGARCREPE, VISLA
+
+Place = tuple[str, int]
+C0, C1, P2 = ("positive", 0), ("negative", 0), ("second_positive", 0)
+CAPTION_ROLES = ("positive", "negative", "second_positive")
+IMAGE_ROLES = ("positive", "negative")
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """One score: `name`, of the caption at `one` with the image, or where `text` the caption, at `other`."""
+
+    name: str
+    one: Place
+    other: Place
+    text: bool = False
+
+
+def of_images(names: Iterable[str], captions: Iterable[Place], image: Place = C0) -> list[Wanted]:
+    return [Wanted(name, caption, image) for name, caption in zip(names, captions, strict=True)]
+
+
+TEXTS = [Wanted(name, *pair, text=True) for name, pair in zip(visla.TEXTS, ((C0, P2), (C0, C1), (P2, C1)), strict=True)]
+NEGATIVES = [("negative", number) for number in range(aro.PERMUTATIONS)]
+WANTED: dict[str, list[Wanted]] = {
+    BIVLC.name: [
+        Wanted(name, caption, image)
+        for name, (caption, image) in zip(bivlc.SCORES, ((C0, C0), (C0, C1), (C1, C0), (C1, C1)), strict=True)
+    ],
+    VISLA.name: TEXTS + of_images(visla.IMAGES, (C0, P2, C1)),
+    HARD_POSITIVE.name: of_images(hard.SCORES, (C0, P2, C1)),
+    SUGARCREPE.name: of_images(sugarcrepe.SCORES, (C0, C1)),
+    ARO.name: of_images(aro.SCORES, (C0, C1)),
+}
+ORDER = of_images(aro.ORDER_SCORES, (C0, *NEGATIVES))  # of an item with so many negative captions
+
+
+def kind_of(source: str, captions: Iterable[str], images: Iterable[str]) -> str:
+    """The kind of evaluation for a benchmark: by its format; of any other by the roles that its items have."""
+    named = {kind.format: name for name, kind in KINDS.items()}
+    if source in named and named[source] in WANTED:
+        return named[source]
+    if "second_positive" in set(captions):
+        return VISLA.name
+    return BIVLC.name if {*images} & {"negative", "candidate"} else SUGARCREPE.name
+
+
+def wanted(kind: str, captions: Mapping[Place, str]) -> list[Wanted]:
+    """Of an item with these captions."""
+    return ORDER if kind == ARO.name and len(captions) > aro.PERMUTATIONS else WANTED[kind]
+
+
+def compares_captions(kind: str) -> bool:
+    """Whether a caption is compared with another one: what a sentence encoder can do."""
+    return any(score.text for score in WANTED[kind])

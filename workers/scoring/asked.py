@@ -1,0 +1,132 @@
+"""Which model is asked for, as people write it. Knows nothing of torch, so that every process may read it."""
+
+import hashlib
+import json
+import os
+import platform
+import re
+from dataclasses import astuple, dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from workers.scoring.refusals import CannotScore
+
+FOLDER, HUB = "local-dir", "hf-hub"  # as open_clip writes them
+PREFIXES = {"sentence-transformers": "sentence", "language-model": "language", FOLDER: "open_clip", HUB: "open_clip"}
+DEVICE = re.compile(r"auto|cpu|mps|cuda(:\d{1,2})?")
+LONGEST = 300
+PACKAGES = ("torch", "torchvision", "open_clip_torch", "sentence-transformers", "transformers", "Pillow")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """`kind`: open_clip (images and captions), sentence (captions to vectors), language (how likely a caption is).
+
+    `name`: an architecture that open_clip knows, `hf-hub:org/model`, `local-dir:/a/folder/of/its/own`; of the other
+    kinds a hub id or a folder.
+    `pretrained`: of an architecture the weights, a tag or the path of a file; empty otherwise.
+    """
+
+    kind: str
+    name: str
+    pretrained: str = ""
+
+    @property
+    def title(self) -> str:
+        """As tables name it: `ViT-B-32-quickgelu · openai`; of files the last part alone."""
+        parts = (self.name.removeprefix(f"{FOLDER}:"), self.pretrained)
+        return " · ".join(Path(part).name if Path(part).is_absolute() else part for part in parts if part)
+
+    @property
+    def sees_images(self) -> bool:
+        return self.kind == "open_clip"
+
+
+def read(model: str, pretrained: str = "", models: Path | None = None) -> Asked:
+    """From `--model` and `--pretrained`. What lies in the folder `models` under a name that is given is meant before
+    any tag or hub id of that name. CannotScore: MODEL_UNCLEAR.
+    """
+    model, pretrained = model.strip(), pretrained.strip()
+    prefixed = model.partition(":")[0] in PREFIXES and ":" in model
+    if not model or max(len(model), len(pretrained)) > LONGEST or not (model + pretrained).isprintable():
+        raise unclear("Give a model's name, for example ViT-B-32-quickgelu.")
+    prefix, colon, rest = model.partition(":") if prefixed else (model, "", "")
+    kind = PREFIXES.get(prefix, "open_clip")
+    if colon and not rest.strip():
+        raise unclear(f"After {prefix}: comes the model's id or folder.")
+    if colon and pretrained:
+        raise unclear(f"A model that is given as {prefix}: brings its own weights; leave the weights empty.")
+    if kind != "open_clip":
+        return Asked(kind, local(rest.strip(), models))
+    if prefix == FOLDER:
+        return Asked(kind, f"{FOLDER}:{folder(rest.strip(), models)}")
+    if not pretrained and not colon:
+        raise unclear(f"Say which weights {model} has: a tag such as openai, or a file.")
+    return Asked(kind, model, local(pretrained, models))
+
+
+def folder(given: str, models: Path | None) -> str:
+    found = local(given, models)
+    if not Path(found).is_dir():
+        raise CannotScore("MODEL_UNKNOWN", f"There is no folder “{given}” on this machine.")
+    return found
+
+
+def unclear(advice: str) -> CannotScore:
+    return CannotScore("MODEL_UNCLEAR", advice)
+
+
+def local(given: str, models: Path | None) -> str:
+    """The path of what is there under this name, in `models` or as it stands; the name itself where nothing is."""
+    places = [models / given] if models and given and inside(given, models) else []
+    places += [Path(given)] if given.startswith(("/", "./", "../", "~/")) else []
+    found = next((place for place in map(Path.expanduser, places) if place.exists()), None)
+    return str(found.resolve()) if found else given
+
+
+def inside(given: str, models: Path) -> bool:
+    """Whether the name stays in the folder."""
+    return (models / given).resolve().is_relative_to(models.resolve()) and not Path(given).is_absolute()
+
+
+def check_device(device: str) -> None:
+    if not DEVICE.fullmatch(device):
+        raise CannotScore("DEVICE_UNKNOWN", f"There is no device “{device[:40]}”; give auto, cpu, cuda or cuda:1.")
+
+
+def recipe(asked: Asked, device: str) -> str | None:
+    """What, as long as it is the same, makes the same model: a hash of names, the files' sizes and times, versions and
+    this machine. None for what comes from a hub, where a name can get other weights.
+
+    With it a run that finds nothing new need not load the model to know that.
+    """
+    weights = Path(asked.pretrained or asked.name.removeprefix(f"{FOLDER}:"))
+    if not weights.is_absolute() and not asked.pretrained:
+        return None
+    seen = [(str(path), *stamp(path)) for path in files(weights)] if weights.is_absolute() else []
+    machine = (platform.node(), device, os.environ.get("CUDA_VISIBLE_DEVICES", ""), Path("/dev/nvidia0").exists())
+    return hashlib.sha256(json.dumps([astuple(asked), seen, machine, versions()]).encode()).hexdigest()
+
+
+def files(path: Path) -> list[Path]:
+    return sorted(file for file in path.rglob("*") if file.is_file()) if path.is_dir() else [path]
+
+
+def stamp(path: Path) -> tuple[int, int]:
+    try:
+        found = path.stat()
+    except OSError:
+        return 0, 0
+    return found.st_size, found.st_mtime_ns
+
+
+def versions() -> dict[str, str]:
+    """Of the packages that have a say in the numbers; what is not there is empty."""
+    return {name: installed(name) for name in PACKAGES}
+
+
+def installed(name: str) -> str:
+    try:
+        return version(name).partition("+")[0]  # builds for other devices are the same code
+    except PackageNotFoundError:
+        return ""

@@ -1,0 +1,176 @@
+"""Models of open_clip: images and captions to vectors in one space."""
+
+import difflib
+import json
+import warnings
+import zipfile
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+import open_clip
+import torch
+from torch.nn import functional
+from torchvision.transforms import Compose, Normalize, ToTensor
+
+from workers.images import ImageRefused, pixels_of
+from workers.scoring import device as devices
+from workers.scoring.ahead import ahead
+from workers.scoring.asked import Asked
+from workers.scoring.refusals import CannotScore
+
+QUICK = "-quickgelu"
+BATCH = {"cpu": 32, "mps": 64, "cuda": 256}  # items that the model takes at once; fewer where memory does not suffice
+DEPTH = {"cpu": 0, "mps": 2, "cuda": 3}  # batches decoded ahead: on a CPU decoding and the model want the same cores
+SAMPLE = ["The quick brown fox jumps over 13 lazy dogs, café-style."]
+WRONG = ("Error(s) in loading state_dict", "pos_embed", "pop from empty list", "Weights only load failed")
+
+
+def load(asked: Asked, device: str) -> "Clip":
+    """CannotScore says what is wrong with the name, the weights, the pair of them, the device."""
+    where = devices.chosen(device)
+    with devices.explained(asked.title), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if asked.pretrained:
+            check(asked.name, asked.pretrained)
+        safe = not is_torchscript(Path(asked.pretrained))  # torch reads such an archive in no other way
+        model, prepare = made(asked, safe)
+        return Clip(model.eval(), prepare, open_clip.get_tokenizer(asked.name), where)
+
+
+def made(asked: Asked, safe: bool) -> tuple[torch.nn.Module, Compose]:
+    try:
+        return open_clip.create_model_from_pretrained(
+            asked.name, asked.pretrained or None, precision="fp32", device="cpu", weights_only=safe
+        )
+    except (RuntimeError, ValueError, IndexError) as error:
+        if not any(words in str(error) for words in WRONG):
+            raise
+        advice = f"the file holds no weights of {asked.name}. Name the architecture that it was made with."
+        raise CannotScore("WEIGHTS_WRONG", f"“{asked.title}”: {advice}") from error
+
+
+def check(name: str, pretrained: str) -> None:
+    """Whether open_clip knows the architecture, and the weights go with it. Nothing is fetched before that."""
+    config = open_clip.get_model_config(name.replace("/", "-"))
+    if config is None:
+        near = difflib.get_close_matches(name, open_clip.list_models(), n=3, cutoff=0.5)
+        hint = f" Did you mean {' or '.join(near)}?" if near else ""
+        raise CannotScore("MODEL_UNKNOWN", f"open_clip has no model “{name}”.{hint}")
+    quick = bool(config.get("quick_gelu"))
+    if Path(pretrained).is_file():
+        if is_torchscript(Path(pretrained)) and not quick:
+            raise mismatch(name, "This file is an archive as OpenAI publishes them; such weights are", True)
+        return
+    tag = open_clip.get_pretrained_cfg(name.replace("/", "-"), pretrained)
+    other = open_clip.get_pretrained_cfg(name.removesuffix(QUICK), pretrained) if quick and not tag else {}
+    if other or (tag and bool(tag.get("quick_gelu")) != quick):
+        raise mismatch(name, f"The weights “{pretrained}” are", not quick)
+    if not tag:
+        known = ", ".join(open_clip.list_pretrained_tags_by_model(name)) or "none"
+        raise CannotScore("MODEL_UNKNOWN", f"There is no file “{pretrained}”, and no such tag of {name}: {known}.")
+
+
+def mismatch(name: str, weights: str, quick: bool) -> CannotScore:
+    """Loaded all the same, such a pair would compute, and every score would be wrong without a word."""
+    base = name.removesuffix(QUICK)
+    trained, right = ("QuickGELU", base + QUICK) if quick else ("GELU", base)
+    advice = f"{weights} trained with {trained}, and {name} computes another activation. Ask for {right}."
+    return CannotScore("QUICKGELU_MISMATCH", advice)
+
+
+def is_torchscript(path: Path) -> bool:
+    with suppress(OSError, zipfile.BadZipFile):
+        if path.is_file() and zipfile.is_zipfile(path):
+            names = zipfile.ZipFile(path).namelist()
+            return any(name.endswith("/constants.pkl") for name in names) and any("/code/" in name for name in names)
+    return False
+
+
+class Clip:
+    """A loaded model (workers.scoring.encoder.Encoder)."""
+
+    def __init__(self, model: torch.nn.Module, prepare: Compose, tokenizer: Callable, device: torch.device):
+        self.shrink, self.finish = halves(prepare, device)
+        config = json.dumps(open_clip.get_model_preprocess_cfg(model), sort_keys=True)
+        tokens = tokenizer(SAMPLE).tolist()
+        self.loaded = devices.told(model, device, preparation=config, transform=repr(prepare), tokens=tokens)
+        self.model, self.tokenizer, self.device = model.to(device), tokenizer, device
+        self.most, self.depth = BATCH[device.type], DEPTH[device.type]
+
+    def images(self, files: Iterable[Path]) -> Iterator[np.ndarray]:
+        encode = lambda pixels: self.model.encode_image(self.finish(pixels))  # noqa: E731
+        return self.flow(ahead(self.pixels, files, self.most, devices.cores(), self.depth), encode)
+
+    def texts(self, texts: Iterable[str]) -> Iterator[np.ndarray]:
+        """Tokens are made by one thread: it is Python's own work, and two would only wait for each other."""
+        return self.flow(ahead(self.tokens, texts, self.most, 1, self.depth), self.model.encode_text)
+
+    def pixels(self, file: Path) -> torch.Tensor:
+        try:
+            return self.shrink(pixels_of(file.read_bytes()))
+        except OSError as error:
+            advice = f"The image file {file.name[:16]}… is not where it was stored ({error.strerror}). Restore it."
+            raise CannotScore("IMAGE_MISSING", advice) from error
+        except ImageRefused as refused:
+            raise CannotScore(refused.code, f"The image file {file.name[:16]}…: {refused.advice}") from refused
+
+    def tokens(self, text: str) -> torch.Tensor:
+        return self.tokenizer([text])[0]
+
+    def flow(self, lists: Iterable[list[torch.Tensor]], encode: Callable) -> Iterator[np.ndarray]:
+        """While whoever takes the vectors of one batch is busy with them, the device computes the next."""
+        before = None
+        for made in lists:
+            batch = torch.stack(made)
+            running = batch, self.forward(batch, encode)
+            if before:
+                yield self.taken(*before, encode)
+            before = running
+        if before:
+            yield self.taken(*before, encode)
+
+    def forward(self, batch: torch.Tensor, encode: Callable) -> torch.Tensor:
+        """Shape (len(batch), dimensions), on the device. In smaller parts from the first time that memory runs out."""
+        while True:
+            try:
+                with devices.computing(self.device):
+                    return torch.cat([self.part(part, encode) for part in batch.split(self.most)])
+            except torch.OutOfMemoryError as error:
+                if self.most == 1:
+                    raise devices.no_memory("one item at a time") from error
+                self.most = max(1, min(self.most, len(batch)) // 2)
+                torch.cuda.empty_cache()
+
+    def part(self, part: torch.Tensor, encode: Callable) -> torch.Tensor:
+        return functional.normalize(encode(part.to(self.device)).float(), dim=-1)
+
+    def taken(self, batch: torch.Tensor, vectors: torch.Tensor, encode: Callable) -> np.ndarray:
+        """On the CPU. What float16 cannot hold, some models' activations, is computed again in float32."""
+        found = vectors.cpu().numpy()
+        if devices.finite(found):
+            return found
+        with torch.inference_mode():
+            found = torch.cat([self.part(part, encode) for part in batch.split(self.most)]).cpu().numpy()
+        if not devices.finite(found):
+            raise CannotScore("WEIGHTS_WRONG", "The model gives no numbers for some items; its weights are damaged.")
+        return found
+
+
+def halves(prepare: Compose, device: torch.device) -> tuple[Callable, Callable]:
+    """open_clip's preparation in two: per image on threads up to bytes, then for a whole batch on the device the
+    division and the normalization; element by element the same operations, so the same numbers.
+
+    A preparation of another build stays whole: done per image, nothing left for the batch.
+    """
+    *steps, tensor, normalize = prepare.transforms
+    if not (isinstance(tensor, ToTensor) and isinstance(normalize, Normalize)):
+        return prepare, lambda batch: batch
+    shrink, shape = Compose(steps), (1, 3, 1, 1)
+    mean, std = (torch.tensor(values, device=device).reshape(shape) for values in (normalize.mean, normalize.std))
+
+    def to_bytes(image) -> torch.Tensor:
+        return torch.from_numpy(np.array(shrink(image))).permute(2, 0, 1).contiguous()
+
+    return to_bytes, lambda batch: batch.float().div_(255).sub_(mean).div_(std)

@@ -1,0 +1,151 @@
+"""Where a model computes, in which precision, and what it says when that goes wrong."""
+
+import hashlib
+import json
+import os
+import pickle
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from urllib.parse import urlsplit
+from urllib.request import getproxies
+
+import numpy as np
+import torch
+from huggingface_hub import constants
+from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, OfflineModeIsEnabled
+
+from workers.scoring.asked import versions
+from workers.scoring.encoder import Loaded
+from workers.scoring.refusals import CannotScore
+
+PIXELS = 1  # how Winnow decodes an image before the model's own preparation; count up when that changes
+NO_MEMORY = ("can't allocate memory", "not enough memory", "out of memory")
+WRONG_FILE = (pickle.UnpicklingError, EOFError, KeyError, AttributeError, TypeError, ValueError, RuntimeError)
+
+
+def cores() -> int:
+    """That this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def chosen(device: str) -> torch.device:
+    """auto: the first GPU, else the CPU with all its cores. CannotScore: DEVICE_MISSING."""
+    found = torch.device(("cuda" if torch.cuda.is_available() else "cpu") if device == "auto" else device)
+    if found.type == "cuda" and (found.index or 0) >= torch.cuda.device_count():
+        there = torch.cuda.device_count()
+        raise missing(f"This machine shows torch {there or 'no'} GPU{'s' * (there != 1)}, not {device}.")
+    if found.type == "mps" and not torch.backends.mps.is_available():
+        raise missing("This machine has no Apple GPU that torch can use.")
+    if found.type == "cpu":
+        torch.set_num_threads(cores())
+    return found
+
+
+def missing(advice: str) -> CannotScore:
+    return CannotScore("DEVICE_MISSING", f"{advice} Give auto, or start a worker where there is one.")
+
+
+def precision(device: torch.device) -> str:
+    """Mixed on an NVIDIA GPU: float16, whose 11 significant bits tell close captions apart better than bfloat16's 8."""
+    return "float16" if device.type == "cuda" else "float32"
+
+
+@contextmanager
+def computing(device: torch.device) -> Iterator[None]:
+    """Without gradients, in the device's precision. Weights, sums and norms stay in float32."""
+    mixed = precision(device) == "float16"
+    with torch.inference_mode(), torch.autocast(device.type, dtype=torch.float16, enabled=mixed):
+        yield
+
+
+@contextmanager
+def explained(what: str) -> Iterator[None]:
+    """What goes wrong around loading `what` becomes one sentence. Where the hub cannot be reached, what is on this
+    machine already is used: the hub's own client would first try again for minutes."""
+    offline = constants.HF_HUB_OFFLINE
+    constants.HF_HUB_OFFLINE = offline or not hub_answers()
+    try:
+        yield
+    except CannotScore:
+        raise
+    except Exception as error:
+        raise refusal(error, what) from error
+    finally:
+        constants.HF_HUB_OFFLINE = offline
+
+
+def hub_answers() -> bool:
+    """Or a proxy stands before it, whose word we take."""
+    hub = urlsplit(constants.ENDPOINT)
+    if getproxies().get(hub.scheme):
+        return True
+    try:
+        socket.create_connection((hub.hostname, hub.port or 443), timeout=5).close()
+        return True
+    except OSError:
+        return False
+
+
+def refusal(error: Exception, what: str) -> CannotScore:
+    """The sentence for whatever a library raised; its causes count too, since libraries wrap them."""
+    causes = list(chain(error))
+    if any(isinstance(cause, (MemoryError, torch.OutOfMemoryError)) for cause in causes) or said(causes, NO_MEMORY):
+        return no_memory(what)
+    if any(isinstance(cause, (OfflineModeIsEnabled, LocalEntryNotFoundError, ConnectionError)) for cause in causes):
+        advice = "is not on this machine and its hub cannot be reached from here. Give a file or folder of the server."
+        return CannotScore("MODEL_UNREACHABLE", f"“{what}” {advice}")
+    if any(isinstance(cause, (HfHubHTTPError, HFValidationError)) for cause in causes):
+        return CannotScore(
+            "MODEL_UNKNOWN", f"The hub gives nothing under {what}: check the name, and whether it is open."
+        )
+    if unreachable(causes):
+        return CannotScore("MODEL_UNREACHABLE", f"“{what}” cannot be fetched from here. Give a file or folder instead.")
+    if isinstance(error, FileNotFoundError):
+        return CannotScore("MODEL_UNKNOWN", f"“{what}” lacks a file that it needs: {short(error)}.")
+    if isinstance(error, (OSError, *WRONG_FILE)):
+        return CannotScore("WEIGHTS_WRONG", f"“{what}” could not be loaded: {short(error)}.")
+    return CannotScore("MODEL_UNKNOWN", f"“{what}” could not be loaded: {short(error)}.")
+
+
+def chain(error: BaseException | None) -> Iterator[BaseException]:
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+def said(causes: list[BaseException], words: tuple[str, ...]) -> bool:
+    return any(word in str(cause).lower() for cause in causes for word in words)
+
+
+def unreachable(causes: list[BaseException]) -> bool:
+    """Of the clients that fetch (httpx, urllib), which are not ours to import."""
+    return any(type(cause).__name__ in {"ConnectError", "ConnectTimeout", "URLError", "ProxyError"} for cause in causes)
+
+
+def no_memory(what: str) -> CannotScore:
+    advice = "Choose a smaller model or a device with more; what was encoded before is kept."
+    return CannotScore("OUT_OF_MEMORY", f"There is not enough memory for “{what}”. {advice}")
+
+
+def short(error: Exception) -> str:
+    """The first line that says something, at most 200 characters."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return (lines[0] if lines else type(error).__name__)[:200].rstrip(".")
+
+
+def told(model: torch.nn.Module, device: torch.device, **more) -> Loaded:
+    """Its fingerprint: SHA-256 of every weight with its name, type and shape, of the layers as they print (the kind of
+    GELU is no weight), of `more` (preparation, tokens), the precision, and the packages' versions. Call it while the
+    model is on the CPU."""
+    digest = hashlib.sha256(str(model).encode())
+    for name, weight in sorted(model.state_dict().items()):
+        digest.update(f"{name} {weight.dtype} {tuple(weight.shape)}".encode())
+        digest.update(memoryview(weight.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy()))
+    facts = {**more, "precision": precision(device), "versions": versions(), "pixels": PIXELS}
+    digest.update(json.dumps(facts, sort_keys=True, default=str).encode())
+    return Loaded(digest.hexdigest(), precision(device), str(device))
+
+
+def finite(vectors: np.ndarray) -> bool:
+    return bool(np.isfinite(vectors).all())

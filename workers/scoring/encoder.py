@@ -1,0 +1,59 @@
+"""What a loaded model is to those who use it, and how one is loaded. Importing this does not import torch."""
+
+import importlib
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+
+from workers.scoring.asked import Asked, check_device
+from workers.scoring.refusals import CannotScore
+
+MODULES = {
+    "open_clip": "workers.scoring.clip",
+    "sentence": "workers.scoring.sentences",
+    "language": "workers.scoring.language",
+}
+INSTALL = (
+    "Install them with `make scoring` (or `pip install -r requirements-scoring.txt`), then start the worker again."
+)
+QUIET = {"HF_HUB_DISABLE_TELEMETRY": "1", "HF_HUB_DISABLE_PROGRESS_BARS": "1", "TOKENIZERS_PARALLELISM": "true"}
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """`fingerprint`: 64 hex digits, equal for two models that give the same vectors. `precision`: float32, or float16
+    where the device computes in mixed precision."""
+
+    fingerprint: str
+    precision: str
+    device: str
+
+
+class Encoder(Protocol):
+    """A model that is loaded. Both methods yield arrays of float32, shape (as many as the batch has, dimensions), in
+    the order given; the rows of all of them together are as many as what was given. Vectors have the length 1, so that
+    a dot product is their cosine; a language model's have one dimension, the score itself."""
+
+    loaded: Loaded
+
+    def images(self, files: Iterable[Path]) -> Iterator[np.ndarray]: ...
+
+    def texts(self, texts: Iterable[str]) -> Iterator[np.ndarray]: ...
+
+
+def load(asked: Asked, device: str = "auto") -> Encoder:
+    """CannotScore, always with one sentence: TORCH_MISSING, MODEL_UNKNOWN, MODEL_UNREACHABLE, WEIGHTS_WRONG,
+    QUICKGELU_MISMATCH, DEVICE_MISSING, OUT_OF_MEMORY."""
+    check_device(device)
+    for name, value in QUIET.items():
+        os.environ.setdefault(name, value)  # law 8: what is fetched is fetched, and nothing told
+    try:
+        module = importlib.import_module(MODULES[asked.kind])
+    except ImportError as error:
+        missing = f"The packages for scoring are not installed here ({error.name or error})."
+        raise CannotScore("TORCH_MISSING", f"{missing} {INSTALL}") from error
+    return module.load(asked, device)

@@ -1,0 +1,72 @@
+"""Language models: how likely a caption is, without its image; by a folder or a hub id of transformers.
+
+The score of a caption is the mean over its tokens of log p(token | the tokens before), natural logarithm. The first
+token counts where the model has a token that begins a text. The mean, not the sum: a sum would prefer short captions.
+"""
+
+import warnings
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import numpy as np
+import torch
+from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
+
+from workers.scoring import device as devices
+from workers.scoring.ahead import batches
+from workers.scoring.asked import Asked
+from workers.scoring.refusals import CannotScore
+
+BATCH = {"cpu": 16, "mps": 16, "cuda": 64}
+LONGEST = 512  # tokens of a caption
+SAMPLE = "The quick brown fox jumps over 13 lazy dogs, café-style."
+
+
+def load(asked: Asked, device: str) -> "Language":
+    where = devices.chosen(device)
+    with devices.explained(asked.title), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        config = AutoConfig.from_pretrained(asked.name)
+        made_for = " ".join(config.architectures or ())
+        if "CausalLM" not in made_for and "LMHead" not in made_for:
+            advice = f"it is {made_for or 'of no stated kind'}; give one whose config names a …ForCausalLM."
+            raise CannotScore("WEIGHTS_WRONG", f"“{asked.title}” does not predict the next token: {advice}")
+        model = AutoModelForCausalLM.from_pretrained(asked.name, dtype=torch.float32)
+        return Language(model.eval(), AutoTokenizer.from_pretrained(asked.name), where)
+
+
+class Language:
+    """A loaded model (workers.scoring.encoder.Encoder): vectors of one dimension. It has no eyes."""
+
+    def __init__(self, model: torch.nn.Module, tokenizer, device: torch.device):
+        ends = (tokenizer.bos_token_id, tokenizer.eos_token_id)
+        self.first = next((token for token in ends if token is not None), None)
+        tokens = tokenizer(SAMPLE, add_special_tokens=False)["input_ids"]
+        self.loaded = devices.told(model, device, tokens=tokens, first=self.first)
+        self.model, self.tokenizer, self.device = model.to(device), tokenizer, device
+
+    def images(self, files: Iterable[Path]) -> Iterator[np.ndarray]:
+        raise CannotScore("TEXT_ALONE", "This model reads captions alone.")
+
+    def texts(self, texts: Iterable[str]) -> Iterator[np.ndarray]:
+        for batch in batches(texts, BATCH[self.device.type]):
+            with devices.explained("these captions"):
+                yield self.scores(batch)
+
+    def scores(self, texts: list[str]) -> np.ndarray:
+        """Shape (len(texts), 1)."""
+        rows = [self.tokens(text) for text in texts]
+        width = max(map(len, rows))
+        ids = torch.tensor([row + [0] * (width - len(row)) for row in rows], device=self.device)
+        there = torch.tensor([[1] * len(row) + [0] * (width - len(row)) for row in rows], device=self.device)
+        with devices.computing(self.device):
+            logits = self.model(input_ids=ids, attention_mask=there).logits[:, :-1].float()
+        told = torch.log_softmax(logits, dim=-1).gather(-1, ids[:, 1:, None])[..., 0]
+        counted = there[:, 1:]
+        return ((told * counted).sum(1, keepdim=True) / counted.sum(1, keepdim=True)).cpu().numpy()
+
+    def tokens(self, text: str) -> list[int]:
+        """At least two, so that something is predicted."""
+        found = self.tokenizer(text, add_special_tokens=False)["input_ids"][:LONGEST]
+        found = found if self.first is None else [self.first, *found]
+        return found if len(found) > 1 else found * 2

@@ -1,0 +1,56 @@
+"""Sentence encoders: captions to vectors, by a folder or a hub id of sentence-transformers."""
+
+import warnings
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import numpy as np
+import torch
+from sentence_transformers import SentenceTransformer
+
+from workers.scoring import device as devices
+from workers.scoring.ahead import batches
+from workers.scoring.asked import Asked
+from workers.scoring.refusals import CannotScore
+
+BATCH = {"cpu": 32, "mps": 64, "cuda": 256}
+CHUNK = 1024  # captions that are sorted by length together, so that few places are padded
+SAMPLE = "The quick brown fox jumps over 13 lazy dogs, café-style."
+
+
+def load(asked: Asked, device: str) -> "Sentences":
+    where = devices.chosen(device)
+    with devices.explained(asked.title), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if Path(asked.name).is_dir() and not (Path(asked.name) / "modules.json").exists():
+            advice = "the folder has no modules.json; give one that sentence-transformers wrote."
+            raise CannotScore("WEIGHTS_WRONG", f"“{asked.title}” is no sentence encoder: {advice}")
+        return Sentences(SentenceTransformer(asked.name, device="cpu").eval(), where)
+
+
+class Sentences:
+    """A loaded encoder (workers.scoring.encoder.Encoder). It has no eyes."""
+
+    def __init__(self, model: SentenceTransformer, device: torch.device):
+        tokens = model.tokenizer(SAMPLE)["input_ids"]
+        self.loaded = devices.told(model, device, tokens=tokens, longest=model.max_seq_length)
+        self.model, self.device, self.most = model.to(device), device, BATCH[device.type]
+
+    def images(self, files: Iterable[Path]) -> Iterator[np.ndarray]:
+        raise CannotScore("TEXT_ALONE", "This model reads captions alone.")
+
+    def texts(self, texts: Iterable[str]) -> Iterator[np.ndarray]:
+        for chunk in batches(texts, CHUNK if self.device.type != "cpu" else 4 * self.most):
+            with devices.explained("these captions"):
+                yield self.vectors(chunk)
+
+    def vectors(self, texts: list[str]) -> np.ndarray:
+        with devices.computing(self.device):
+            found = self.encoded(texts)
+        if not devices.finite(found):
+            with torch.inference_mode():
+                found = self.encoded(texts)
+        return found / np.linalg.norm(found, axis=1, keepdims=True)
+
+    def encoded(self, texts: list[str]) -> np.ndarray:
+        return self.model.encode(texts, batch_size=self.most, show_progress_bar=False).astype(np.float32)
