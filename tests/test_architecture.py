@@ -43,6 +43,7 @@ PURE = [
     "benchmarks/construction",
     "benchmarks/metrics",
     "benchmarks/plots.py",
+    "benchmarks/predictions",
 ]
 IMPURE = {"django", "celery", "rest_framework", "psycopg", "redis"}
 HEAVY = {"torch", "open_clip"}  # for the worker alone
