@@ -5,6 +5,7 @@ formulas; tests/annotation/test_chances.py holds them against it and against pub
 """
 
 import math
+from functools import cache
 
 import numpy as np
 
@@ -57,6 +58,25 @@ def chi_square_above(x: float, freedom: int) -> float:
     powers = [i + odd / 2 for i in range(freedom // 2)]
     steps = math.fsum(math.exp(power * math.log(half) - half - math.lgamma(power + 1)) for power in powers)
     return min(1.0, odd * math.erfc(math.sqrt(half)) + steps)
+
+
+@cache
+def student(freedom: int) -> float:
+    """The t that Student's |t| exceeds with probability 0.05: 12.706 with one degree of freedom, towards 1.96."""
+    low, high = 0.0, math.pi / 2
+    while low < (middle := (low + high) / 2) < high:
+        low, high = (middle, high) if student_within(middle, freedom) < 0.95 else (low, middle)
+    return math.sqrt(freedom) * math.tan(low)
+
+
+def student_within(angle: float, freedom: int) -> float:
+    """P(|T| <= t), t = √freedom · tan(angle) (Abramowitz and Stegun 26.7.3 and 26.7.4)."""
+    sine, cosine, odd = math.sin(angle), math.cos(angle), freedom % 2
+    term, steps = (cosine if odd else 1.0), []
+    for k in range(1 + odd, freedom, 2):
+        steps.append(term)
+        term *= cosine**2 * k / (k + 1)
+    return 2 / math.pi * (angle + sine * math.fsum(steps)) if odd else sine * math.fsum(steps)
 
 
 def run_of(length: int, n: int, p: float) -> float:

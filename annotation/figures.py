@@ -36,7 +36,7 @@ JOIN annotation_judgment judgment ON judgment.lease_id = lease.id
 JOIN annotation_annotator annotator ON annotator.id = lease.annotator_id
 JOIN annotation_task task ON task.id = slot.task_id
 JOIN benchmarks_item item ON item.id = task.item_id
-WHERE slot.stage_id = %(stage)s {of}
+WHERE task.stage_id = %(stage)s {of}
 ORDER BY item.position, task.question, task.round, judgment.created_at, slot.number, judgment.id
 """
 
@@ -115,31 +115,38 @@ def study_figures(stage: Stage, step: Callable[[], None] = lambda: None) -> dict
     counted = [row for row in rows if row.counted]
     standing = [row for row in counted if row.live]
     wanted, gone = sum(task.overlap for task in asked), len(counted) - len(standing)
-    long = tallies.table(standing)
-    seen = {name: long.seen_as(view) for name, view in rule.views().items()}
-    agreements = [_stepping(step, tallies.agreement_on(name, table)) for name, table in seen.items()]
-    coarse = list(seen)[min(1, len(seen) - 1)]
     found = {
         "study": _settings(stage, rule),
         "progress": _progress(stage, rows, asked, wanted, gone),
         "outcomes": tallies.outcomes(asked),
         "pace": tallies.pace(counted),
         "cost": tallies.cost(everything, len(counted), wanted + gone, float(stage.study.pay_per_hour)),
-        "agreement": agreements,
-        "disagreements": {name: agreement.disagreements(table) for name, table in seen.items()},
-        "annotators": _annotators(stage, everything, seen, agreements, rule.protocol),
-        "by_type_on": coarse,
-        "by_type": tallies.by_type(asked, standing, seen[coarse]),
+        **_agreement(stage, rule, everything, asked, standing, step),
         "series": tallies.series(counted),
         **paper(stage),
         "now": _now(stage, counted, wanted - len(standing)),
     }
-    return _stepping(step, found)
-
-
-def _stepping(step: Callable[[], None], found: dict) -> dict:
     step()
     return found
+
+
+def _agreement(
+    stage: Stage, rule: Rule, rows: list[Given], asked: list[Asked], standing: list[Given], step: Callable[[], None]
+) -> dict:
+    """All that compares annotators, on each view of the answers that stand: of the stage, annotators and types."""
+    long, agreements = tallies.table(standing), []
+    seen = {name: long.seen_as(view) for name, view in rule.views().items()}
+    for name, table in seen.items():
+        agreements.append(tallies.agreement_on(name, table))
+        step()
+    coarse = list(seen)[min(1, len(seen) - 1)]
+    return {
+        "agreement": agreements,
+        "disagreements": {name: agreement.disagreements(table) for name, table in seen.items()},
+        "annotators": _annotators(stage, rows, seen, agreements, rule.protocol),
+        "by_type_on": coarse,
+        "by_type": tallies.by_type(asked, standing, seen[coarse]),
+    }
 
 
 def _settings(stage: Stage, rule: Rule) -> dict:

@@ -53,6 +53,11 @@ def test_chi_square(x, freedom):
     assert chances.chi_square_above(x, freedom) == pytest.approx(stats.chi2.sf(x, freedom), rel=1e-10)
 
 
+@pytest.mark.parametrize("freedom", [1, 2, 3, 10, 499])
+def test_student(freedom):
+    assert chances.student(freedom) == pytest.approx(stats.t.ppf(0.975, freedom), rel=1e-11)
+
+
 def test_chi_square_of_the_tables():
     """The 5 and 0.1 % points of any table: 3.841 and 10.828 with 1 degree of freedom, 7.815 and 16.266 with 3."""
     points = [(3.841, 1, 0.05), (10.828, 1, 0.001), (7.815, 3, 0.05), (16.266, 3, 0.001)]
