@@ -5,7 +5,19 @@ import hashlib
 from django.urls import NoReverseMatch, reverse
 from django.utils import timezone
 
-from annotation import baseline, charts, estimation, exports, funnel, overview, paper_page, plots, reckoning, review
+from annotation import (
+    baseline,
+    charts,
+    estimation,
+    exports,
+    funnel,
+    overview,
+    paper_page,
+    plots,
+    reckoning,
+    review,
+    stuck,
+)
 from annotation.figures import FLAGS, LEASED
 from annotation.models import STUDY_MOVES, DecisionRule, Kind, Promotion, Stage, StageState, Strategy, Study, StudyState
 from annotation.protocols.registry import PROTOCOLS
@@ -21,21 +33,28 @@ BLOCKS = (
 )  # fmt: skip
 MOVES = {StudyState.PAUSED: "Pause", StudyState.OPEN: "Open", StudyState.CLOSED: "Close"}
 
-# Counts and newest rows: of everything that the page shows, something here is another as soon as that is.
+# Counts and newest rows: of everything that the page shows, something here is another as soon as that is. LATERAL, so
+# that it looks at the study's own rows alone, however many the tables have.
 SEEN = """
 WITH stage AS (SELECT * FROM annotation_stage WHERE study_id = %(study)s),
-     task AS (SELECT * FROM annotation_task WHERE stage_id IN (SELECT id FROM stage)),
-     lease AS (SELECT lease.* FROM annotation_lease lease JOIN task ON task.id = lease.task_id)
+     task AS (SELECT * FROM annotation_task WHERE stage_id IN (SELECT id FROM stage))
 SELECT (SELECT state FROM annotation_study WHERE id = %(study)s),
   (SELECT array_agg(state ORDER BY position) FROM stage),
   (SELECT max(id) FROM annotation_instructions WHERE stage_id IN (SELECT id FROM stage)),
   (SELECT row(count(*), count(*) FILTER (WHERE live), sum(overlap), max(id))::text FROM task),
-  (SELECT row(count(*), count(judgment_id), max(judgment_id), count(*) FILTER (WHERE held_until > now()))::text
-   FROM annotation_slot WHERE stage_id IN (SELECT id FROM stage)),
-  (SELECT row(count(*), count(*) FILTER (WHERE state = 'skipped'))::text FROM lease),
-  (SELECT max(judgment.id) FROM annotation_judgment judgment JOIN lease ON lease.id = judgment.lease_id),
-  (SELECT row(count(*), count(settled_at))::text FROM annotation_flag WHERE lease_id IN (SELECT id FROM lease)),
-  (SELECT row(count(*), max(decided_at))::text FROM annotation_outcome WHERE task_id IN (SELECT id FROM task)),
+  (SELECT row(sum(place.n), sum(judged), max(place.newest), sum(held))::text FROM task CROSS JOIN LATERAL (
+     SELECT count(*) AS n, count(judgment_id) AS judged, max(judgment_id) AS newest,
+            count(*) FILTER (WHERE held_until > now()) AS held FROM annotation_slot WHERE task_id = task.id) place),
+  (SELECT row(sum(given.n), sum(skipped), max(given.newest), sum(flags), sum(settled))::text
+   FROM task CROSS JOIN LATERAL (
+     SELECT count(DISTINCT lease.id) AS n, count(DISTINCT lease.id) FILTER (WHERE lease.state = 'skipped') AS skipped,
+            max(judgment.id) AS newest, count(DISTINCT flag.id) AS flags,
+            count(DISTINCT flag.id) FILTER (WHERE flag.settled_at IS NOT NULL) AS settled
+     FROM annotation_slot slot JOIN annotation_lease lease ON lease.slot_id = slot.id
+     LEFT JOIN annotation_judgment judgment ON judgment.lease_id = lease.id
+     LEFT JOIN annotation_flag flag ON flag.lease_id = lease.id WHERE slot.task_id = task.id) given),
+  (SELECT row(count(*), max(decided_at))::text FROM task CROSS JOIN LATERAL (
+     SELECT decided_at FROM annotation_outcome WHERE task_id = task.id LIMIT 1) outcome),
   (SELECT row(count(*), max(id))::text FROM annotation_seat WHERE stage_id IN (SELECT id FROM stage)),
   (SELECT row(count(*), count(excluded_at), count(left_at))::text FROM annotation_annotator
    WHERE study_id = %(study)s),
@@ -61,7 +80,7 @@ def contents(stage: Stage, small: bool = True) -> dict:
     """Everything that the page and its live part show. What takes long is, of a large study, what was computed last."""
     study, protocol = stage.study, PROTOCOLS[stage.protocol]
     stages = list(study.stages.order_by("position"))
-    found = computed(stage) if small else reckoning.look(stage, overview.KIND, small=False)
+    found = computed(stage) if small else reckoning.look(stage, overview.KIND, small=False, good=good_for(stage))
     shown = {
         "stage": stage,
         "study": study,
@@ -79,6 +98,12 @@ def contents(stage: Stage, small: bool = True) -> dict:
     if found.data is not None:
         shown |= drawn(stage, stages, found.data if small else up_to_date(stage, found.data))
     return {**shown, "blocks": blocks(shown)}
+
+
+def good_for(stage: Stage) -> int | None:
+    """Seconds: the forecast, and what is stuck since nobody comes, move with the clock while work goes on."""
+    going = stage.study.state == StudyState.OPEN and stage.state == StageState.OPEN
+    return reckoning.CLOCK if going else None
 
 
 def computed(stage: Stage) -> Reckoned:
@@ -106,6 +131,7 @@ def drawn(stage: Stage, stages: list[Stage], data: dict) -> dict:
     figures, whole = data["figures"], data["whole"]
     return {
         **data,
+        "stuck": stuck.told(data.get("stuck", {})),
         "coarse": next(found for found in figures["agreement"] if found["on"] == figures["by_type_on"]),
         "tabs": [tab(one, stage, whole) for one in stages],
         "closing": closing(stage, stages, whole),

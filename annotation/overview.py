@@ -8,7 +8,7 @@ common. Exports have all.
 from collections.abc import Callable
 from itertools import count
 
-from annotation import disagreements, reckoning
+from annotation import disagreements, reckoning, stuck
 from annotation.figures import study_figures
 from annotation.funnel import funnel
 from annotation.models import Kind, Slot, Stage, StageState, Strategy
@@ -40,6 +40,7 @@ def overview(stage: Stage, key: str = "", tell: reckoning.Tell = reckoning.silen
     parts: dict[str, Callable[[Stage], object]] = {
         "whole": lambda stage: funnel(stage.study),
         "cases": lambda stage: disagreements.listed(stage, CASES),
+        "stuck": stuck.counts,
         "batches": batches,
         "again": again,
         "no_checks": no_checks,

@@ -20,7 +20,7 @@ SELECT stage.study_id, stage.position, stage.name, stage.protocol, stage.state, 
        coalesce(sum(task.overlap), 0), coalesce(sum(place.judged), 0)
 FROM annotation_stage stage
 LEFT JOIN annotation_task task ON task.stage_id = stage.id AND task.kind = 'judge' AND task.live
-LEFT JOIN annotation_outcome outcome ON outcome.task_id = task.id
+LEFT JOIN LATERAL (SELECT task_id, state FROM annotation_outcome WHERE task_id = task.id LIMIT 1) outcome ON true
 LEFT JOIN LATERAL (SELECT count(judgment_id) AS judged FROM annotation_slot WHERE task_id = task.id) place ON true
 WHERE stage.study_id = ANY(%(studies)s) GROUP BY stage.id ORDER BY stage.study_id, stage.position
 """

@@ -24,10 +24,11 @@ from benchmarks import jobs, sources
 from benchmarks.models import Job, JobState
 
 KIND = "reckon"
-SMALL = 10_000  # judgments that a study asks for, and items, up to which figures are computed while the page waits
+SMALL = 2_000  # judgments that a study asks for, and items, up to which figures are computed while the page waits
 REST = 30  # seconds at least from one computation to the next …
 SHARE = 10  # … and so many times as long as the last one took: a large study that is looked at keeps no worker busy
 RETRY = 600  # seconds after one that failed
+CLOCK = 3600  # seconds for which figures that move with the clock are good, though nothing has changed
 PATIENCE = 5.0  # seconds for which the worker waits for those who are writing
 UNDER_WAY = (JobState.QUEUED, JobState.RUNNING)
 
@@ -40,14 +41,15 @@ def silent(done: int, total: int) -> None:
     """Nobody is told how far it is."""
 
 
+# In the order of an index: else the first rows of a table may be looked for through all that others have.
 LARGE = """
 SELECT study.id FROM annotation_study study
 WHERE study.id = ANY(%(studies)s) AND %(small)s < greatest(
-  (SELECT sum(overlap) FROM (
-     SELECT task.overlap FROM annotation_task task JOIN annotation_stage stage ON stage.id = task.stage_id
-     WHERE stage.study_id = study.id LIMIT %(small)s + 1) asked),
+  (SELECT sum(asked.overlap) FROM annotation_stage stage CROSS JOIN LATERAL (
+     SELECT overlap FROM annotation_task WHERE stage_id = stage.id ORDER BY rank LIMIT %(small)s + 1) asked
+   WHERE stage.study_id = study.id),
   (SELECT count(*) FROM (
-     SELECT FROM benchmarks_item WHERE benchmark_id = study.benchmark_id LIMIT %(small)s + 1) items))
+     SELECT FROM benchmarks_item WHERE benchmark_id = study.benchmark_id ORDER BY position LIMIT %(small)s + 1) items))
 """
 LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(%(name)s, 0))"
 
@@ -90,10 +92,14 @@ def large(studies: Collection[int]) -> set[int]:
     return {study for (study,) in fetch(LARGE, studies=list(studies), small=SMALL)}
 
 
-def look(stage: Stage, kind: str, key: str = "", by: str = "app", small: bool | None = None) -> Reckoned:
-    """What was computed last, and what is done about newer figures. `small`: of what size, if known."""
+def look(
+    stage: Stage, kind: str, key: str = "", by: str = "app", small: bool | None = None, good: float | None = None
+) -> Reckoned:
+    """What was computed last, and what is done about newer figures. `small`: of what size, if known; `good`: for so
+    many seconds at most.
+    """
     last = Reckoning.objects.filter(stage=stage, kind=kind, key=key).first()
-    if last is not None and freshness.lasts(stage.study, last.state):
+    if last is not None and _is_good(last, good) and freshness.lasts(stage.study, last.state):
         return Reckoned(last.data, last.made_at, True)
     if is_small(stage.study) if small is None else small:
         made = reckon(stage, kind, key)
@@ -104,6 +110,10 @@ def look(stage: Stage, kind: str, key: str = "", by: str = "app", small: bool | 
         rests = due is not None and due > timezone.now()
         job = (job if _failed(job) else None) if rests else _queue(stage, kind, key, by)
     return Reckoned(last and last.data, last and last.made_at, False, _revived(job), due)
+
+
+def _is_good(last: Reckoning, seconds: float | None) -> bool:
+    return seconds is None or last.made_at + timedelta(seconds=seconds) > timezone.now()
 
 
 def _due(last: Reckoning | None, job: Job | None) -> datetime | None:

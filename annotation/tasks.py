@@ -12,11 +12,12 @@ from annotation import (
     reckoning,
     report_data,
     stage_agreement,
+    stuck,
 )
 from benchmarks import jobs
 
 # Modules with kinds of figures, which the worker must know to compute them.
-REGISTERED = (annotators, api_figures, overview, queries, report_data, stage_agreement)
+REGISTERED = (annotators, api_figures, overview, queries, report_data, stage_agreement, stuck)
 
 
 @jobs.runs(exports.KIND)

@@ -64,6 +64,7 @@ study-new               +++-+L  +++-+L
 study-detail            +++-0L  xxxxxx
 study-live              +++-0L  xxxxxx
 study-disagreements     +++-0L  xxxxxx
+study-stuck             +++-0L  xxxxxx
 study-baseline          +++-0L  xxxxxx
 study-agreement         +++-0L  xxxxxx
 study-agreement-csv     +++-0L  xxxxxx
