@@ -107,6 +107,7 @@ class TaskData(OfTaskData):
     content = JSONField(allow_null=True, help_text="What came with it: texts …")
     reason = CharField(allow_null=True, help_text="Why it was dropped.")
     decided_by = CharField(allow_null=True)
+    posterior = FloatField(allow_null=True, help_text="Of the kind of answer that won, where an estimate decided.")
 
 
 class JudgmentData(OfTaskData):
@@ -147,17 +148,19 @@ class SeatData(serializers.Serializer):
 
 
 class AnnotatorData(serializers.Serializer):
+    """The counts, of a large study, are those that the worker counted last."""
+
     annotator = CharField()
     simulated = BooleanField()
     excluded = BooleanField()
     exclusion_reason = CharField()
     left = BooleanField(help_text="They gave their place back; what they judged counts.")
     stages = SeatData(many=True)
-    judgment_rows = IntegerField(help_text="Every revision, checks too.")
-    counted = IntegerField(help_text="Those that stand, checks too.")
-    withdrawn = IntegerField()
-    surplus = IntegerField(help_text="Not withdrawn.")
-    active_minutes = FloatField(help_text="Over every revision.")
+    judgment_rows = count("Every revision, checks too.")
+    counted = count("Those that stand, checks too.")
+    withdrawn = count()
+    surplus = count("Not withdrawn.")
+    active_minutes = FloatField(allow_null=True, help_text="Over every revision.")
 
 
 class AdjudicationData(OfTaskData):

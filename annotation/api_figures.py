@@ -3,6 +3,8 @@
 A small study's are computed while the client waits; a large one's are what the worker computed last (reckoning.py).
 """
 
+from collections.abc import Callable, Sequence
+
 from rest_framework.exceptions import APIException
 
 from annotation import reckoning
@@ -10,8 +12,19 @@ from annotation.figures import study_figures
 from annotation.funnel import funnel
 from annotation.models import Stage, Study
 from annotation.reckoning import Tell
+from annotation.rows import fetch
 
-FIGURES, FUNNEL = "figures", "funnel"  # kinds of figures
+FIGURES, FUNNEL, GIVEN = "figures", "funnel", "given"  # kinds of figures
+
+# Of annotators, over every revision that they gave, checks too.
+COUNTED = """
+SELECT lease.annotator_id, count(*), count(slot.id), count(*) FILTER (WHERE judgment.withdrawn),
+       count(*) FILTER (WHERE judgment.surplus AND NOT judgment.withdrawn), sum(judgment.active_ms)::float / 60000
+FROM annotation_lease lease JOIN annotation_judgment judgment ON judgment.lease_id = lease.id
+LEFT JOIN annotation_slot slot ON slot.judgment_id = judgment.id
+WHERE lease.annotator_id = ANY(%(ids)s) GROUP BY lease.annotator_id
+"""
+COUNTS = ("judgment_rows", "counted", "withdrawn", "surplus", "active_minutes")
 
 
 class NotYet(APIException):
@@ -36,6 +49,13 @@ def whole_funnel(stage: Stage, key: str, tell: Tell) -> dict:
     return funnel(stage.study)
 
 
+@reckoning.reckons(GIVEN)
+def all_given(stage: Stage, key: str, tell: Tell) -> dict:
+    """Of everybody in the stage's study, by their id as text; kept with its first stage."""
+    ids = list(stage.study.annotators.values_list("pk", flat=True))
+    return {str(pk): counts for pk, *counts in fetch(COUNTED, ids=ids)}
+
+
 def figures_of(stage: Stage, by: str) -> dict:
     """`study_figures`; `now.at` says as of when. Raises NotYet."""
     if reckoning.is_small(stage.study):
@@ -50,6 +70,21 @@ def funnel_of(study: Study, by: str) -> dict | None:
     """None where the worker has not counted yet."""
     if reckoning.is_small(study):
         return funnel(study)
+    return _of_first(study, FUNNEL, by)
+
+
+def given_by(study: Study, ids: Sequence[int], by: str) -> Callable[[int], dict]:
+    """What each of them gave, in counts; None where the worker has not counted yet."""
+    if reckoning.is_small(study):
+        data = {str(pk): counts for pk, *counts in fetch(COUNTED, ids=list(ids))}
+    else:
+        data = _of_first(study, GIVEN, by)
+    nothing = [0 if data is not None else None] * len(COUNTS)
+    return lambda pk: dict(zip(COUNTS, (data or {}).get(str(pk), nothing), strict=True))
+
+
+def _of_first(study: Study, kind: str, by: str) -> dict | None:
+    """Figures of the whole study, as the worker computed them last."""
     stage = study.stages.get(position=1)
     stage.study = study
-    return reckoning.look(stage, FUNNEL, by=by).data
+    return reckoning.look(stage, kind, by=by, small=False).data

@@ -18,17 +18,8 @@ SOME_ANNOTATORS = (
     f"SELECT annotator.id, {release_rows.ANNOTATORS} WHERE annotator.id = ANY(%(ids)s) GROUP BY annotator.id"
 )
 
-# Over every revision that somebody gave, checks too.
-GIVEN = """
-SELECT lease.annotator_id, count(*), count(slot.id), count(*) FILTER (WHERE judgment.withdrawn),
-       count(*) FILTER (WHERE judgment.surplus AND NOT judgment.withdrawn), sum(judgment.active_ms) / 60000.0
-FROM annotation_lease lease JOIN annotation_judgment judgment ON judgment.lease_id = lease.id
-LEFT JOIN annotation_slot slot ON slot.judgment_id = judgment.id
-WHERE lease.annotator_id = ANY(%(ids)s) GROUP BY lease.annotator_id
-"""
-COUNTS = ("judgment_rows", "counted", "withdrawn", "surplus", "active_minutes")
-
 Line = Callable[[Sequence], dict]
+Given = Callable[[int], dict]  # an annotator's id → counts of what they gave
 
 
 def judgments(page: Sequence[Judgment], stages: Sequence[Stage]) -> list[dict]:
@@ -59,11 +50,11 @@ def flags(page: Sequence[Flag]) -> list[dict]:
     return _lines(page, fetch(SOME_FLAGS, ids=_ids(page)), release_rows.flag_line)
 
 
-def annotators(page: Sequence[Annotator]) -> list[dict]:
-    given = {pk: dict(zip(COUNTS, counts, strict=True)) for pk, *counts in fetch(GIVEN, ids=_ids(page))}
-    nothing = dict.fromkeys(COUNTS, 0)
-    lines = _lines(page, fetch(SOME_ANNOTATORS, ids=_ids(page)), release_rows.annotator_line)
-    return [{**line, **given.get(line["id"], nothing)} for line in lines]
+def annotators(page: Sequence[Annotator], given: Given) -> list[dict]:
+    return [
+        {**line, **given(line["id"])}
+        for line in _lines(page, fetch(SOME_ANNOTATORS, ids=_ids(page)), release_rows.annotator_line)
+    ]
 
 
 def _ids(page: Iterable) -> list[int]:

@@ -1,14 +1,18 @@
 """The read-only API of what was asked and answered in a study: a line for each row, as in an export, page by page."""
 
+from functools import partial
+
 from django.db.models import F
 from rest_framework.decorators import api_view
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation import access, api_asked, api_lines
+from annotation import access, api_asked, api_figures, api_lines
 from annotation.api_data import AdjudicationData, AnnotatorData, FlagData, JudgmentData, TaskData
+from annotation.api_pages import window
 from annotation.models import Annotator, Flag, Judgment, Task
 from benchmarks.asking import Keyset, paged, tells
+from benchmarks.events import named
 
 
 @tells("tasks", TaskData, api_asked.AskedTasks, Keyset)
@@ -28,8 +32,9 @@ def judgment_list(request: Request, pk: int) -> Response:
     study, asked = access.study_for(request.user, pk), api_asked.AskedJudgments.of(request)
     stages = api_asked.stages_asked(study, asked)
     given = Judgment.objects.filter(lease__task__stage__in=stages).annotate(task=F("lease__task_id")).only("pk")
+    by = Keyset if "annotator" in asked else partial(window, study, asked.get("since"), asked.pop("counted", None))
     found = api_asked.judgments_asked(given, asked, study)
-    return paged(request, found, JudgmentData, lambda page: api_lines.judgments(page, stages))
+    return paged(request, found, JudgmentData, lambda page: api_lines.judgments(page, stages), by)
 
 
 @tells("annotators", AnnotatorData, api_asked.AskedAnnotators, Keyset)
@@ -40,7 +45,12 @@ def annotator_list(request: Request, pk: int) -> Response:
     found = Annotator.objects.filter(study=study).only("pk")
     if "excluded" in asked:
         found = found.filter(excluded_at__isnull=not asked["excluded"])
-    return paged(request, found, AnnotatorData, api_lines.annotators)
+
+    def lines(page: list[Annotator]) -> list[dict]:
+        by = named(request.user)
+        return api_lines.annotators(page, api_figures.given_by(study, [one.pk for one in page], by))
+
+    return paged(request, found, AnnotatorData, lines)
 
 
 @tells("adjudications", AdjudicationData, api_asked.AskedOfStage, Keyset)

@@ -9,6 +9,7 @@ held by a check constraint, so a task can never have more live leases plus count
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.functions import RandomUUID
+from django.contrib.postgres.indexes import BrinIndex
 from django.db import models
 from django.db.models import F, Q
 from django.db.models.functions import Now
@@ -229,6 +230,7 @@ class Judgment(models.Model):
             models.CheckConstraint(condition=Q(revision__gte=1), name="judgment_revision_from_one"),
             models.CheckConstraint(condition=Q(active_ms__lte=F("elapsed_ms")), name="judgment_active_within_elapsed"),
         ]
+        indexes = [BrinIndex(fields=["created_at"], name="judgment_given_at", autosummarize=True)]
 
 
 class Flag(models.Model):

@@ -7,7 +7,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import F, Q
-from django.db.models.functions import Now
+from django.db.models.functions import Coalesce, Now
 
 from annotation.states import (
     DecisionRule,
@@ -31,6 +31,15 @@ def random_code() -> str:
     return "W" + secrets.token_hex(4).upper()
 
 
+class LastJudgment(models.Func):
+    """The last id that a judgment was given, whether or not it can be seen yet; null before the first."""
+
+    function = "pg_sequence_last_value"
+    template = "%(function)s('annotation_judgment_id_seq')"
+    arity = 0
+    output_field = models.BigIntegerField()
+
+
 def kept_only() -> list[str]:
     return [OutcomeState.KEPT]
 
@@ -50,6 +59,9 @@ class Study(models.Model):
     currency = models.CharField(max_length=3, default="USD")
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
     created_at = models.DateTimeField(db_default=Now())
+    judgments_after = models.BigIntegerField(
+        db_default=Coalesce(LastJudgment(), 0), editable=False
+    )  # all of its judgments have later ids: whoever reads them passes over no other study's before
 
     class Meta:
         ordering = ["-created_at", "-id"]

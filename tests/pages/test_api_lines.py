@@ -2,11 +2,12 @@
 
 import json
 from collections.abc import Iterable
+from urllib.parse import urlencode
 
 import pytest
 from django.urls import reverse
 
-from annotation import release_rows
+from annotation import api_pages, release_rows
 from annotation.edit_names import edits_of
 from annotation.figures import study_figures
 from annotation.models import Annotator, Judgment, Study, Task
@@ -77,6 +78,37 @@ def test_annotators_are_counted(client, manager, study):
         assert line["judgment_rows"] == given.count()
 
 
+@pytest.mark.parametrize("asked", [{}, {"counted": True}, {"counted": False}, {"since": "2020-01-01T00:00:00Z"}])
+def test_few_numbers_at_a_time_give_the_same_judgments(client, manager, study, monkeypatch, asked):
+    """A page may be empty and still tell of a next one; back again it is the same."""
+    crowd.stage(items=5)  # another study's come after
+    whole = rows(client, "api-judgment-list", study.pk, limit=1000, **asked)
+    monkeypatch.setattr(api_pages, "LOOKED", 3)
+    assert rows(client, "api-judgment-list", study.pk, **asked) == whole
+    url, back = last_page(client, study, asked), []
+    while url:
+        page = client.get(url).json()
+        back, url = page["results"] + back, page["previous"]
+    assert back == whole and all(row["counted"] == asked.get("counted", row["counted"]) for row in back)
+
+
+def last_page(client, study, asked: dict) -> str:
+    url = f"{reverse('api-judgment-list', args=[study.pk])}?{urlencode(asked)}"
+    while (then := client.get(url).json()["next"]) is not None:
+        url = then
+    return url
+
+
+def test_judgments_begin_after_those_of_older_studies(client, manager, study, monkeypatch):
+    monkeypatch.setattr(api_pages, "LOOKED", 3)
+    newer = crowd.stage(items=3).study
+    first = client.get(reverse("api-judgment-list", args=[newer.pk])).json()["results"]
+    assert first and first[0]["id"] == Judgment.objects.filter(lease__task__stage__study=newer).earliest("pk").pk
+    assert not client.get(reverse("api-judgment-list", args=[newer.pk]), {"since": "2999-01-01T00:00:00Z"}).json()[
+        "next"
+    ]
+
+
 def test_nothing_names_an_annotator(client, manager, study):
     secret = {"name": "Zoë Secret", "prolific_pid": "PID5secret", "prolific_session": "SID5secret"}
     Annotator.objects.filter(study=study, number=1).update(**secret)
@@ -109,11 +141,13 @@ def test_a_large_study_is_told_as_the_worker_counted_it(client, manager, study, 
     found = told(client, "api-study-agreement", study.pk)
     assert (found["measures"], found["current"]) == (None, False) and found["job"]
     assert told(client, "api-study-detail", study.pk)["funnel"] is None
+    assert rows(client, "api-annotator-list", study.pk)[0]["counted"] is None
     for job in Job.objects.filter(state="queued"):
         run_reckon(job.pk)
     assert told(client, "api-study-figures", study.pk)["progress"]["judgments_counted"] > 0
     assert told(client, "api-study-agreement", study.pk)["measures"]["whole"]["n_items"] == 18
     assert told(client, "api-study-detail", study.pk)["funnel"]["imported"] == 18
+    assert rows(client, "api-annotator-list", study.pk)[0]["counted"] > 0
 
 
 def test_a_stage_comes_with_its_settings(client, manager, study):
