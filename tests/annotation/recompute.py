@@ -500,14 +500,22 @@ def pace(counted: pd.DataFrame) -> dict:
 
 
 def cost(rows: pd.DataFrame, counted: int, wanted: int, pay: float) -> dict:
-    hours = float(rows.active_ms.sum()) / HOUR_MS
-    end = hours * wanted / counted if counted else math.nan
+    minutes, left = float(rows.active_ms.sum()) / 60_000, wanted - counted
+    each, away = minutes / counted if counted else math.nan, math.nan
+    mine = rows.assign(given=rows.counted & (rows.kind == "judge")).groupby("annotator")[["active_ms", "given"]].sum()
+    if counted and (n := len(mine)) > 1:
+        off = (mine.active_ms / 60_000 - each * mine.given).astype(float)
+        away = stats.t.ppf(0.975, n - 1) * math.sqrt((off**2).sum() * n / (n - 1)) / counted
+    end, low, high = (minutes + left * one for one in (each, each - min(away, each), each + away))
+    between = {"minutes_low": low, "minutes_high": high, "cost_low": low / 60 * pay, "cost_high": high / 60 * pay}
     found = {
-        "active_minutes": hours * 60,
-        "cost": hours * pay,
-        "expected_minutes": end * 60,
-        "expected_cost": end * pay,
-    }
+        "active_minutes": minutes, "cost": minutes / 60 * pay, "to_come": left,
+        "expected_minutes": end, "expected_cost": end / 60 * pay,
+    }  # fmt: skip
+    return {**defined(found), "range": defined(between)}
+
+
+def defined(found: dict) -> dict:
     return {name: None if math.isnan(value) else value for name, value in found.items()}
 
 

@@ -67,6 +67,22 @@ def test_cost_is_active_time_times_pay_with_what_was_taken_back():
     assert figures["cost"]["expected_cost"] == pytest.approx(0.08)
 
 
+def test_the_cost_at_the_end_has_a_range_from_how_annotators_differ():
+    """Minutes for a judgment: 0.1 and 0.3 of two judgments each; the ratio's error is sqrt(2 · 2 · 0.2²) / 4 = 0.1."""
+    rows = [given_at(n)._replace(annotator=n % 2, active_ms=(6000, 18000)[n % 2]) for n in range(4)]
+    found = tallies.cost(rows, 4, 10, 6)
+    assert (found["to_come"], found["expected_minutes"]) == (6, pytest.approx(0.8 + 6 * 0.2))
+    away = 12.7062047 * 0.1
+    assert tallies.span(rows, 4) == (0, pytest.approx(0.2 + away), "")
+    assert found["range"]["minutes_high"] == pytest.approx(0.8 + 6 * (0.2 + away))
+    assert found["range"]["cost_low"] == pytest.approx(0.08) == found["cost"]
+
+
+def test_one_annotator_tells_nothing_of_the_range():
+    figures = study_figures(judged([["candidate-0", "none"]]))
+    assert figures["cost"]["range"]["cost_high"] is None and "one annotator" in figures["cost"]["range"]["reason"]
+
+
 def test_an_annotators_row():
     stage = judged([["candidate-0", "none"], ["candidate-0", "none"], ["candidate-1", "candidate-2"]])
     third = study_figures(stage)["annotators"][2]
