@@ -655,7 +655,7 @@ def repeating(picks: pd.DataFrame) -> bool:
     p_longest = run_of(longest, tried, chance)
     if 2 * min(p_repeats, p_longest) >= 0.001:
         return False
-    return p_longest < p_repeats or bool(abs(again.mean() - chance) >= 0.1 - 1e-12)
+    return bool(p_longest < p_repeats) or bool(abs(again.mean() - chance) >= 0.1 - 1e-12)
 
 
 def run_of(length: int, tried: int, chance: float) -> float:
