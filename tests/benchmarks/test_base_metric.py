@@ -30,6 +30,12 @@ def test_of_one_group_the_interval_is_wilsons():
     assert (found.low, found.high) == pytest.approx(wilson(7, 9), abs=1e-12)
 
 
+def test_four_groups_of_a_kind_halve_the_width():
+    one, four = share(30, 100), mean([share(30, 100)] * 4, 0.5)
+    assert four.share - four.low == pytest.approx((one.share - one.low) / 2)
+    assert four.high - four.share == pytest.approx((one.high - one.share) / 2)
+
+
 def test_groups_that_are_all_right_still_leave_a_width():
     found = mean([share(10, 10), share(12, 12)], 0.5)
     assert found.share == found.high == 1 and 0.7 < found.low < 0.95
