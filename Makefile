@@ -13,10 +13,11 @@ run: $(VENV)/requirements.stamp
 
 test: $(VENV)/requirements-dev.stamp
 	@./tests/find_chromium
-	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(ARGS)
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
 
 load: $(VENV)/requirements-dev.stamp
 	@WINNOW_RACE_ROUNDS=200 $(BIN)/python -m pytest tests/annotation/test_races.py $(ARGS)
+	@WINNOW_SEQUENCES=4 $(BIN)/python -m pytest tests/annotation/test_state_machine.py tests/annotation/test_state_machine_words.py
 	@$(BIN)/python -m tests.load.throughput
 	@$(BIN)/python -m tests.load.full_study
 	@$(BIN)/python -m tests.load.import_full

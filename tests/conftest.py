@@ -26,6 +26,16 @@ CHROMIUM_FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+LONGEST = (
+    "test_state_machine.py",
+    "test_blinding_classifier.py",
+    "test_round_trips.py",
+    "test_paper.py",
+    "test_up.py",
+    "test_state_machine_words.py",
+    "test_races.py",
+    "test_real_run.py",
+)
 WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 REAL = Path(__file__).resolve().parent.parent.parent / "shared"
 
@@ -36,6 +46,12 @@ def pytest_configure(config):
     django_settings.WHITENOISE_USE_FINDERS = django_settings.WHITENOISE_AUTOREFRESH = True
     django_settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]  # fast, for tests alone
     django_settings.CACHES["default"]["KEY_PREFIX"] = os.environ.get("PYTEST_XDIST_WORKER", "tests")
+
+
+def pytest_collection_modifyitems(items):
+    """The longest files come first, so that neither of two processes has one of them left when the other is done."""
+    places = {name: place for place, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: places.get(item.path.name, len(places)))
 
 
 @pytest.fixture(autouse=True)

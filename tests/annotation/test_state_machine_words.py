@@ -22,7 +22,7 @@ from annotation.plans import StagePlan
 from annotation.protocols.base import Answer
 from annotation.protocols.registry import PROTOCOLS
 from tests import worded
-from tests.annotation.test_state_machine import PICK, SELDOM, Pipeline, run
+from tests.annotation.test_state_machine import PICK, SELDOM, STEPS, TIMES, Pipeline, run
 
 CAP = 3
 WORDS = [f"A cat lies on {mat}." for mat in ("a mat", "the mat", "its mat")]  # few: two people write the same
@@ -196,8 +196,8 @@ def by_rule(task: Task, given: list[Judgment]) -> tuple:
 
 @pytest.mark.django_db
 def test_sentences_in_any_order():
-    run(Sentences, examples=12)
-    assert Sentences.steps >= 800
+    run(Sentences, examples := 6 * TIMES)
+    assert Sentences.steps >= STEPS * examples * 0.9
     wanted = {"settled in first", "settled in second", "settled in third", "no longer live", "adjudicated"}
     wanted |= {"answers differ", "an edit was offered", "an edit was confirmed", "three were not alike"}
     wanted |= {"other words in a later round"}
