@@ -5,6 +5,7 @@ Places and widths are in percent of the bar. Figures that can be taken away as f
 
 from collections.abc import Iterator
 
+ANSWERED = {"kept": "answered"}  # in a stage that measures
 WIDE, WORDY = 14, 24  # percent: from these on, a part has room for its count, and for its name too
 
 
@@ -16,20 +17,20 @@ def _part(kind: str, x: float, width: float, count: int) -> dict:
 def outcome_bars(outcomes: dict, measures: bool = False) -> Iterator[dict]:
     """Of one stage: a bar of all its tasks, a bar of what became of them, a bar for each reason.
 
-    A stage that measures drops nothing: what has its judgments is answered, though no answer may have most of them.
+    In a stage that measures, what is kept is answered: without a majority too, which has a bar of its own.
     """
-    total, kept, dropped = outcomes["tasks"] or 1, outcomes["kept"], outcomes["dropped"]
-    counts = {"kept": kept + dropped} if measures else {"kept": kept, "dropped": dropped}
+    total, names = outcomes["tasks"] or 1, ANSWERED if measures else {}
     yield {"label": "in the stage", "parts": [_part("all", 0, 100, outcomes["tasks"])]}
     parts, x = [], 0.0
-    for kind, count in (counts | {"open": outcomes["open"]}).items():
-        width = 100 * count / total
-        part = _part(kind, x, width, count)
-        parts.append({**part, "name": "answered"} if measures and part["name"] == "kept" else part)
+    for kind in ("kept", "dropped", "open"):
+        width = 100 * outcomes[kind] / total
+        part = _part("all" if measures and kind == "dropped" else kind, x, width, outcomes[kind])
+        parts.append({**part, "name": names.get(part["name"], part["name"])})
         x += width
     yield {"label": "answers" if measures else "outcome", "parts": parts}
-    before = 100 * kept / total
-    for reason, count in outcomes["reasons"].items():
+    level = outcomes["decided_by"].get("no_majority", 0)
+    before = 100 * (outcomes["kept"] - level) / total
+    for reason, count in (({"no_majority": level} if level else {}) | outcomes["reasons"]).items():
         width = 100 * count / total
         part = {**_part("all" if measures else "dropped", before, width, count), "name": ""}
         yield {"label": reason, "parts": [part], "after": min(before + width, 80)}

@@ -135,7 +135,8 @@ def test_what_an_earlier_stage_wrote_is_what_is_compared():
 
 def test_a_stage_that_measures_calls_nothing_dropped(client, manager):
     stage = worked("hard-positive-rank", items=12, overlap=2)
-    assert study_figures(stage)["outcomes"]["dropped"]  # two orders, no majority
+    outcomes = study_figures(stage)["outcomes"]
+    assert outcomes["decided_by"]["no_majority"] and not outcomes["dropped"]  # two orders
     whole = page(client, stage)
     assert "no majority" in whole and "Human baseline" not in whole
     assert 'class="dropped"' not in whole[whole.index('id="live-outcomes"') : whole.index('id="live-kappas"')]
