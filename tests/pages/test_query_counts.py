@@ -53,6 +53,7 @@ PAGES = {
     "study-participants": ["judged", "batches"],
     "study-submissions": ["judged"],
     "study-report": ["judged"],
+    "study-stuck": ["named"],
     "study-report-json": ["judged"],
     "study-members": ["judged"],
     "api-benchmark-list": [""],
