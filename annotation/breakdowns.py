@@ -54,21 +54,20 @@ class Work:
             self.tell(percent, 100)
 
 
-def agreement_by(table: Table, parts: Mapping[str, Sequence[Part]], tell: Tell) -> dict:
+def agreement_by(table: Table, parts: Mapping[str, Sequence[Part]], tell: Tell, each: bool = True) -> dict:
     """JSON-able: how it was resampled, the row of the `whole`, and a list of rows for each of `parts`, for `annotator`
-    (against the others) and for `pair`, of which the first `MOST` are there of `pair_count`.
+    (against the others; not without `each`) and for `pair`, of which the first `MOST` are there of `pair_count`.
     """
     size, shared = len(table.pair_rows()[0]), most_shared(table)
     cohen = FEWER if size > MANY else RESAMPLES
-    total = (3 + len(parts)) * len(table.item) + sum(shared.values())
+    total = ((3 if each else 2) + len(parts)) * len(table.item) + sum(shared.values())
     work = Work(scale(table.labels), cohen, total, tell)
     found = {"labels": list(table.labels), "seed": SEED, "resamples": RESAMPLES, "resamples_cohen": cohen}
     found["whole"] = {**row(table, work), "confusion": pooled(table)}
     for name, some in parts.items():
         found[name] = [{**part.name, **row(table.part(part.rows), work)} for part in some]
-    found["annotator"] = [
-        {"annotator": who, **against(table, place, work)} for place, who in enumerate(table.annotators)
-    ]
+    people = enumerate(table.annotators) if each else ()
+    found["annotator"] = [{"annotator": who, **against(table, place, work)} for place, who in people]
     found["pair"] = [{**pair_row(table, *pair, work)} for pair in list(shared)[:MOST]]
     return {**found, "pair_count": len(shared)}
 

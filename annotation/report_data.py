@@ -143,7 +143,7 @@ def versions_of(study: Study) -> Mapping[int, list[dict]]:
 def of_stage(stage: Stage, versions: list[dict], step: Callable[[], None]) -> dict:
     figures = study_figures(stage)
     step()
-    agreement = [_stepping(step, partial(stage_agreement, stage, view)) for view in rule_of(stage).views()]
+    agreement = [_stepping(step, partial(stage_agreement, stage, view, brief=True)) for view in rule_of(stage).views()]
     return _stepping(
         step,
         lambda: assembly.stage(

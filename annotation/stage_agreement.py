@@ -24,12 +24,18 @@ WHO = ("annotator", "first", "second")  # of a row: annotators, by their numbers
 
 
 @reckoning.reckons(KIND)
-def stage_agreement(stage: Stage, view: str, tell: Tell = silent) -> dict:
-    """Of the counted judgments on live tasks, labels as `view` sees them (KeyError). Annotators by their pseudonyms."""
+def stage_agreement(stage: Stage, view: str, tell: Tell = silent, brief: bool = False) -> dict:
+    """Of the counted judgments on live tasks, labels as `view` sees them (KeyError). Annotators by their pseudonyms.
+
+    `brief` is without rows of annotators and weeks: in a large stage they take most of the time.
+    """
     see = rule_of(stage).views()[view]
     rows = [row for row in judgment_rows(stage) if row.kind == Kind.JUDGE and row.counted and row.live]
     table = Table((row.task, row.annotator, see(row.answer)) for row in rows)
-    found = agreement_by(table, parts_of(table, rows), tell)
+    parts = parts_of(table, rows)
+    if brief:
+        del parts["week"]
+    found = agreement_by(table, parts, tell, each=not brief)
     for name in ("annotator", "pair"):
         found[name] = [_named(row) for row in found[name]]
     square = kappa_matrix.matrix(table)
