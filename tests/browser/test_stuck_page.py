@@ -1,0 +1,62 @@
+"""What is stuck, in a real browser: from the study's page to the item by keyboard alone, accessible, at every size."""
+
+import pytest
+from django.contrib.auth.models import User
+from playwright.sync_api import expect
+
+from annotation import assigning, claiming, judging, participants
+from annotation.models import Stage
+from tests import make
+from tests.browser.looking import fits, tab_to
+from tests.pictures import paint
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+def stuck() -> Stage:
+    """Named annotators: one left, one skipped, one flagged, the rest is given to nobody."""
+    study = paint(make.study(items=6, strategy="named", pay_per_hour=12))
+    stage, people = study.stages.get(), [make.annotator(study) for _ in range(3)]
+    for person, number in zip(people, range(3), strict=True):
+        assigning.assign(stage=stage, annotators=[person], keys=[f"item-{number}"], by="test")
+    participants.leave(annotator=people[0], by="test")
+    [skipped] = claiming.hold(annotator=people[1], stage=stage, wanted=1)
+    claiming.skip(annotator=people[1], token=skipped.token)
+    [held] = claiming.hold(annotator=people[2], stage=stage, wanted=1)
+    judging.flag(annotator=people[2], token=held.token, reason="Two of these are the same.")
+    return stage
+
+
+@pytest.fixture
+def visit(site, sign_in):
+    user = User.objects.create_superuser("ana", password="x")
+
+    def go(page, stage: Stage):
+        sign_in(page, user)
+        page.goto(f"{site}/studies/{stage.study_id}/")
+        return page
+
+    return go
+
+
+def test_from_the_study_to_the_item_by_keyboard_alone(visit, page):
+    stage = stuck()
+    visit(page, stage)
+    tab_to(page, page.locator("#stuck-gone"))
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/stuck/?stage=1&reason=gone")
+    expect(page.locator("#stuck")).to_contain_text("kept for somebody who is gone")
+    tab_to(page, page.get_by_role("link", name="item-0"))
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/adjudicate/**")
+    assert page.errors == []
+
+
+@pytest.mark.parametrize("width, height", [(1366, 768), (390, 844)])
+@pytest.mark.parametrize("dark", [False, True])
+def test_it_is_accessible_and_fits(visit, open_page, axe_violations, width, height, dark, tmp_path):
+    page = visit(open_page(width, height, dark), stuck())
+    for name in ("study", "stuck"):
+        assert axe_violations(page) == [] and fits(page)
+        page.screenshot(path=tmp_path / f"{name}-{width}-{'dark' if dark else 'light'}.png", full_page=True)
+        page.locator("#stuck-link").click() if name == "study" else None
