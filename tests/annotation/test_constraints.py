@@ -88,6 +88,8 @@ BROKEN = {
         study=w["stage"].study, protocol="verify", position=2, name="again", seed=1, invite=w["stage"].invite
     ),
     "stage_state_known": lambda w: Stage.objects.update(state="lost"),
+    "stage_rule_known": lambda w: Stage.objects.update(rule="oracle"),
+    "stage_estimate_decides": lambda w: Stage.objects.update(rule="dawid-skene", tie_rule="adjudicate"),
     "stage_cap_from_overlap": lambda w: Stage.objects.update(cap=1),
     "stage_check_rate_range": lambda w: Stage.objects.update(check_rate=0.6),
     "stage_agreement_both_or_neither": lambda w: Stage.objects.update(agreement_items=5),
@@ -104,6 +106,7 @@ BROKEN = {
     "task_split_or_not": lambda w: Task.objects.update(entropy=-1, differs="kind", newest=1),
     "task_overlap_range": lambda w: Task.objects.update(overlap=51),
     "outcome_dropped_with_reason": lambda w: outcome(w, state="dropped"),
+    "outcome_posterior_range": lambda w: outcome(w, state="kept", outcome="none", by="dawid_skene", posterior=1.5),
     "outcome_adjudicated_with_note": lambda w: outcome(w, state="kept", outcome="none", by="adjudicator"),
     "study_state_known": lambda w: Study.objects.update(state="lost"),
     "study_pay_not_negative": lambda w: Study.objects.update(pay_per_hour=-1),
