@@ -1,12 +1,15 @@
 # Winnow's image: the web server and the worker are the same image with different commands (docker-compose.yml).
+# --build-arg REQUIREMENTS=requirements-scoring.txt makes the image of a worker that scores with models, several GB.
 FROM python:3.12-slim AS build
-COPY requirements.txt /build/
-RUN python -m venv /venv && /venv/bin/pip install --no-cache-dir --disable-pip-version-check -r /build/requirements.txt
+ARG REQUIREMENTS=requirements.txt
+COPY requirements.txt requirements-scoring.txt /build/
+RUN python -m venv /venv && /venv/bin/pip install --no-cache-dir --disable-pip-version-check -r /build/$REQUIREMENTS
 
 FROM python:3.12-slim
 RUN useradd --system --uid 10001 --home-dir /app winnow && install -d -o winnow /data /static
 COPY --from=build /venv /venv
-ENV PATH=/venv/bin:$PATH PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 WINNOW_VAR=/data WINNOW_STATIC=/static
+ENV PATH=/venv/bin:$PATH PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 WINNOW_VAR=/data WINNOW_STATIC=/static \
+    HF_HOME=/data/models/hub XDG_CACHE_HOME=/data/models/cache
 WORKDIR /app
 COPY manage.py ./
 COPY config config

@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip install --quiet --quiet --no-compile --disable-pip-v
 WORKERS ?= 2
 ARGS ?=
 
-.PHONY: run test load lint clean
+.PHONY: run test load lint scoring clean
 
 run: $(VENV)/requirements.stamp
 	@$(BIN)/python manage.py up
@@ -23,6 +23,9 @@ load: $(VENV)/requirements-dev.stamp
 	@$(BIN)/python -m tests.load.import_full
 	@$(BIN)/python -m tests.load.blinding
 	@$(BIN)/python -m tests.load.paper
+
+# Several GB: lets models score benchmarks. `make run` then starts a worker for that too.
+scoring: $(VENV)/requirements-scoring.stamp
 
 lint: $(VENV)/requirements-dev.stamp
 	@$(BIN)/ruff check .
@@ -45,7 +48,12 @@ $(VENV)/requirements.stamp: requirements.txt | $(BIN)/python
 	@$(PIP) -r requirements.txt
 	@touch $@
 
-$(VENV)/requirements-dev.stamp: requirements-dev.txt requirements.txt | $(BIN)/python
-	@echo "Installing what the tests need into $(VENV) …"
-	@$(PIP) -r requirements-dev.txt
+$(VENV)/requirements-scoring.stamp: requirements-scoring.txt requirements.txt | $(BIN)/python
+	@echo "Installing what scoring needs into $(VENV), several GB …"
+	@$(PIP) -r requirements-scoring.txt
 	@touch $@ $(VENV)/requirements.stamp
+
+$(VENV)/requirements-dev.stamp: requirements-dev.txt requirements-scoring.txt requirements.txt | $(BIN)/python
+	@echo "Installing what the tests need into $(VENV), several GB …"
+	@$(PIP) -r requirements-dev.txt
+	@touch $@ $(VENV)/requirements-scoring.stamp $(VENV)/requirements.stamp

@@ -9,6 +9,7 @@ from benchmarks.formats.base import ORIGIN, Format, wrong_origins
 from benchmarks.formats.registry import FORMATS
 from benchmarks.formats.sugarcrepe_compare import ORIGINS
 from benchmarks.models import Benchmark
+from workers.scoring.asked import LONGEST
 
 NAME = 255  # characters, and bytes
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz")
@@ -107,6 +108,31 @@ class ImportForm(forms.Form):
             self.add_error("new_candidates", "New candidates are images: take “Text alone” away.")
         if "name" in cleaned and not Benchmark.objects.filter(name=cleaned["name"]).exists():
             self.add_error("name", "There is no benchmark of this name whose items could get new candidates.")
+
+
+class ScoreForm(forms.Form):
+    """Which model scores. Whether there is such a model, the worker says: this process does not know open_clip."""
+
+    model = forms.CharField(max_length=LONGEST)
+    pretrained = forms.CharField(max_length=LONGEST, required=False)
+    device = forms.CharField(max_length=8, initial="auto")
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        for name, field in self.fields.items():
+            field.widget.attrs |= {"autocomplete": "off", "spellcheck": "false"}
+            if name in self.errors:
+                field.widget.attrs |= {"aria-invalid": "true", "aria-describedby": f"{name}-error"}
+
+    def clean(self) -> dict:
+        """Of the server's files only those in its folder for models can be named here."""
+        cleaned = super().clean()
+        for name in ("model", "pretrained"):
+            given = cleaned.get(name, "")
+            path = given.rpartition(":")[2].strip()
+            if path.startswith(("/", "~", "./", "../", "\\")) or ".." in path.split("/"):
+                self.add_error(name, "Give the name of a file or folder in the server's folder for models, not a path.")
+        return cleaned
 
 
 def check_length(name: str) -> None:

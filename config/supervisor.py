@@ -1,6 +1,7 @@
-"""Web server and worker as children of one process, which starts again what dies and stops all in order."""
+"""Web server and workers as children of one process, which starts again what dies and stops all in order."""
 
 import http.client
+import importlib.util
 import os
 import signal
 import socket
@@ -17,6 +18,8 @@ BASE_DIR = Path(__file__).resolve().parent.parent
 GRACE = 5  # seconds that requests and tasks under way have to end
 MOST_DEATHS = 5  # of one process, in
 WITHIN = 60  # seconds
+QUIET = ["--loglevel", "WARNING", "--without-gossip", "--without-mingle"]
+CELERY = [sys.executable, "-m", "celery", "-A", "config", "worker", *QUIET]
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -44,12 +47,26 @@ def web_command(listener: socket.socket) -> list:
 
 
 def worker_command() -> list:
-    shape = ["--concurrency", max(1, min(processes.cores(), 4) // 2), "--without-gossip", "--without-mingle"]
-    return [sys.executable, "-m", "celery", "-A", "config", "worker", "--loglevel", "WARNING", *shape]
+    shape = ["--concurrency", max(1, min(processes.cores(), 4) // 2)]
+    return [*CELERY, "--queues", "celery", *shape]
+
+
+def scoring_command() -> list:
+    """Models score one after the other, each in a process that then ends and gives its memory back; judging goes first.
+
+    A worker of its own: an hour of scoring must not hold up an import or an export.
+    """
+    shape = ["--concurrency", 1, "--max-tasks-per-child", 1]
+    return ["nice", "-n", "10", *CELERY, "--queues", "scoring", "--hostname", "scoring@%h", *shape]
+
+
+def can_score() -> bool:
+    """Whether the packages of requirements-scoring.txt are installed; nothing is imported."""
+    return all(importlib.util.find_spec(name) for name in ("torch", "open_clip"))
 
 
 class Supervisor:
-    """Owns the servers, the web server and the worker from `start` to `stop`."""
+    """Owns the servers, the web server and the workers from `start` to `stop`."""
 
     def __init__(self, var: Path, servers: Servers, listener: socket.socket):
         self.var = var
@@ -58,12 +75,16 @@ class Supervisor:
         self.children: dict[str, subprocess.Popen] = {}
         self.deaths: dict[str, deque] = {}
         self.stopping = False
+        self.starters = {"web": self._start_web, "worker": self._start_worker}
+        self.starters |= {"scoring": self._start_scoring} if can_score() else {}
 
     def start(self) -> None:
-        """The web; the worker once a first page was answered, so that they do not fight for the cores."""
+        """The web; the workers once a first page was answered, so that they do not fight for the cores."""
         self._start_web()
         self._wait_for_an_answer()
-        self._start_worker()
+        for name, start in self.starters.items():
+            if name != "web":
+                start()
 
     def _wait_for_an_answer(self) -> None:
         web = self.children["web"]
@@ -90,6 +111,9 @@ class Supervisor:
         """Dies at once: without Valkey it may not find the end of a polite stop. Celery ties its own children to it."""
         self._start("worker", worker_command(), signal.SIGKILL)
 
+    def _start_scoring(self) -> None:
+        self._start("scoring", scoring_command(), signal.SIGKILL)
+
     def _start(self, name: str, command: list, dies_by: signal.Signals, **options) -> None:
         self.children[name] = processes.spawn(
             name, command, var=self.var, dies_by=dies_by, cwd=BASE_DIR, env={"WINNOW_VAR": str(self.var)}, **options
@@ -104,11 +128,10 @@ class Supervisor:
     def revive(self) -> None:
         for name in self.servers.revive():
             self._count_death(name)
-        starters = {"web": self._start_web, "worker": self._start_worker}
         for name, child in list(self.children.items()):
             if child.poll() is not None:
                 self._count_death(name)
-                starters[name]()
+                self.starters[name]()
 
     def _count_death(self, name: str) -> None:
         times = self.deaths.setdefault(name, deque(maxlen=MOST_DEATHS))
@@ -119,10 +142,12 @@ class Supervisor:
         print(f"The {name} process ended and was started again; {advice}.", file=sys.stderr, flush=True)
 
     def stop(self) -> None:
-        """The web first, so that nobody is answered by half a Winnow; then the worker; then the servers."""
+        """The web first, so that nobody is answered by half a Winnow; then the workers; then the servers."""
         self.listener.close()
         if web := self.children.pop("web", None):
             processes.stop(web, (signal.SIGTERM, GRACE + 2))
+        if scoring := self.children.pop("scoring", None):
+            processes.stop(scoring, (signal.SIGQUIT, GRACE))  # its vectors are kept; its job goes on at the next start
         if worker := self.children.pop("worker", None):
             processes.stop(worker, (signal.SIGTERM, GRACE), (signal.SIGQUIT, GRACE))
         self.servers.stop()

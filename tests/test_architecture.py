@@ -2,6 +2,9 @@
 
 import ast
 import importlib
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -20,6 +23,7 @@ PURE = [
     "annotation/charts.py",
     "annotation/coefficients.py",
     "annotation/conduct.py",
+    "annotation/costs.py",
     "annotation/decisions.py",
     "annotation/durations.py",
     "annotation/kappa_matrix.py",
@@ -42,11 +46,13 @@ PURE = [
     "benchmarks/formats",
     "benchmarks/construction",
     "benchmarks/metrics",
+    "benchmarks/comparing.py",
     "benchmarks/plots.py",
     "benchmarks/predictions",
+    "benchmarks/scoring_plan.py",
 ]
 IMPURE = {"django", "celery", "rest_framework", "psycopg", "redis"}
-HEAVY = {"torch", "open_clip"}  # for the worker alone
+HEAVY = {"torch", "open_clip", "torchvision", "sentence_transformers", "transformers"}  # for the worker alone
 
 
 def modules(folder: str) -> list[Path]:
@@ -90,9 +96,23 @@ def test_pure_files_know_no_framework(path):
             assert ".".join(name.split(".")[:2]) in allowed
 
 
-def test_the_web_process_never_loads_torch():
-    users = {path.name for app in ORDER for path in modules(app) if imported(path) & HEAVY}
-    assert users <= {"clip.py", "text.py"}
+def test_torch_is_named_where_a_worker_loads_it_and_nowhere_else():
+    users = {path.relative_to(ROOT) for app in ORDER for path in modules(app) if imported(path) & HEAVY}
+    assert {str(path.parent) for path in users} == {"workers/scoring"}
+
+
+@pytest.mark.parametrize("entry", ["config.wsgi", "benchmarks.tasks", "benchmarks.management.commands.score"])
+def test_the_web_process_never_loads_torch(entry):
+    """Nor does a worker before it has such a task: all that Django and its addresses import, in their own process."""
+    code = (
+        "import sys, importlib, django; django.setup(); from django.urls import get_resolver; "
+        f"importlib.import_module({entry!r}); get_resolver().url_patterns; "
+        f"sys.exit(', '.join({HEAVY!r} & set(sys.modules)) or 0)"
+    )
+    own = {"DJANGO_SETTINGS_MODULE": "config.settings", "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, env=os.environ | own, capture_output=True, text=True, timeout=90)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_packages_are_empty():

@@ -2,15 +2,20 @@
 
 import io
 import json
+import os
+import subprocess
+import sys
 import zipfile
 from collections.abc import Iterable
 from pathlib import Path
 
+from django.db import connection
 from PIL import Image as Drawing
 
 from benchmarks import actions, jobs
 from benchmarks.models import Benchmark, Caption, Image, Item, ItemImage, Job
 
+ROOT = Path(__file__).resolve().parent.parent.parent
 TABLES = (Benchmark, Item, Caption, ItemImage, Image)
 
 
@@ -67,6 +72,14 @@ def run(job: Job, **more) -> Job:
 
 def imported(path: Path, images: Path | None, **how) -> Job:
     return run(queued(path, images, **how))
+
+
+def alone(script: str, settings, *arguments: str) -> subprocess.CompletedProcess:
+    """Run a script of this folder as a process of its own, on this test's database and storage."""
+    url = os.environ["DATABASE_URL"].replace("/winnow?", f"/{connection.settings_dict['NAME']}?")
+    own = {"DATABASE_URL": url, "WINNOW_VAR": str(settings.VAR), "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, ROOT / "tests" / "benchmarks" / script, *arguments]
+    return subprocess.run(command, env=os.environ | own, capture_output=True, text=True, timeout=300)
 
 
 def codes(job: Job) -> list[str]:

@@ -11,7 +11,7 @@ from tests.config.running import ROOT
 
 COMPOSE = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
 SERVICES = COMPOSE["services"]
-LASTING = ["web", "worker", "postgres", "redis"]
+LASTING = ["web", "worker", "scoring", "postgres", "redis"]
 
 
 @pytest.mark.parametrize("name", LASTING)
@@ -29,6 +29,13 @@ def test_no_secret_has_a_default():
     text = (ROOT / "docker-compose.yml").read_text()
     for name in ("SECRET_KEY", "POSTGRES_PASSWORD", "ALLOWED_HOSTS"):
         assert set(re.findall(rf"\${{{name}(:.)", text)) == {":?"}
+
+
+def test_the_scoring_service_serves_its_own_queue_alone_and_only_when_asked_for():
+    scoring = SERVICES["scoring"]
+    assert scoring["profiles"] == ["scoring"]
+    assert scoring["command"][scoring["command"].index("--queues") + 1] == "scoring"
+    assert scoring["build"]["args"] == {"REQUIREMENTS": "requirements-scoring.txt"}
 
 
 def test_the_image_runs_as_a_user_of_its_own():

@@ -75,7 +75,7 @@ def test_a_port_that_is_no_number_is_said_in_a_sentence(running, tmp_path):
     assert (other.returncode, other.stderr) == (1, "PORT must be a number from 1 to 65535, not 'web'.\n")
 
 
-@pytest.mark.parametrize("word", ["gunicorn", "celery", "valkey-server", "postgres"])
+@pytest.mark.parametrize("word", ["gunicorn", "--queues celery", "--queues scoring", "valkey-server", "postgres"])
 def test_a_killed_child_is_started_again(running, word):
     before = child(running, word)
     before.kill()

@@ -42,6 +42,7 @@ thumbnail               ++++++  xxxxxx
 benchmark-list          +++-+L  xxxxxx
 benchmark-detail        +++-+L  xxxxxx
 import-new              +++-+L  +++-+L
+score-new               +++-+L  +++-+L
 job-detail              +++-0L  xxxxxx
 job-cancel              xxxxxx  ++--0L
 

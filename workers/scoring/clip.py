@@ -2,6 +2,7 @@
 
 import difflib
 import json
+import pickle
 import warnings
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
@@ -44,7 +45,7 @@ def made(asked: Asked, safe: bool) -> tuple[torch.nn.Module, Compose]:
         return open_clip.create_model_from_pretrained(
             asked.name, asked.pretrained or None, precision="fp32", device="cpu", weights_only=safe
         )
-    except (RuntimeError, ValueError, IndexError) as error:
+    except (RuntimeError, ValueError, IndexError, pickle.UnpicklingError) as error:
         if not any(words in str(error) for words in WRONG):
             raise
         advice = f"the file holds no weights of {asked.name}. Name the architecture that it was made with."

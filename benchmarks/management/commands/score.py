@@ -1,4 +1,4 @@
-"""`manage.py score BENCHMARK --model NAME --pretrained TAG_OR_FILE`: a model scores a benchmark, here or by a worker."""
+"""`manage.py score BENCHMARK --model NAME --pretrained TAG_OR_FILE`: a benchmark is scored, here or by a worker."""
 
 from django.core.management.base import BaseCommand, CommandError
 

@@ -1,0 +1,145 @@
+"""What is asked for and which scores follow: without torch."""
+
+import sys
+
+import numpy as np
+import pytest
+
+from benchmarks import comparing, scoring_plan
+from benchmarks.scoring_material import Material
+from workers.scoring import asked, encoder
+from workers.scoring.ahead import ahead
+from workers.scoring.refusals import CannotScore
+
+
+def test_a_name_of_the_models_folder_comes_before_a_tag(tmp_path):
+    (tmp_path / "openai").write_bytes(b"weights")
+    found = asked.read("ViT-B-32", "openai", tmp_path)
+    assert found.pretrained == str(tmp_path / "openai")
+    assert found.title == "ViT-B-32 · openai"
+    assert asked.read("ViT-B-32", "laion2b", tmp_path).pretrained == "laion2b"
+
+
+def test_no_name_leads_out_of_the_models_folder(tmp_path):
+    (tmp_path / "secret").write_bytes(b"weights")
+    folder = tmp_path / "models"
+    folder.mkdir()
+    assert asked.read("ViT-B-32", "x/../../secret", folder).pretrained == "x/../../secret"
+
+
+@pytest.mark.parametrize(
+    ("model", "pretrained", "kind"),
+    [
+        ("ViT-B-32", "openai", "open_clip"),
+        ("hf-hub:org/model", "", "open_clip"),
+        ("sentence-transformers:org/model", "", "sentence"),
+        ("language-model:gpt2", "", "language"),
+    ],
+)
+def test_what_kind_of_model_is_meant(model, pretrained, kind):
+    assert asked.read(model, pretrained).kind == kind
+
+
+@pytest.mark.parametrize(
+    ("model", "pretrained", "words"),
+    [
+        ("", "", "Give a model's name"),
+        ("ViT-B-32", "", "which weights ViT-B-32 has"),
+        ("hf-hub:org/model", "openai", "brings its own weights"),
+        ("sentence-transformers:", "", "comes the model's id"),
+        ("a\nb", "openai", "Give a model's name"),
+    ],
+)
+def test_an_unclear_request_is_refused(model, pretrained, words):
+    with pytest.raises(CannotScore, match="MODEL_UNCLEAR") as refused:
+        asked.read(model, pretrained)
+    assert words in refused.value.advice
+
+
+@pytest.mark.parametrize("device", ["gpu", "cuda:", "cpu; rm", ""])
+def test_an_unknown_device_is_refused(device):
+    with pytest.raises(CannotScore, match="DEVICE_UNKNOWN"):
+        asked.check_device(device)
+
+
+def test_a_recipe_changes_with_the_file_and_hubs_have_none(tmp_path):
+    file = tmp_path / "weights.pt"
+    file.write_bytes(b"one")
+    model = asked.read("ViT-B-32", str(file))
+    first = asked.recipe(model, "cpu")
+    assert first == asked.recipe(model, "cpu") != asked.recipe(model, "auto")
+    file.write_bytes(b"other")
+    assert asked.recipe(model, "cpu") != first
+    assert asked.recipe(asked.read("hf-hub:org/model"), "cpu") is None
+
+
+def test_missing_packages_are_a_sentence(monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    for name in ("clip", "device"):
+        monkeypatch.delitem(sys.modules, f"workers.scoring.{name}", raising=False)
+    with pytest.raises(CannotScore, match="TORCH_MISSING") as refused:
+        encoder.load(asked.read("ViT-B-32", "openai"))
+    assert "make scoring" in refused.value.advice
+
+
+@pytest.mark.parametrize("depth", [0, 2])
+def test_ahead_keeps_the_order_and_hands_errors_on(depth):
+    assert list(ahead(lambda n: n * n, range(7), 3, 2, depth)) == [[0, 1, 4], [9, 16, 25], [36]]
+    with pytest.raises(ZeroDivisionError):
+        list(ahead(lambda n: 1 // n, [1, 0], 3, 2, depth))
+
+
+def test_ahead_runs_no_further_than_its_depth():
+    begun = []
+    lists = ahead(lambda n: begun.append(n), iter(range(100)), 5, 1, 1)
+    next(lists)
+    lists.close()
+    assert len(begun) <= 10
+
+
+# Which scores
+
+
+@pytest.mark.parametrize(
+    ("source", "captions", "images", "kind"),
+    [
+        ("visla", (), (), "visla"),
+        ("hard-positives", ("second_positive",), (), "hard_positive"),
+        ("jsonl", ("positive", "second_positive"), ("positive",), "visla"),
+        ("jsonl", ("positive", "negative"), ("positive", "negative"), "bivlc"),
+        ("jsonl", ("positive", "negative"), ("positive", "candidate"), "bivlc"),
+        ("jsonl", ("positive", "negative"), ("positive",), "sugarcrepe"),
+        ("aro", ("positive", "negative"), ("positive",), "aro"),
+    ],
+)
+def test_the_kind_of_a_benchmark(source, captions, images, kind):
+    assert scoring_plan.kind_of(source, captions, images) == kind
+
+
+VECTORS = {"p": [1, 0], "n": [0, 1], "s": [0.6, 0.8], "i": [0.8, 0.6]}
+PLACES = {("positive", 0): "p", ("negative", 0): "n", ("second_positive", 0): "s"}
+
+
+def compared(kind: str, **sees) -> dict[str, float]:
+    scores, one = comparing.Scores(), Material(7, "seven", PLACES, {("positive", 0): "i"})
+    asker = comparing.Asker(**{"images": False, "texts": False, "alone": False, **sees})
+    look_up = lambda contents: {name: np.array(VECTORS[name], dtype=np.float32) for name in contents}  # noqa: E731
+    comparing.compare(scores, [one], lambda captions: scoring_plan.wanted(kind, captions), asker, look_up)
+    return {name: round(score, 6) for _, name, score in scores.rows()}
+
+
+def test_scores_by_who_is_asked():
+    texts = {"s(p1,p2)": 0.6, "s(p1,n)": 0, "s(p2,n)": 0.8}
+    images = {"s(i,p1)": 0.8, "s(i,p2)": 0.96, "s(i,n)": 0.6}
+    assert compared("visla", images=True, texts=True) == texts | images
+    assert compared("visla", texts=True) == texts
+    assert compared("visla", alone=True) == {"s(i,p1)": 1, "s(i,p2)": 0.6, "s(i,n)": 0}
+    assert compared("hard_positive", images=True) == {"s(c)": 0.8, "s(cp)": 0.96, "s(cn)": 0.6}
+    assert compared("sugarcrepe", images=True) == {"s(positive)": 0.8, "s(negative)": 0.6}
+    assert compared("bivlc", images=True) == {"s(c0,i0)": 0.8, "s(c1,i0)": 0.6}
+
+
+def test_an_order_task_has_four_negatives():
+    captions = {("positive", 0): "p", **{("negative", n): "n" for n in range(4)}}
+    names = [score.name for score in scoring_plan.wanted("aro", captions)]
+    assert names == ["s(positive)", "s(negative-0)", "s(negative-1)", "s(negative-2)", "s(negative-3)"]
