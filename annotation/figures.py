@@ -11,7 +11,7 @@ from dataclasses import asdict
 from statistics import median
 from sys import intern
 
-from annotation import agreement, tallies
+from annotation import agreement, costs, tallies
 from annotation.agreement import Table
 from annotation.decisions import EDIT
 from annotation.edit_names import edits_of, named
@@ -120,7 +120,7 @@ def study_figures(stage: Stage, step: Callable[[], None] = lambda: None) -> dict
         "progress": _progress(stage, rows, asked, wanted, gone),
         "outcomes": tallies.outcomes(asked),
         "pace": tallies.pace(counted),
-        "cost": tallies.cost(everything, len(counted), wanted + gone, float(stage.study.pay_per_hour)),
+        "cost": costs.cost(everything, len(counted), wanted + gone, float(stage.study.pay_per_hour)),
         **_agreement(stage, rule, everything, asked, standing, step),
         "series": tallies.series(counted),
         **paper(stage),

@@ -24,6 +24,7 @@ PURE = [
     "annotation/coefficients.py",
     "annotation/conduct.py",
     "annotation/costs.py",
+    "annotation/costs.py",
     "annotation/decisions.py",
     "annotation/durations.py",
     "annotation/kappa_matrix.py",

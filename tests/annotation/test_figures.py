@@ -7,7 +7,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from annotation import judging, participants, placing, tallies
+from annotation import costs, judging, participants, placing, tallies
 from annotation.figures import forecast, study_figures
 from annotation.models import Judgment, Outcome, Task
 from annotation.protocols.base import Ask
@@ -70,10 +70,10 @@ def test_cost_is_active_time_times_pay_with_what_was_taken_back():
 def test_the_cost_at_the_end_has_a_range_from_how_annotators_differ():
     """Minutes for a judgment: 0.1 and 0.3 of two judgments each; the ratio's error is sqrt(2 · 2 · 0.2²) / 4 = 0.1."""
     rows = [given_at(n)._replace(annotator=n % 2, active_ms=(6000, 18000)[n % 2]) for n in range(4)]
-    found = tallies.cost(rows, 4, 10, 6)
+    found = costs.cost(rows, 4, 10, 6)
     assert (found["to_come"], found["expected_minutes"]) == (6, pytest.approx(0.8 + 6 * 0.2))
     away = 12.7062047 * 0.1
-    assert tallies.span(rows, 4) == (0, pytest.approx(0.2 + away), "")
+    assert costs.span(rows, 4) == (0, pytest.approx(0.2 + away), "")
     assert found["range"]["minutes_high"] == pytest.approx(0.8 + 6 * (0.2 + away))
     assert found["range"]["cost_low"] == pytest.approx(0.08) == found["cost"]
 
