@@ -24,7 +24,6 @@ PURE = [
     "annotation/coefficients.py",
     "annotation/conduct.py",
     "annotation/costs.py",
-    "annotation/costs.py",
     "annotation/decisions.py",
     "annotation/durations.py",
     "annotation/kappa_matrix.py",
