@@ -46,6 +46,7 @@ PURE = [
     "benchmarks/formats",
     "benchmarks/construction",
     "benchmarks/metrics",
+    "benchmarks/blind.py",
     "benchmarks/comparing.py",
     "benchmarks/plots.py",
     "benchmarks/predictions",

@@ -1,0 +1,58 @@
+"""`manage.py blind BENCHMARK`: what models get right that see no image; `--refine A B --out FILE` balances it away."""
+
+import json
+from pathlib import Path
+
+from django.core.management.base import BaseCommand, CommandError
+
+from benchmarks import blind, refining, run_figures
+from benchmarks.models import Benchmark, Run
+
+
+class Command(BaseCommand):
+    help = "How far captions alone answer a benchmark, by its blind runs. docs/scoring.md says more."
+
+    def add_arguments(self, parser):
+        parser.add_argument("benchmark", help="the benchmark's name")
+        parser.add_argument("--refine", nargs=2, type=int, metavar="RUN", help="two blind runs, by their numbers")
+        parser.add_argument("--out", type=Path, help="with --refine: the JSON to write, keys of the items that stay")
+        parser.add_argument("--seed", type=int, default=0, help="with --refine: of what is drawn")
+
+    def handle(self, *, benchmark, refine, out, seed, **rest):
+        found = Benchmark.objects.filter(name=benchmark).first()
+        if found is None:
+            raise CommandError(f"There is no benchmark {benchmark!r}.")
+        if refine:
+            self.refine(found, refine, out, seed)
+        else:
+            self.say(found)
+
+    def say(self, benchmark: Benchmark) -> None:
+        runs = list(benchmark.runs.filter(blind=True))
+        figures = {run.pk: run_figures.compute(run) for run in runs if not run.figures}
+        if not runs:
+            raise CommandError(
+                "No model that sees no image has scored it; let a language model do so (manage.py score)."
+            )
+        found = blind.shares(runs, figures)
+        if not found:
+            self.stdout.write("No blind run answers the questions by which this benchmark is judged.")
+        for share in found:
+            self.stdout.write(f"run {share.run} · {share}")
+            if share.warns:
+                self.stdout.write(f"WARNING: {share.sentence}")
+
+    def refine(self, benchmark: Benchmark, numbers: list[int], out: Path | None, seed: int) -> None:
+        runs = {run.pk: run for run in Run.objects.filter(benchmark=benchmark, pk__in=numbers)}
+        if out is None or not out.absolute().parent.is_dir():
+            raise CommandError("Say with --out which file to write, in a folder that is there.")
+        if missing := [str(number) for number in numbers if number not in runs]:
+            raise CommandError(f"The benchmark has no run {' and no run '.join(missing)}.")
+        try:
+            keys, found = refining.refined(*(runs[number] for number in numbers), seed)
+        except refining.CannotRefine as refusal:
+            raise CommandError(str(refusal)) from None
+        told = {"runs": numbers, "seed": seed, "before": found.before, "after": found.after}
+        told |= {"dropped": dict(found.reasons), "kept": [keys[place] for place in found.kept]}
+        out.write_text(json.dumps(told, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+        self.stdout.write(f"{len(found.kept):,} of {len(keys):,} items stay, written to {out}.")
