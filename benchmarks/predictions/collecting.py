@@ -1,7 +1,7 @@
 """The answers about one item together, and what they come to: the records that metrics are computed on. Pure."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from benchmarks.formats.base import ProblemLog
@@ -58,7 +58,15 @@ def check_type(about: About, answer: Answer, log: ProblemLog) -> None:
 
 
 def records(items: Iterable[About], kind: Kind, log: ProblemLog) -> list[Typed]:
-    """A record of the kind's metric for each item.
+    """A record of the kind's metric for each item that is whole."""
+    return [
+        kind.family.record(**answered, type=item.type, subtype=item.subtype)
+        for item, answered in complete(items, kind, log)
+    ]
+
+
+def complete(items: Iterable[About], kind: Kind, log: ProblemLog) -> Iterator[tuple[About, dict[str, bool | None]]]:
+    """The items that answer all that is asked, each with its verdicts.
 
     An item must answer what any item of its type answers, or it is a gap: to be without the hard items would flatter a
     model. What is asked is a matter of the type, since ARO asks one question here and another there.
@@ -67,11 +75,7 @@ def records(items: Iterable[About], kind: Kind, log: ProblemLog) -> list[Typed]:
     asked: dict[str, set[str]] = defaultdict(set)
     for item, answered in found:
         asked[item.type] |= {name for name, verdict in answered.items() if verdict is not None}
-    return [
-        kind.family.record(**answered, type=item.type, subtype=item.subtype)
-        for item, answered in found
-        if whole(item, answered, asked[item.type], log)
-    ]
+    yield from ((item, answered) for item, answered in found if whole(item, answered, asked[item.type], log))
 
 
 def verdicts(item: About, kind: Kind, log: ProblemLog) -> dict[str, bool | None]:

@@ -1,0 +1,76 @@
+"""`manage.py import_predictions BENCHMARK FILE… --model NAME --source WHERE`: a model's answers from elsewhere."""
+
+from pathlib import Path
+
+from django.core.management.base import BaseCommand, CommandError
+
+from benchmarks import jobs, prediction_import, run_figures
+from benchmarks.management.commands.import_benchmark import Command as Import
+from benchmarks.management.commands.import_benchmark import written
+from benchmarks.models import Benchmark, Job, JobState
+
+BY = "command"
+
+
+class Command(BaseCommand):
+    help = "Take in predictions made elsewhere: all that match, or nothing and a line for each problem."
+
+    def add_arguments(self, parser):
+        parser.add_argument("benchmark", help="the benchmark's name")
+        parser.add_argument("files", type=Path, nargs="+", metavar="FILE", help="one model's; docs/predictions.md")
+        parser.add_argument("--model", required=True, help="what tables call the model")
+        parser.add_argument("--source", required=True, help="where the predictions are from: a repository, a paper")
+        parser.add_argument("--kind", choices=[kind.name for kind in prediction_import.TAKEN], default="")
+        parser.add_argument("--skip-incomplete", action="store_true", help="leave out items that lack an answer")
+        parser.add_argument("--blind", action="store_true", help="the model saw no image")
+
+    def handle(self, *, benchmark, files, model, source, kind, skip_incomplete, blind, **rest):
+        found = benchmark_named(benchmark)
+        check_texts(model, source)
+        for file in files:
+            if not Path(file).is_file():
+                raise CommandError(f"There is no file {file}.")
+        job = prediction_import.queue_predictions(
+            benchmark=found, files=[Path(file).absolute() for file in files], model=model.strip(),
+            source=source.strip(), kind=kind, skip_incomplete=skip_incomplete, blind=blind, by=BY, foreground=True,
+        )  # fmt: skip
+        line = Import(stdout=self.stdout._out, stderr=self.stderr._out)  # its line of progress
+        job = jobs.run(job_id=job.pk, by=BY, work=prediction_import.take_in, tell=line.tell)
+        line.end_line()
+        self.answer(job)
+
+    def answer(self, job: Job) -> None:
+        if job.state == JobState.DONE:
+            run_figures.compute_missing([job.report["run"]])
+            self.stdout.write("\n".join(summary(job.report)))
+            return
+        for problem in job.problems:
+            self.stdout.write(written(problem))
+        raise CommandError(f"Nothing was stored: {job.problem_count:,} problem{'s' * (job.problem_count != 1)}.")
+
+
+def benchmark_named(name: str) -> Benchmark:
+    found = Benchmark.objects.filter(name=name).first()
+    if found is None:
+        there = ", ".join(Benchmark.objects.values_list("name", flat=True)[:9]) or "none"
+        raise CommandError(f"There is no benchmark {name!r}. There are: {there}.")
+    return found
+
+
+def check_texts(model: str, source: str) -> None:
+    for name, text, most in (("model", model, 300), ("source", source, 500)):
+        if not text.strip() or len(text) > most or not text.isprintable():
+            raise CommandError(f"Give a --{name} of 1 to {most} characters, on one line.")
+
+
+def summary(report: dict) -> list[str]:
+    lines = [
+        f"Run {report['run']}: {report['answers']:,} answers of {report['model']} stored, from {report['source']}.",
+        f"Items {report['items']:,}: {report['matched']:,} answered ({report['by_id']:,} by id, "
+        f"{report['by_captions']:,} by captions), {report['unanswered']:,} not.",
+        f"Answers that match no item: {report['unmatched']:,}",
+        *(f"  {one['file']} · {one['row']} · {one['reason']}: {one['item']}" for one in report["unmatched_first"]),
+    ]
+    if report["left_out"]:
+        lines.append(f"Left out as incomplete: {report['left_out']:,}")
+    return [*lines, f"Done in {report['seconds']:,} s."]

@@ -1,0 +1,50 @@
+"""`manage.py import_reported BENCHMARK FILE | --published NAME`: figures that a source printed, to stand beside runs."""
+
+from pathlib import Path
+
+from django.core.management.base import BaseCommand, CommandError
+
+from benchmarks import reported, run_actions, scoring_material
+from benchmarks.formats.base import ProblemLog
+from benchmarks.management.commands.import_predictions import BY, benchmark_named
+from benchmarks.prediction_import import TAKEN
+from benchmarks.predictions.kinds import KINDS
+from benchmarks.published import TABLES
+from benchmarks.records import Refused
+
+
+class Command(BaseCommand):
+    help = "Enter figures as a source printed them, marked as reported. docs/comparison.md shows the file."
+
+    def add_arguments(self, parser):
+        parser.add_argument("benchmark", help="the benchmark's name")
+        parser.add_argument("file", type=Path, nargs="?", help="CSV or JSON: model, measure, value, source")
+        parser.add_argument("--published", choices=[table.name for table in TABLES], help="a paper's table")
+        parser.add_argument("--kind", choices=[kind.name for kind in TAKEN], default="")
+
+    def handle(self, *, benchmark, file, published, kind, **rest):
+        if bool(file) == bool(published):
+            raise CommandError("Give a file or --published, one of the two.")
+        found = benchmark_named(benchmark)
+        kind = KINDS[kind or scoring_material.kind(found)]
+        rows = self.of_file(Path(file), kind) if file else of_table(published, kind)
+        try:
+            made = run_actions.enter_reported(benchmark=found, kind=kind.name, rows=rows, by=BY)
+        except Refused as refusal:
+            raise CommandError(str(refusal.problems[0])) from None
+        self.stdout.write(f"{len(made):,} rows entered as reported.")
+
+    def of_file(self, file: Path, kind) -> list[reported.Reported]:
+        log = ProblemLog()
+        rows = reported.read(file, kind, log)
+        if log.count:
+            self.stdout.write("\n".join(map(str, log.problems)))
+            raise CommandError(f"Nothing was stored: {log.count:,} problem{'s' * (log.count != 1)}.")
+        return rows
+
+
+def of_table(name: str, kind) -> list[reported.Reported]:
+    table = next(one for one in TABLES if one.name == name)
+    if table.kind != kind.name:
+        raise CommandError(f"{table.title} is about {KINDS[table.kind].title}; this benchmark is of {kind.title}.")
+    return list(table.rows)

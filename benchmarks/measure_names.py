@@ -1,0 +1,76 @@
+"""The measures of each kind of evaluation as tables head them, with what random scores come to. Pure."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from benchmarks.metrics import aro, bivlc, hard_positive, sugarcrepe, visla
+from benchmarks.predictions.kinds import ARO, BIVLC, HARD_POSITIVE, SUGARCREPE, VISLA
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """`name` is that of the figure (docs/evaluate.md); of `lower` measures the least value is the best."""
+
+    name: str
+    short: str
+    long: str
+    chance: float
+    lower: bool = False
+
+
+def _named(
+    chances: Mapping[str, float], words: Mapping[str, tuple[str, str]], lower: Sequence[str] = ()
+) -> list[Named]:
+    return [Named(name, *said, chances[name], name in lower) for name, said in words.items()]
+
+
+NAMES: Mapping[str, Sequence[Named]] = {
+    BIVLC.name: _named(bivlc.CHANCE, {
+        "i2t": ("I2T", "both images, image to text"),
+        "t2i": ("T2I", "both captions, text to image"),
+        "group": ("Group", "all four questions"),
+        "i_pos2t": ("I pos→T", "given the positive image"),
+        "i_neg2t": ("I neg→T", "given the negative image"),
+        "t_pos2i": ("T pos→I", "given the positive caption"),
+        "t_neg2i": ("T neg→I", "given the negative caption"),
+    }),
+    VISLA.name: _named({name: of.chance for name, of in visla.MEASURES.items()}, {
+        "t2t": ("T2T", "the positives are nearest, text to text"),
+        "i2t": ("I2T", "the negative comes last, image to text"),
+        "p1_n": ("P1-N", "given the image, P1 above N"),
+        "p2_n": ("P2-N", "given the image, P2 above N"),
+    }),
+    HARD_POSITIVE.name: _named({name: of.chance for name, of in hard_positive.MEASURES.items()}, {
+        "original": ("Original", "the caption above the negative one"),
+        "augmented": ("Augmented", "both positives above the negative one"),
+        "brittleness": ("Brittleness", "one of both alone above it; less is better"),
+    }, lower=("brittleness",)),
+    SUGARCREPE.name: _named(dict.fromkeys(("overall", "mean_of_subsets", *sugarcrepe.SUBSETS), sugarcrepe.CHANCE), {
+        "overall": ("All", "every row alike"),
+        "mean_of_subsets": ("Mean", "of the subsets"),
+        **{name: (name.replace("_", " "), "subset") for name in sugarcrepe.SUBSETS},
+    }),
+    ARO.name: [
+        *_named(dict.fromkeys(("relation", "spatial", "verbs", "attribution"), 1 / 2), {
+            "relation": ("Relation", "mean of the relations"),
+            "spatial": ("Spatial", "mean of the spatial relations"),
+            "verbs": ("Verbs", "mean of the verbs"),
+            "attribution": ("Attribution", "mean of the attribute pairs"),
+        }),
+        Named("order", "Order", "above all four permutations", aro.MEASURES["order"].chance),
+    ],
+}  # fmt: skip
+MAIN = {BIVLC.name: "group", VISLA.name: "t2t", HARD_POSITIVE.name: "augmented", SUGARCREPE.name: "overall"}
+# Two measures to draw models by, and one for their colour.
+PLANE = {BIVLC.name: ("i2t", "t2i", "group"), VISLA.name: ("t2t", "i2t", "p2_n"),
+         HARD_POSITIVE.name: ("original", "augmented", "brittleness")}  # fmt: skip
+BY_TYPE = {SUGARCREPE.name: ("accuracy", "overall")}  # of whose groups the figure is called otherwise
+
+
+def main(kind: str) -> str:
+    """The measure that models are ordered by."""
+    return MAIN.get(kind, NAMES[kind][0].name)
+
+
+def named(kind: str, name: str) -> Named | None:
+    return next((one for one in NAMES[kind] if one.name == name), None)
