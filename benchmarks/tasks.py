@@ -3,7 +3,7 @@
 from celery import shared_task
 from celery.signals import worker_ready
 
-from benchmarks import actions, jobs, scoring, staging, uploads
+from benchmarks import actions, jobs, prediction_import, run_figures, scoring, staging, uploads
 
 BY = "worker"
 
@@ -22,6 +22,22 @@ def run_import(job_id: int) -> None:
 def run_score(job_id: int) -> None:
     """On the queue `scoring`, in a process that may load torch."""
     jobs.run(job_id=job_id, by=BY, work=scoring.score)
+
+
+@jobs.runs(prediction_import.KIND)
+@shared_task
+def run_predictions(job_id: int) -> None:
+    """The uploaded files go when the job is over; the run's figures are there before anybody asks."""
+    job = jobs.run(job_id=job_id, by=BY, work=prediction_import.take_in)
+    if job.finished_at and job.params.get("upload"):
+        uploads.drop(job.params["upload"])
+    if "run" in job.report:
+        run_figures.compute_missing([job.report["run"]])
+
+
+@shared_task
+def compute_figures(runs: list[int]) -> None:
+    run_figures.compute_missing(runs)
 
 
 @worker_ready.connect

@@ -1,4 +1,4 @@
-"""`manage.py import_reported BENCHMARK FILE | --published NAME`: figures that a source printed, to stand beside runs."""
+"""`manage.py import_reported BENCHMARK FILE | --published NAME`: figures that a source printed, beside runs."""
 
 from pathlib import Path
 

@@ -1,0 +1,109 @@
+"""Taking in predictions made elsewhere and figures that a source printed; taking a run away."""
+
+from pathlib import Path
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import NoReverseMatch, reverse
+from django.views.decorators.http import require_http_methods, require_POST
+
+from benchmarks import access, actions, jobs, prediction_import, reported, run_actions, scoring_material, uploads
+from benchmarks.events import named
+from benchmarks.formats.base import ProblemLog
+from benchmarks.models import Benchmark, Job
+from benchmarks.prediction_forms import PredictionsForm, ReportedForm
+from benchmarks.predictions.kinds import KINDS
+from benchmarks.records import Problem, Refused
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@access.staff_only
+def predictions_new(request: HttpRequest, pk: int) -> HttpResponse:
+    benchmark = access.benchmark_for(request.user, pk)
+    kind = scoring_material.kind(benchmark)
+    form = PredictionsForm(request.POST or None, request.FILES or None, initial={"kind": kind})
+    if request.method == "POST" and form.is_valid():
+        job = ordered(request, benchmark, form)
+        if job:
+            jobs.dispatch(job)
+            return redirect("job-detail", job.pk)
+    context = {"section": "benchmarks", "benchmark": benchmark, "form": form}
+    return render(request, "benchmarks/predictions.html", context, status=422 if form.errors else 200)
+
+
+def ordered(request: HttpRequest, benchmark: Benchmark, form: PredictionsForm) -> Job | None:
+    """Keep the uploaded files and queue their import; None, with the form saying why, when the disk is full."""
+    asked, folder = dict(form.cleaned_data), uploads.new_folder()
+    files = asked.pop("files")
+    try:
+        uploads.keep(files, folder / "data")
+    except OSError as error:
+        uploads.drop(folder)
+        if error.errno not in actions.DISK_FULL:
+            raise
+        form.add_error(None, "STORAGE_FULL: the server's disk is full. Make room, then upload again.")
+        return None
+    return prediction_import.queue_predictions(
+        benchmark=benchmark, files=[folder / "data" / Path(file.name).name for file in files], **asked,
+        by=named(request.user), created_by=request.user, upload=str(folder),
+    )  # fmt: skip
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@access.staff_only
+def reported_new(request: HttpRequest, pk: int) -> HttpResponse:
+    benchmark = access.benchmark_for(request.user, pk)
+    kind = scoring_material.kind(benchmark)
+    form = ReportedForm(request.POST or None, request.FILES or None, initial={"kind": kind}, kind=kind)
+    problems: list[Problem] = []
+    if request.method == "POST" and form.is_valid():
+        try:
+            made = entered(request, benchmark, form)
+        except Refused as refusal:
+            problems = refusal.problems
+        else:
+            messages.success(request, f"{len(made):,} rows stand beside the models now, marked as reported.")
+            return redirect(comparison(benchmark))
+    context = {"section": "benchmarks", "benchmark": benchmark, "form": form, "problems": problems}
+    return render(request, "benchmarks/reported.html", context, status=422 if form.errors or problems else 200)
+
+
+def entered(request: HttpRequest, benchmark: Benchmark, form: ReportedForm) -> list:
+    asked = form.cleaned_data
+    rows = [row for table in form.offered if table.name in asked["tables"] for row in table.rows]
+    if asked["file"]:
+        rows = uploaded(asked["file"], asked["kind"])
+    user = request.user
+    return run_actions.enter_reported(
+        benchmark=benchmark, kind=asked["kind"], rows=rows, by=named(user), created_by=user
+    )
+
+
+def uploaded(file, kind: str) -> list[reported.Reported]:
+    """The rows of an uploaded file, which is gone afterwards. Refused where something is wrong."""
+    log, folder = ProblemLog(), uploads.new_folder()
+    try:
+        rows = reported.read(uploads.keep([file], folder / "data"), KINDS[kind], log)
+    finally:
+        uploads.drop(folder)
+    log.refuse_if_any()
+    return rows
+
+
+@require_POST
+@access.staff_only
+def run_delete(request: HttpRequest, pk: int, run: int) -> HttpResponse:
+    benchmark = access.benchmark_for(request.user, pk)
+    found = get_object_or_404(benchmark.runs, pk=run)
+    run_actions.delete_run(run=found, by=named(request.user))
+    messages.success(request, f"{found.title} is gone from this benchmark.")
+    return redirect(comparison(benchmark))
+
+
+def comparison(benchmark: Benchmark) -> str:
+    """The page that shows runs beside people; without it, the benchmark's own."""
+    try:
+        return reverse("benchmark-models", args=[benchmark.pk])
+    except NoReverseMatch:
+        return reverse("benchmark-detail", args=[benchmark.pk])
