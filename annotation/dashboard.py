@@ -23,6 +23,7 @@ from annotation.models import STUDY_MOVES, DecisionRule, Kind, Promotion, Stage,
 from annotation.protocols.registry import PROTOCOLS
 from annotation.reckoning import Reckoned
 from annotation.rows import fetch
+from annotation.same_questions import asked_in
 from benchmarks import jobs
 
 SHOWN = 6  # flags
@@ -232,10 +233,12 @@ def stage_links(stage: Stage) -> list[tuple[str, str]]:
     manages = stage.study.may.manage
     checks = [("study-checks", "Checks and training", [study, position], "")] if manages else []
     named = manages and stage.strategy == Strategy.NAMED
+    models = [("study-wrong", "People and models", [study], query)] if asked_in(stage.protocol) else []
     return there(
         ("study-instructions", "Instructions", [study], query),
         *checks,
         ("study-adjudicate", "Adjudicate" if manages else "Cases", [study], query),
+        *models,
         *([("study-assign", "Assign", [study, position], "")] if named else []),
     )
 

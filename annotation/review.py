@@ -23,7 +23,7 @@ SELECT task.id, task.item_id, task.shows, task.options, task.carried, task.entro
 FROM annotation_task task JOIN annotation_slot slot ON slot.task_id = task.id
 JOIN annotation_judgment judgment ON judgment.id = slot.judgment_id
 LEFT JOIN annotation_outcome outcome ON outcome.task_id = task.id
-WHERE task.id = ANY(%(tasks)s) AND task.stage_id = %(stage)s AND task.entropy > 0
+WHERE task.id = ANY(%(tasks)s) AND task.stage_id = %(stage)s AND (task.entropy > 0 OR %(agreed)s)
 GROUP BY task.id, outcome.task_id
 """
 
@@ -84,9 +84,11 @@ def label(part: Part, place: int) -> str:
     return f"{'picture' if part.image else 'sentence'} {place}"
 
 
-def as_seen(stage: Stage, tasks: Sequence[int]) -> list[Seen]:
-    """Those of the tasks whose answers differ, in this order. Four queries, however many they are."""
-    rows = {row[0]: row for row in fetch(SAID, stage=stage.pk, tasks=list(tasks))}
+def as_seen(stage: Stage, tasks: Sequence[int], agreed: bool = False) -> list[Seen]:
+    """Those of the tasks whose answers differ, in this order; `agreed`: also those of one answer. Four queries, however
+    many they are.
+    """
+    rows = {row[0]: row for row in fetch(SAID, stage=stage.pk, tasks=list(tasks), agreed=agreed)}
     items = queries.with_material(Item.objects.all()).in_bulk([row[1] for row in rows.values()])
     protocol = PROTOCOLS[stage.protocol]
     return [_disagreed(protocol, items[rows[task][1]], *rows[task]) for task in tasks if task in rows]

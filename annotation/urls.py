@@ -21,6 +21,7 @@ from annotation.views import (
     setup,
     stuck,
     training,
+    wrong,
 )
 
 urlpatterns = [
@@ -42,6 +43,7 @@ urlpatterns = [
     path("studies/<int:pk>/", manage.study_detail, name="study-detail"),
     path("studies/<int:pk>/live/", manage.study_live, name="study-live"),
     path("studies/<int:pk>/disagreements/", disagreements.study_disagreements, name="study-disagreements"),
+    path("studies/<int:pk>/wrong/", wrong.study_wrong, name="study-wrong"),
     path("studies/<int:pk>/stuck/", stuck.study_stuck, name="study-stuck"),
     path("studies/<int:pk>/adjudicate/", adjudicate.study_adjudicate, name="study-adjudicate"),
     path("studies/<int:pk>/agreement/", agreement.study_agreement, name="study-agreement"),

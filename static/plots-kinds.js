@@ -5,6 +5,7 @@ import { inZone } from "./live.js";
 import {
   SMALL, beside, count, decimal, label, letters, line, named, percent, text, tip, valued,
 } from "./plots-parts.js";
+import { margins } from "./plots-models.js";
 import { matrix, mix, times } from "./plots-people.js";
 
 // The funnel: a bar of all that was imported, then of each stage what it kept and dropped and what is open.
@@ -139,4 +140,4 @@ function series({ rows }, look, width) {
   };
 }
 
-export const KINDS = { funnel, intervals, series, matrix, mix, times };
+export const KINDS = { funnel, intervals, series, matrix, mix, times, margins };

@@ -28,7 +28,8 @@ DECIDED = "decided"
 @staff_only
 def study_adjudicate(request: HttpRequest, pk: int) -> HttpResponse:
     """`?stage=2`: what waits there, the first of it; `task=`: that one; `show=decided`: what adjudicators decided. With
-    what the list of disagreements was filtered and sorted by, that list is gone through instead.
+    what the list of disagreements was filtered and sorted by, that list is gone through instead. `note=` is written
+    down already for whoever comes from a page that says why.
     """
     stage = access.stage_for(request.user, pk, request.GET.get("stage", ""), access.needed(request))
     if request.method != "POST":
@@ -109,7 +110,8 @@ def _page(request: HttpRequest, stage: Stage, task: Task | None, error: str = ""
         "section": "studies", "study": stage.study, "stage": stage, "protocol": PROTOCOLS[stage.protocol],
         "case": cases.case(task, stage, request.POST) if task else None, "decided": decided,
         "waiting": cases.how_many(len(waiting)), "tally": [] if decided else cases.tally(waiting),
-        "error": error, "note": request.POST.get("note", ""), "picked": request.POST.get("verdict", ""),
+        "error": error, "note": request.POST.get("note", request.GET.get("note", "")[:500]),
+        "picked": request.POST.get("verdict", ""),
         "later": later, "later_url": address(request, stage, next=later) if later else "",
         "gone": task is None and bool(request.GET.get("task")), "stages": stage.study.stages.order_by("position"),
         "list": wanted.link(stage=stage.position) if wanted else "",

@@ -66,6 +66,7 @@ study-detail            +++-0L  xxxxxx
 study-live              +++-0L  xxxxxx
 study-disagreements     +++-0L  xxxxxx
 study-stuck             +++-0L  xxxxxx
+study-wrong             +++-0L  xxxxxx
 study-baseline          +++-0L  xxxxxx
 study-agreement         +++-0L  xxxxxx
 study-agreement-csv     +++-0L  xxxxxx

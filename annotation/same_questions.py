@@ -1,0 +1,65 @@
+"""Which questions of a model are a stage's question, and whether people got it. Pure.
+
+A stage asks people about an item by its protocol; a model answers the questions of an evaluation
+(`benchmarks/predictions/kinds.py`). Where a stage's question is answered only by several of a model's, the model is
+right where all of them are. A stage that is not here asks what no evaluation asks.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from annotation.protocols import bivlc_disambiguate, verify, visla_triplet
+from annotation.protocols.hard_positive_rank import is_right, ranks
+from annotation.protocols.registry import PROTOCOLS
+from benchmarks.predictions.kinds import ARO, BIVLC, HARD_POSITIVE, SUGARCREPE, VISLA
+
+Asked = Mapping[str, tuple[str, ...]]  # kind of evaluation → its questions
+
+# By protocol and question. `verify` asks whether a caption is true of its image, which a model shows by scoring it
+# above the other caption there.
+SAME: Mapping[tuple[str, str], Asked] = {
+    ("bivlc-i2t", "positive"): {BIVLC.name: ("i_pos2t",), SUGARCREPE.name: ("caption",)},
+    ("bivlc-i2t", "negative"): {BIVLC.name: ("i_neg2t",)},
+    ("bivlc-t2i", "positive"): {BIVLC.name: ("t_pos2i",)},
+    ("bivlc-t2i", "negative"): {BIVLC.name: ("t_neg2i",)},
+    ("bivlc-disambiguate", ""): {BIVLC.name: ("t_pos2i",)},
+    ("hard-positive-rank", ""): {HARD_POSITIVE.name: ("original", "hard_positive")},
+    ("visla-triplet", ""): {VISLA.name: ("t2t",)},
+    ("verify", "positive"): {
+        BIVLC.name: ("i_pos2t",), SUGARCREPE.name: ("caption",), ARO.name: ("caption",), VISLA.name: ("p1_n",),
+        HARD_POSITIVE.name: ("original",),
+    },
+    ("verify", "negative"): {BIVLC.name: ("i_neg2t",)},
+}  # fmt: skip
+
+
+def asked_in(protocol: str) -> dict[str, Asked]:
+    """The questions of a stage of this protocol that models answer too; none where there are none."""
+    return {question: asked for (name, question), asked in SAME.items() if name == protocol}
+
+
+def _disambiguated(outcome: str) -> bool:
+    return outcome == bivlc_disambiguate.ORIGINAL
+
+
+def _ranked(outcome: str) -> bool | None:
+    return is_right(outcome) if ranks(outcome) else None
+
+
+# What says that people got it; None: their answer is neither. A triplet that they edited is not what models saw.
+READ: Mapping[str, Callable[[str], bool | None]] = {
+    "bivlc-disambiguate": _disambiguated,
+    "hard-positive-rank": _ranked,
+    "visla-triplet": {visla_triplet.VALID: True, visla_triplet.DROPPED: False}.get,
+    "verify": {verify.YES: True, verify.NO: False}.get,
+}
+
+
+def people_right(protocol: str, question: str, options: Sequence[str], outcome: str) -> bool | None:
+    """Whether the outcome of a task is what the material says is right; None where it says neither: no outcome, cannot
+    judge, an answer that is about other words than models saw."""
+    if not outcome or outcome == "cannot_judge":
+        return None
+    if protocol in READ:
+        return READ[protocol](outcome)
+    right = PROTOCOLS[protocol].right(question, options)
+    return outcome == right if right else None

@@ -1,0 +1,117 @@
+"""How a model answers a question about each item, and by how much. Pure.
+
+Scores are columns under the names that a metric compares (`benchmarks/metrics/`), each with the items that have it.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+
+import numpy as np
+
+from benchmarks.metrics.base import Z
+from benchmarks.metrics.inputs import Pairs, beats
+from benchmarks.predictions.base import RIGHT
+from benchmarks.predictions.kinds import Kind
+
+Column = tuple[np.ndarray, np.ndarray]  # items in ascending order, and a score of each
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What one model said at one question, of n items in ascending order: shapes (n,).
+
+    `margin`: the score of the right option minus that of the others, the least of them; above 0 is right. NaN where
+    there is none: the model chose, without scores.
+    """
+
+    items: np.ndarray
+    right: np.ndarray
+    margin: np.ndarray
+
+    def about(self, items: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Of these items 1 (right), 0 (not) or -1 (not answered), and the margins, NaN where there is none."""
+        if not len(self.items):
+            return np.full(len(items), -1, np.int8), np.full(len(items), np.nan)
+        places = np.minimum(np.searchsorted(self.items, items), len(self.items) - 1)
+        there = self.items[places] == items
+        right = np.where(there, self.right[places], -1).astype(np.int8)
+        return right, np.where(there, self.margin[places], np.nan)
+
+    @property
+    def scaled(self) -> "Said":
+        """Margins as multiples of their root mean square, so that models of different scales compare; 0 stays 0."""
+        there = self.margin[np.isfinite(self.margin)]
+        size = float(np.sqrt(np.mean(there**2))) if len(there) else 0.0
+        return Said(self.items, self.right, self.margin / size if size else self.margin)
+
+
+NOTHING = Said(np.array([], np.int64), np.array([], bool), np.array([], float))
+
+
+def of_scores(columns: Mapping[str, Column], pairs: Pairs) -> Said:
+    """Of the items that have every score which the pairs compare. A tie is not right."""
+    names = sorted({name for pair in pairs for name in pair})
+    if any(name not in columns for name in names):
+        return NOTHING
+    items = reduce(np.intersect1d, (columns[name][0] for name in names))
+    scores = {name: columns[name][1][np.searchsorted(columns[name][0], items)] for name in names}
+    with np.errstate(invalid="ignore"):  # two infinities have no difference
+        margin = np.min([scores[one] - scores[other] for one, other in pairs], axis=0)
+    return Said(items, np.asarray(beats(scores, pairs)), margin)
+
+
+def of_choices(chosen: Mapping[int, str], right: str) -> Said:
+    """Item → what was chosen at a question whose right option this is."""
+    items = np.array(sorted(chosen), np.int64)
+    found = np.array([chosen[item] in (right, RIGHT) for item in items.tolist()], bool)
+    return Said(items, found, np.full(len(items), np.nan))
+
+
+def together(parts: Sequence[Said]) -> Said:
+    """Of different items, all of them."""
+    items = np.concatenate([part.items for part in parts])
+    order = np.argsort(items)
+    right, margin = (np.concatenate([getattr(part, name) for part in parts]) for name in ("right", "margin"))
+    return Said(items[order], right[order], margin[order])
+
+
+def every(parts: Sequence[Said]) -> Said:
+    """Right where all are; the least margin. Of the items that answer every part."""
+    items = reduce(np.intersect1d, (part.items for part in parts))
+    rows = [part.about(items) for part in parts]
+    right = np.all([right == 1 for right, _ in rows], axis=0)
+    return Said(items, right, np.min([margin for _, margin in rows], axis=0))
+
+
+def answers(
+    kind: Kind, columns: Mapping[str, Column], choices: Mapping[str, Mapping[int, str]], questions: Collection[str]
+) -> Said:
+    """Of an evaluation of this kind: what was said at these questions, all of which must be right."""
+    found = []
+    for name in questions:
+        by_choice = of_choices(choices.get(name, {}), kind.questions[name].right)
+        found.append(together([of_scores(columns, kind.family.questions[name]), by_choice]))
+    return every(found)
+
+
+def ranks(values: np.ndarray) -> np.ndarray:
+    """From 1, shape (n,); equal values share the mean of their places."""
+    _, group, counts = np.unique(values, return_inverse=True, return_counts=True)
+    return (np.cumsum(counts) - (counts - 1) / 2)[group]
+
+
+def spearman(one: np.ndarray, other: np.ndarray) -> tuple[float, float, float] | None:
+    """Spearman's rank correlation of n pairs with its 95 % interval; None for fewer than 4, or where one never varies.
+
+    The interval: Fisher's transformation with the variance (1 + ρ²/2)/(n − 3) (Bonett and Wright 2000).
+    """
+    n = len(one)
+    if n < 4 or np.all(one == one[0]) or np.all(other == other[0]):
+        return None
+    rho = float(np.clip(np.corrcoef(ranks(one), ranks(other))[0, 1], -1, 1))
+    if abs(rho) > 1 - 1e-12:
+        return rho, rho, rho
+    half = Z * np.sqrt((1 + rho**2 / 2) / (n - 3))
+    low, high = np.tanh(np.arctanh(rho) - half), np.tanh(np.arctanh(rho) + half)
+    return rho, float(low), float(high)
