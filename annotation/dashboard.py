@@ -167,9 +167,10 @@ def estimated(stage: Stage) -> dict:
     """Of a stage that is decided by an estimate: the last one, how many judgments count now, and the next one's job."""
     if stage.rule != DecisionRule.DAWID_SKENE:
         return {}
-    job = estimation.under_way(stage)
+    job, failed = estimation.under_way(stage), estimation.unfinished(stage)
     now = stage.slots.filter(judgment__isnull=False, task__live=True, task__kind=Kind.JUDGE).count()
-    return {"estimate": {"last": estimation.last(stage), "judgments": now, "job": job, "pace": job and jobs.pace(job)}}
+    told = {"last": estimation.last(stage), "judgments": now, "failed": failed}
+    return {"estimate": {**told, "job": job, "pace": job and jobs.pace(job)}}
 
 
 def blocks(shown: dict) -> list[tuple[str, str]]:

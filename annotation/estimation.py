@@ -13,9 +13,10 @@ import json
 import time
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import islice
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.utils import timezone
 
 from annotation import outcomes, promotion
@@ -25,7 +26,7 @@ from annotation.models import Outcome, Reckoning, Stage, StageState, Study, Task
 from annotation.protocols.base import Answer
 from annotation.reckoning import Tell, silent
 from annotation.retrying import anew
-from annotation.rows import stream
+from annotation.rows import fetch, stream
 from benchmarks import events, jobs
 from benchmarks.models import Job, JobState
 
@@ -43,22 +44,37 @@ WHERE slot.stage_id = %(stage)s AND task.kind = 'judge' AND task.live
 ORDER BY item.position, task.question, task.round, judgment.created_at, judgment.id
 """
 
+LOCK = "SELECT pg_advisory_lock(hashtextextended(%(name)s, 0))"
+UNLOCK = "SELECT pg_advisory_unlock(hashtextextended(%(name)s, 0))"
+
 Said = dict[int, list[tuple[int, int, Answer]]]  # task → (judgment, annotator's number, answer), in the order of giving
 
 
 def estimate(stage: Stage, by: str, tell: Tell = silent) -> dict:
     """Fit, and write what follows for each task; a summary, which is kept as the stage's estimate."""
-    began, found = time.monotonic(), said(stage)
-    fitted = fit(stage, found)
-    did, parts = Counter(), list(_batches(sorted(found)))
-    for done, tasks in enumerate(parts, 1):
-        did += decide(stage, {task: found[task] for task in tasks}, fitted.posteriors)
-        tell(done, len(parts))
-    summary = {**_summary(fitted, found), **{name: did[name] for name in ("decided", "open", "changed", "passed_over")}}
-    _keep(stage, summary, time.monotonic() - began)
-    if did["changed"]:
-        events.record(by=by, verb="estimated", subject=stage, judgments=summary["judgments"], changed=did["changed"])
+    with _in_turn(stage):
+        began, found = time.monotonic(), said(stage)
+        fitted = fit(stage, found)
+        did, parts = Counter(), list(_batches(sorted(found)))
+        for done, tasks in enumerate(parts, 1):
+            did += decide(stage, {task: found[task] for task in tasks}, fitted.posteriors, by)
+            tell(done, len(parts))
+        told = {name: did[name] for name in ("decided", "open", "changed", "passed_over")}
+        summary = {**_summary(fitted, found), **told}
+        _keep(stage, summary, time.monotonic() - began)
     return summary
+
+
+@contextmanager
+def _in_turn(stage: Stage) -> Iterator[None]:
+    """Of two estimates of a stage the second begins when the first is done: else outcomes would be of both."""
+    name = f"{KIND} {events.named(stage)}"
+    fetch(LOCK, name=name)
+    try:
+        yield
+    finally:
+        if connection.is_usable():  # one that is gone took the lock with it
+            fetch(UNLOCK, name=name)
 
 
 def said(stage: Stage, tasks: Collection[int] | None = None) -> Said:
@@ -73,13 +89,13 @@ def fit(stage: Stage, found: Said) -> Aggregate:
     """Posteriors by task, confusions by annotators' numbers; labels are kinds of answers."""
     rule = outcomes.rule_of(stage)
     rows = [(task, annotator, answer.label) for task, given in found.items() for _, annotator, answer in given]
-    kinds = rule.kinds([label for _, _, label in rows])
+    kinds = rule.estimated([label for _, _, label in rows])
     return dawid_skene([(task, annotator, kind) for (task, annotator, _), kind in zip(rows, kinds, strict=True)])
 
 
 @anew
 @transaction.atomic
-def decide(stage: Stage, found: Said, posteriors: Mapping[int, Posterior]) -> Counter:
+def decide(stage: Stage, found: Said, posteriors: Mapping[int, Posterior], by: str) -> Counter:
     """Write these tasks' outcomes. One whose answers are others now than those that were fitted is passed over."""
     did, rule = Counter(), outcomes.rule_of(stage)
     tasks = list(Task.objects.filter(pk__in=found).order_by("pk").select_for_update(no_key=True))
@@ -95,17 +111,21 @@ def decide(stage: Stage, found: Said, posteriors: Mapping[int, Posterior]) -> Co
         if _is_another(standing.get(task.pk), decision):
             did["changed"] += 1
             promotion.follow(stage, task.item_id)
+    if did["changed"]:  # with what it tells of: figures of before are known to be old, also where this is cut short
+        events.record(by=by, verb="estimated", subject=stage, changed=did["changed"])
     return did
 
 
 def _is_another(before: Outcome | None, now: Decision) -> bool:
-    """Whether stages that take from this one have something to follow; a probability is nothing to them."""
+    """Whether figures, or the stages that take from this one, have something to follow; a probability is nothing to
+    them.
+    """
     if before is None:
         return now.state != OPEN
     if before.by == ADJUDICATOR:
         return False
-    return (before.state, before.outcome, before.reason, before.content) != (
-        now.state, now.outcome, now.reason, dict(now.content)
+    return (before.state, before.outcome, before.reason, before.by, before.content) != (
+        now.state, now.outcome, now.reason, now.by, dict(now.content)
     )  # fmt: skip
 
 
@@ -156,6 +176,20 @@ def under_way(stage: Stage) -> Job | None:
     return Job.objects.filter(kind=KIND, params__stage=stage.pk, state__in=going).first()
 
 
+def unfinished(stage: Stage) -> Job | None:
+    """The newest job, where it failed or was cancelled."""
+    newest = Job.objects.filter(kind=KIND, params__stage=stage.pk).first()
+    return newest if newest and newest.state in (JobState.FAILED, JobState.CANCELLED) else None
+
+
+def ask(*, stage: Stage, by: str, created_by=None) -> Job | None:
+    """One more estimate, unless one is under way. Where that of the closing did not end, it does what that was to do."""
+    if under_way(stage):
+        return None
+    last = unfinished(stage)
+    return queue_estimate(stage=stage, by=by, closing=bool(last and last.params["closing"]), created_by=created_by)
+
+
 def queue_estimate(*, stage: Stage, by: str, closing: bool = False, created_by=None) -> Job:
     """Sent after the commit. `closing`: what waits for the stage's closing is promoted then."""
     title = f"Estimate of {stage.study.name}, {stage.name}"
@@ -170,11 +204,16 @@ def run_estimate(job: Job, progress: jobs.Progress) -> None:
     progress.begin("estimating")
     promotion.take_in(stage.study)
     summary = estimate(stage, "worker", lambda done, total: _tell(progress, total))
-    with transaction.atomic():
-        stage = promotion.locked(stage)
-        went = promotion.promote(stage) if job.params["closing"] and stage.state == StageState.CLOSED else 0
-        told = {name: summary[name] for name in ("judgments", "steps", "decided", "open", "changed", "passed_over")}
-        jobs.finish_job(job=job, by="worker", report={**told, "promoted": went})
+    _finish(job, stage, summary)
+
+
+@anew
+@transaction.atomic
+def _finish(job: Job, stage: Stage, summary: Mapping) -> None:
+    stage = promotion.locked(stage)
+    went = promotion.promote(stage) if job.params["closing"] and stage.state == StageState.CLOSED else 0
+    told = {name: summary[name] for name in ("judgments", "steps", "decided", "open", "changed", "passed_over")}
+    jobs.finish_job(job=job, by="worker", report={**told, "promoted": went})
 
 
 def _tell(progress: jobs.Progress, total: int) -> None:

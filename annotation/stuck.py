@@ -25,7 +25,7 @@ SKIPS = 3  # annotators who skipped a task, from which it is one to look at
 # Each reason in words, in the order in which they are asked; what there is to do about it.
 REASONS = {
     "adjudicate": ("waits for an adjudicator", "All judgments are there, and the rule leaves it to a person."),
-    "estimate": ("waits for the next estimate", "All judgments are there; the stage is estimated when it closes."),
+    "estimate": ("waits for the next estimate", "All judgments are there: close the stage, or ask for an estimate."),
     "study": ("the study is paused or closed", "Nothing is given out until it is opened."),
     "stage": ("the stage is closed", "Its places that are not judged are given to nobody."),
     "batch": ("its batch is given to nobody", "Invite more annotators; whoever comes is given a batch."),

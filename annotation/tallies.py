@@ -108,6 +108,10 @@ class Rule(NamedTuple):
     def kinds(self, answers: Sequence[str]) -> list[str]:
         return kinds_of(answers, self.alike(answers))
 
+    def estimated(self, answers: Sequence[str]) -> list[str]:
+        """The kinds as an estimate tells them apart: where a task has one candidate, its place says nothing of it."""
+        return ["candidate" if kind.startswith("candidate-") else kind for kind in self.kinds(answers)]
+
     def decide(
         self, answers: Sequence[str], overlap: int | None = None, posterior: Posterior | None = None
     ) -> Decision:
@@ -115,6 +119,9 @@ class Rule(NamedTuple):
         wanted = overlap or self.overlap
         if self.rule != MAJORITY and posterior is None:
             return Decision(OPEN, reason=TO_ESTIMATE if len(answers) >= wanted else "")
+        if posterior is not None:
+            known = zip(self.kinds(answers), self.estimated(answers), strict=True)
+            posterior = {kind: posterior[estimated] for kind, estimated in known}
         decision = decide(
             answers,
             overlap=wanted,

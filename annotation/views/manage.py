@@ -89,8 +89,8 @@ def stage_move(request: HttpRequest, pk: int, position: int) -> HttpResponse:
 def stage_estimate(request: HttpRequest, pk: int, position: int) -> HttpResponse:
     """Ask the worker for an estimate of a stage that is decided by one; while one is under way, for no other."""
     stage = access.stage_for(request.user, pk, position, Role.MANAGER)
-    if stage.rule == DecisionRule.DAWID_SKENE and not estimation.under_way(stage):
-        estimation.queue_estimate(stage=stage, by=events.named(request.user), created_by=request.user)
+    if stage.rule == DecisionRule.DAWID_SKENE:
+        estimation.ask(stage=stage, by=events.named(request.user), created_by=request.user)
     return to_stage(stage)
 
 

@@ -59,6 +59,11 @@ def is_right(order: str) -> bool:
     return order.split(">")[-1] == "negative" and ">" in order
 
 
+def estimated(kind: str) -> str:
+    """A task with one candidate has it at any of four places, which are one kind."""
+    return "candidate" if kind.startswith("candidate-") else kind
+
+
 def posteriors(rows: list[tuple]) -> dict[tuple, dict[str, float]]:
     """Dawid and Skene (1979), §3, item by item and in plain sums; rows are (item, annotator, label)."""
     labels = list(dict.fromkeys(label for _, _, label in rows))
@@ -176,7 +181,7 @@ class Stage:
         """Of each task, how probable each kind of answer is, where that decides."""
         if self.settings["rule"] == "majority":
             return {}
-        rows = self.standing.assign(kind=self.standing.answer.map(self.kind))
+        rows = self.standing.assign(kind=self.standing.answer.map(self.kind).map(estimated))
         return posteriors(
             [(tuple(row[name] for name in TASK), row["annotator"], row["kind"]) for row in rows.to_dict("records")]
         )
@@ -195,8 +200,8 @@ class Stage:
         top = [kind for kind in dict.fromkeys(kinds) if votes[kind] == votes.max()]
         how = "only_answer" if len(answers) == 1 else "unanimous" if len(set(answers)) == 1 else "majority"
         if likely:
-            best, how = max(likely[kind] for kind in kinds), "dawid_skene"
-            top = [kind for kind in dict.fromkeys(kinds) if best - likely[kind] <= 1e-6]
+            best, how = max(likely[estimated(kind)] for kind in kinds), "dawid_skene"
+            top = [kind for kind in dict.fromkeys(kinds) if best - likely[estimated(kind)] <= 1e-6]
         if len(top) > 1:
             how = "tie_rule"
             if self.settings["tie_rule"] == "adjudicate":

@@ -2,12 +2,15 @@
 
 import json
 import random
+import threading
+import time
 import uuid
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 
-from annotation import adjudication, answering, claiming, estimation, judging, participants, studies
+from annotation import adjudication, answering, claiming, estimation, freshness, judging, participants, studies
 from annotation.decisions import Decision, decide
 from annotation.figures import study_figures
 from annotation.models import Annotator, Outcome, Stage, Task
@@ -113,9 +116,47 @@ def test_answers_that_came_while_it_was_fitted_are_not_passed_off_as_fitted(stag
     found = estimation.said(stage)
     task = next(iter(found))
     seen = {**found, task: found[task][:-1]}
-    did = estimation.decide(stage, seen, estimation.fit(stage, seen).posteriors)
+    did = estimation.decide(stage, seen, estimation.fit(stage, seen).posteriors, "test")
     assert (did["passed_over"], did["decided"]) == (1, ITEMS - 1)
     assert not Outcome.objects.filter(task=task).exists()
+
+
+def test_cut_short_it_leaves_no_figures_that_pass_for_those_of_now(stage, monkeypatch):
+    before = freshness.state_of(5).state
+    assert freshness.lasts(stage.study, before)
+    monkeypatch.setattr(estimation, "BATCH", ITEMS // 2)
+    with pytest.raises(InterruptedError):
+        estimation.estimate(stage, "test", stopped)
+    assert len(outcomes(stage)) == ITEMS // 2
+    assert not freshness.lasts(stage.study, before)
+
+
+def stopped(done: int, total: int) -> None:
+    raise InterruptedError
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_estimates_come_one_after_the_other(stage, monkeypatch):
+    """The first one stops in the middle of its writing; what the second fits, it reads after that."""
+    monkeypatch.setattr(estimation, "BATCH", ITEMS // 2)
+    said, went_on = [], threading.Event()
+    monkeypatch.setattr(estimation, "fit", lambda *of, fit=estimation.fit: (said.append(1), fit(*of))[1])
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(closing_after, estimation.estimate, stage, "one", lambda *at: went_on.wait(20))
+        while not said:
+            time.sleep(0.01)
+        second = pool.submit(closing_after, estimation.estimate, stage, "two")
+        time.sleep(0.5)
+        there = len(said)
+        went_on.set()
+        assert (there, first.result()["changed"], second.result()["changed"]) == (1, ITEMS, 0)
+
+
+def closing_after(work, *args):
+    try:
+        return work(*args)
+    finally:
+        connection.close()
 
 
 def test_an_adjudicators_word_stands(stage):
@@ -169,6 +210,13 @@ def test_level_probabilities_are_a_tie():
     ask = {"overlap": 2, "reason": lambda _: "", "posterior": posterior}
     assert decide(["yes", "no"], tie_rule="drop", **ask).reason == "tie_unresolved"
     assert decide(["no", "yes"], tie_rule="first", **ask) == Decision("kept", "no", "", "tie_rule", posterior=0.5)
+
+
+def test_the_one_candidate_of_an_item_is_one_kind_whatever_its_place():
+    rule = rule_of(Stage(protocol="bivlc-disambiguate", overlap=2, rule="dawid-skene"))
+    assert rule.estimated(["candidate-3", "candidate-0", "positive-0"]) == ["candidate", "candidate", "positive-0"]
+    found = rule.decide(["candidate-3", "positive-0"], posterior={"candidate": 0.8, "positive-0": 0.2, "both": 0.0})
+    assert (found.outcome, found.reason, found.posterior) == ("candidate-3", "ambiguous_generated", 0.8)
 
 
 def test_until_it_is_estimated_a_task_waits():

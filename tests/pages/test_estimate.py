@@ -5,7 +5,9 @@ from django.urls import reverse
 from django.utils.html import strip_tags
 
 from annotation import estimation
+from benchmarks import jobs
 from benchmarks.models import Job
+from benchmarks.records import Problem
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -47,6 +49,17 @@ def test_a_manager_asks_for_one_at_a_time(admin_client, stage):
     assert "waits for a worker" in page(admin_client, stage)
 
 
+def test_one_that_failed_is_told_of_and_done_again(admin_client, stage):
+    """With what it was to do: here what waits for the closing goes on after it."""
+    job = estimation.queue_estimate(stage=stage, by="test", closing=True)
+    jobs.start_job(job=job, by="test")
+    jobs.fail_job(job=job, by="test", problems=[Problem("WORKER_LOST", "", None, "", "The worker died.")])
+    told = page(admin_client, stage)
+    assert "has not gone on. The worker died. Ask for another." in told and "Estimate now" in told
+    admin_client.post(reverse("stage-estimate", args=[stage.study_id, stage.position]))
+    assert estimation.under_way(stage).params["closing"]
+
+
 def test_a_stage_that_most_votes_decide_has_none(admin_client):
     plain = make.stage()
     admin_client.post(reverse("stage-estimate", args=[plain.study_id, 1]))
@@ -58,4 +71,4 @@ def test_an_annotators_page_has_what_they_answer_where(admin_client, stage):
     shown = reverse("study-annotator", args=[stage.study_id, 1])
     assert b"What they answer where" not in admin_client.get(shown).content
     estimation.estimate(stage, "test")
-    assert b'data-value="1.0">100.0 %' in admin_client.get(shown).content
+    assert b'<data value="1.0">100.0 %</data>' in admin_client.get(shown).content
