@@ -183,7 +183,7 @@ def unfinished(stage: Stage) -> Job | None:
 
 
 def ask(*, stage: Stage, by: str, created_by=None) -> Job | None:
-    """One more estimate, unless one is under way. Where that of the closing did not end, it does what that was to do."""
+    """One more, unless one is under way. Where that of the closing did not end, it does what that was to do."""
     if under_way(stage):
         return None
     last = unfinished(stage)
