@@ -125,7 +125,7 @@ class Clip:
         before = None
         for made in lists:
             batch = torch.stack(made)
-            running = batch, self.forward(batch, encode)
+            running = batch, self.sent(self.forward(batch, encode))
             if before:
                 yield self.taken(*before, encode)
             before = running
@@ -138,7 +138,9 @@ class Clip:
             try:
                 with devices.computing(self.device):
                     return torch.cat([self.part(part, encode) for part in batch.split(self.most)])
-            except torch.OutOfMemoryError as error:
+            except RuntimeError as error:
+                if not devices.out_of_memory(error):
+                    raise
                 if self.most == 1:
                     raise devices.no_memory("one item at a time") from error
                 self.most = max(1, min(self.most, len(batch)) // 2)
@@ -147,9 +149,23 @@ class Clip:
     def part(self, part: torch.Tensor, encode: Callable) -> torch.Tensor:
         return functional.normalize(encode(part.to(self.device)).float(), dim=-1)
 
-    def taken(self, batch: torch.Tensor, vectors: torch.Tensor, encode: Callable) -> np.ndarray:
+    def sent(self, vectors: torch.Tensor) -> Callable[[], np.ndarray]:
+        """Their way to the CPU. It begins now, before the next batch is queued behind them: asked for later, the copy
+        would wait for that one too."""
+        if self.device.type != "cuda":
+            return vectors.cpu().numpy
+        host, arrived = vectors.to("cpu", non_blocking=True), torch.cuda.Event()
+        arrived.record(torch.cuda.current_stream(self.device))
+
+        def wait() -> np.ndarray:
+            arrived.synchronize()
+            return host.numpy()
+
+        return wait
+
+    def taken(self, batch: torch.Tensor, arrive: Callable[[], np.ndarray], encode: Callable) -> np.ndarray:
         """On the CPU. What float16 cannot hold, some models' activations, is computed again in float32."""
-        found = vectors.cpu().numpy()
+        found = arrive()
         if devices.finite(found):
             return found
         with torch.inference_mode():

@@ -90,7 +90,7 @@ def hub_answers() -> bool:
 def refusal(error: Exception, what: str) -> CannotScore:
     """The sentence for whatever a library raised; its causes count too, since libraries wrap them."""
     causes = list(chain(error))
-    if any(isinstance(cause, (MemoryError, torch.OutOfMemoryError)) for cause in causes) or said(causes, NO_MEMORY):
+    if any(out_of_memory(cause) for cause in causes):
         return no_memory(what)
     if any(isinstance(cause, (OfflineModeIsEnabled, LocalEntryNotFoundError, ConnectionError)) for cause in causes):
         advice = "is not on this machine and its hub cannot be reached from here. Give a file or folder of the server."
@@ -114,8 +114,10 @@ def chain(error: BaseException | None) -> Iterator[BaseException]:
         error = error.__cause__ or error.__context__
 
 
-def said(causes: list[BaseException], words: tuple[str, ...]) -> bool:
-    return any(word in str(cause).lower() for cause in causes for word in words)
+def out_of_memory(error: BaseException) -> bool:
+    """A GPU's has a class of its own; a CPU's is told by its words alone."""
+    told = isinstance(error, RuntimeError) and any(words in str(error).lower() for words in NO_MEMORY)
+    return told or isinstance(error, (MemoryError, torch.OutOfMemoryError))
 
 
 def unreachable(causes: list[BaseException]) -> bool:
