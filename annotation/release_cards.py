@@ -64,6 +64,7 @@ class Files:
     sha256: str  # of the split
     columns: Sequence[str]
     no_source: str = ""  # why there is no `source/`
+    warnings: Sequence[str] = ()  # of what a reader must know before using the split
 
 
 def settings_of(stage: Stage) -> dict:
@@ -130,6 +131,7 @@ def card(study: Study, whole: Mapping, stages: Sequence[Stage], written: Mapping
             f"# {study.name}\n",
             f"A validated split, exported by Winnow: {whole['kept']:,} items kept of {whole['imported']:,};",
             f"{whole['dropped']:,} dropped, {whole['open']:,} still open.\n",
+            *(f"**Warning.** {warning}\n" for warning in files.warnings),
             _lines([*_steps(whole, written), *map(_measured, whole["measuring"])]),
             "Dropped, by stage and reason:\n",
             _lines([f"{row['name']}, {row['reason']}: {row['items']:,}" for row in whole["reasons"]] or ["none"]),

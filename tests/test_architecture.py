@@ -51,6 +51,7 @@ PURE = [
     "benchmarks/construction",
     "benchmarks/metrics",
     "benchmarks/blind.py",
+    "benchmarks/blind_splits.py",
     "benchmarks/comparing.py",
     "benchmarks/plots.py",
     "benchmarks/predictions",

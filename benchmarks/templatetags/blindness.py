@@ -1,0 +1,24 @@
+"""What pages say of blind models: a card on the benchmark's, a warning on all that rest on it."""
+
+from django import template
+
+from benchmarks import blindness
+from benchmarks.blind_splits import ADVICE
+from benchmarks.models import Benchmark
+
+register = template.Library()
+
+
+@register.inclusion_tag("benchmarks/_blind.html")
+def blind_card(benchmark: Benchmark) -> dict:
+    return {"blind": blindness.look(benchmark), "benchmark": benchmark, "advice": ADVICE}
+
+
+@register.inclusion_tag("benchmarks/_blind_warning.html")
+def blind_warning(benchmark: Benchmark) -> dict:
+    return {"blind": blindness.look(benchmark), "benchmark": benchmark, "advice": ADVICE}
+
+
+@register.filter
+def in_percent(share: float) -> str:
+    return f"{100 * share:.1f} %"

@@ -1,0 +1,57 @@
+"""Blind runs part by part, and where a warning stands."""
+
+import pytest
+
+from annotation.releases import export_split
+from benchmarks import blindness
+from tests import judged_by, make
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def benchmark():
+    """40 items, half of them of swap att, half of add obj."""
+    found = make.benchmark()
+    for number in range(1, 40):
+        make.item(found, 4, **({"type": "add", "subtype": "obj"} if number % 2 else {}))
+    return found
+
+
+def reader(benchmark, right, **fields):
+    """A run that sees no image; right about the items at the places for which `right` holds."""
+    pairs = {item: (1.0, 0.0) if right(item.position) else (0.0, 1.0) for item in benchmark.items.all()}
+    of = {item: judged_by.pairs(*scores) for item, scores in pairs.items()}
+    return judged_by.model(benchmark, of, kind="sugarcrepe", **{"blind": True, "title": "Reader", **fields})
+
+
+def test_a_type_is_warned_of_where_the_whole_is_not(benchmark):
+    reader(benchmark, lambda place: place % 2 or place % 4)  # add always, swap half of the time
+    found = {one.name: one.share for one in blindness.look(benchmark).found}
+    assert (found["add"].share, found["add"].n, found["add"].warns) == (1, 20, True)
+    assert (found["swap"].share, found["swap"].warns) == (0.5, False)
+    assert found["all"].n == 40 and found["add obj"].warns
+
+
+def test_within_its_interval_nothing_is_warned_of(benchmark):
+    reader(benchmark, lambda place: place % 5 < 3)  # 60 % of 40: from 44.6 %
+    assert blindness.look(benchmark).found and not blindness.look(benchmark).warnings
+
+
+def test_whoever_sees_images_is_not_meant(benchmark):
+    reader(benchmark, lambda place: True, blind=False)
+    assert blindness.look(benchmark).runs == []
+
+
+def test_a_warning_has_its_figures(benchmark):
+    reader(benchmark, lambda place: True)
+    told = blindness.look(benchmark).warnings[0].warning
+    for said in ("Reader, which sees no image", "100.0 %", "95 % from 91.2 to 100.0 %", "n = 40", "chance is 50.0 %"):
+        assert said in told
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_export_says_it_in_its_card(benchmark, tmp_path):
+    reader(benchmark, lambda place: True)
+    export_split(study=make.study(benchmark=benchmark), out=tmp_path / "split", by="test")
+    assert "**Warning.** Reader, which sees no image" in (tmp_path / "split/README.md").read_text()
