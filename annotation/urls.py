@@ -16,6 +16,7 @@ from annotation.views import (
     leaving,
     manage,
     members,
+    models,
     participants,
     report,
     setup,
@@ -72,5 +73,6 @@ urlpatterns = [
     path("studies/<int:pk>/stages/<int:position>/estimate/", manage.stage_estimate, name="stage-estimate"),
     path("studies/<int:pk>/export/", manage.study_export, name="study-export"),
     path("studies/<int:pk>/export/<int:job>/", manage.study_download, name="study-download"),
+    path("benchmarks/<int:pk>/models/", models.benchmark_models, name="benchmark-models"),
     path("flags/<int:pk>/settle/", manage.flag_settle, name="flag-settle"),
 ]

@@ -16,10 +16,10 @@ KIND_CHOICES = [(kind.name, kind.title) for kind in TAKEN]
 class Described(forms.Form):
     """A form whose fields name their errors to screen readers."""
 
-    def __init__(self, *args, **kwargs):
-        super().__init__(*args, **kwargs)
+    def full_clean(self) -> None:
+        super().full_clean()
         for name, field in self.fields.items():
-            if name in self.errors:
+            if name in (self._errors or {}):
                 field.widget.attrs |= {"aria-invalid": "true", "aria-describedby": f"{name}-error"}
 
 

@@ -99,6 +99,6 @@ def reported(run: Run) -> dict:
 
 def shares(percents: dict[str, float]) -> dict[str, dict]:
     return {
-        name: {"share": percent / 100, "low": None, "high": None, "n": None, "right": None}
+        name: {"share": round(percent / 100, 6), "low": None, "high": None, "n": None, "right": None}
         for name, percent in percents.items()
     }

@@ -7,6 +7,7 @@ import {
 } from "./plots-parts.js";
 import { margins } from "./plots-models.js";
 import { matrix, mix, times } from "./plots-people.js";
+import { scatter } from "./plots-plane.js";
 
 // The funnel: a bar of all that was imported, then of each stage what it kept and dropped and what is open.
 
@@ -140,4 +141,4 @@ function series({ rows }, look, width) {
   };
 }
 
-export const KINDS = { funnel, intervals, series, matrix, mix, times, margins };
+export const KINDS = { funnel, intervals, series, matrix, mix, times, margins, scatter };

@@ -1,0 +1,60 @@
+// Models and people on the plane of two measures, with a third as colour, as plots-kinds.js has the other kinds.
+
+import { SMALL, label, line, percent, text, tip, valued, whole } from "./plots-parts.js";
+
+const SYMBOLS = { humans: "diamond", models: "circle", reported: "triangle", chance: "rect" };
+const FEW = 16; // rows up to which their names stand beside them
+
+function dots(rows, stands, look, coloured) {
+  const these = rows.filter((row) => row.stands === stands && (row.colour !== null) === coloured);
+  const data = these.map((row) => ({ value: [row.x, row.y, row.colour], row }));
+  const names = {
+    show: rows.length <= FEW, position: "top", color: look.ink, fontSize: SMALL, formatter: ({ data: { row } }) => row.name,
+  };
+  const style = { borderColor: look.ink, borderWidth: 1, ...(coloured ? {} : { color: look.card }) };
+  return {
+    type: "scatter", name: stands, symbol: SYMBOLS[stands], symbolSize: stands === "humans" ? 15 : 12,
+    data, itemStyle: style, label: names, labelLayout: { hideOverlap: true }, z: 3,
+  };
+}
+
+// Where both measures are equal.
+function diagonal(from, to, look) {
+  const style = { color: look.quiet, type: "dashed", width: 1 };
+  return { type: "line", silent: true, symbol: "none", animation: false, data: [[from, from], [to, to]], lineStyle: style, z: 1 };
+}
+
+function says(columns, row) {
+  const [, x, y, colour] = columns;
+  const third = row.colour === null ? "" : `\n${colour.words} ${percent(row.colour)}`;
+  return `${row.name} (${row.stands})\n${x.words} ${percent(row.x)}, ${y.words} ${percent(row.y)}${third}`;
+}
+
+function scale(words, at, look) {
+  const values = { dimension: 2, min: 0, max: 1, calculable: false, inRange: { color: [look.low, look.high] } };
+  const place = { orient: "horizontal", left: 48, bottom: 0, itemWidth: 12, itemHeight: 130 };
+  return { type: "continuous", seriesIndex: at, text: [`${words} 100 %`, "0"], textStyle: label(look), ...values, ...place };
+}
+
+export function scatter({ columns, rows }, look, width) {
+  const kinds = Object.keys(SYMBOLS).filter((stands) => rows.some((row) => row.stands === stands));
+  const coloured = kinds.map((stands) => dots(rows, stands, look, true)).filter(({ data }) => data.length);
+  const plain = kinds.map((stands) => dots(rows, stands, look, false)).filter(({ data }) => data.length);
+  const ends = rows.flatMap(({ x, y }) => [x, y]);
+  const min = Math.floor(10 * Math.max(0, Math.min(...ends) - 0.03)) / 10;
+  const max = Math.ceil(10 * Math.min(1, Math.max(...ends) + 0.03)) / 10;
+  const titled = (name, nameGap) => ({ name, nameLocation: "middle", nameGap, nameTextStyle: label(look) });
+  const axis = { min, max, axisLabel: label(look, { formatter: whole }), axisLine: { show: true, ...line(look) } };
+  const legend = { top: 0, left: 0, itemWidth: 12, itemHeight: 12, itemGap: 14, selectedMode: false, data: kinds };
+  return {
+    height: Math.min(520, Math.max(340, 0.6 * width)),
+    textStyle: text(look),
+    grid: { left: 56, right: 22, top: 34, bottom: 84 },
+    tooltip: tip(look, ({ data: { row } }) => row && says(columns, row)),
+    legend: { ...legend, textStyle: { color: look.ink, fontSize: SMALL + 1 } },
+    visualMap: scale(columns[3].words, coloured.map((_, place) => place), look),
+    xAxis: valued(look, { ...axis, ...titled(columns[1].words, 26) }),
+    yAxis: valued(look, { ...axis, ...titled(columns[2].words, 40) }),
+    series: [...coloured, ...plain, diagonal(min, max, look)],
+  };
+}

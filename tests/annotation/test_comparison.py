@@ -1,0 +1,197 @@
+"""Rows of humans and models: what is best, what the gap is, what papers get; and how alike two orders are."""
+
+import math
+
+import pytest
+
+from annotation import comparison, comparison_plots, comparison_text
+from annotation.comparison import Entry, Head
+from annotation.plots import Subject
+from annotation.rank_correlation import EXACT, of_student, spearman
+from benchmarks.measure_names import NAMES, named
+from benchmarks.metrics.base import Z, wilson
+from benchmarks.predictions import stored
+from benchmarks.predictions.kinds import BIVLC, HARD_POSITIVE, SUGARCREPE
+from benchmarks.published import TABLES
+from benchmarks.run_figures import shares
+
+GROUP = named("bivlc", "group")
+TABLE_3 = ("CLIP", "CLIP COCO", "NegCLIP", "GNM", "CLIP TROHN-Text", "CLIP TROHN-Img")
+SUBJECT = comparison_plots.OfBenchmark(7, "BiVLC", "2026-11-21T12:00:00+00:00")
+
+
+def entry(title: str, stands="reported", n=None, groups=(), **percents) -> Entry:
+    figures = {"n": n, "measures": shares(percents), "groups": list(groups), "notes": []}
+    return Entry(title, stands, figures, "a paper", "", None, stands == "reported")
+
+
+def published(kind: str) -> list[Entry]:
+    rows = next(table.rows for table in TABLES if table.kind == kind)
+    return [entry(row.model, "humans" if row.family == "human" else "reported", **row.measures) for row in rows]
+
+
+def marks(entries, measure) -> dict[str, int]:
+    columns = comparison.heads("bivlc", entries)
+    place = [column.name for column in columns].index(measure)
+    return {
+        row.entry.title: row.cells[place].rank
+        for section in comparison.table(entries, columns)
+        for row in section.rows
+        if row.cells[place].rank
+    }
+
+
+def test_best_and_second_are_those_of_the_papers_table():
+    """BiVLC, Table 3, Group and T pos→I: bold and underlined."""
+    entries = [one for one in published("bivlc") if one.title in TABLE_3]
+    assert marks(entries, "group") == {"CLIP TROHN-Img": 1, "CLIP COCO": 2}
+    assert marks(entries, "t_pos2i") == {"CLIP TROHN-Img": 1, "GNM": 2}
+
+
+def test_equal_as_printed_is_equally_good_and_humans_take_no_part():
+    entries = [entry("a", i2t=80.001), entry("b", i2t=80.002), entry("c", i2t=70), entry("people", "humans", i2t=99)]
+    assert marks(entries, "i2t") == {"a": 1, "b": 1, "c": 2}
+    assert marks([entry("alone", i2t=80)], "i2t") == {}
+
+
+def test_of_brittleness_the_least_is_the_best():
+    entries = [entry("a", brittleness=20), entry("b", brittleness=30)]
+    sections = comparison.table(entries, comparison.heads("hard_positive", entries))
+    assert [row.cells[0].rank for row in sections[0].rows] == [1, 2]
+    ordered = comparison.ordered(entries[::-1], "best", named("hard_positive", "brittleness"))
+    assert [one.title for one in ordered] == ["a", "b"]
+
+
+def test_sections_stand_in_their_order_and_rows_as_asked():
+    given = {"r": ("reported", 1), "m": ("measured", 5), "h": ("humans", 9), "n": ("measured", 6)}
+    entries = [entry(title, stands, group=value) for title, (stands, value) in given.items()]
+    ordered = comparison.ordered(entries, "best", GROUP)
+    sections = comparison.table(ordered, comparison.heads("bivlc", entries))
+    assert [(one.title, [row.entry.title for row in one.rows]) for one in sections] == [
+        ("Humans", ["h"]), ("Models measured here", ["n", "m"]), ("Reported", ["r"]),
+    ]  # fmt: skip
+
+
+def test_a_gap_has_newcombes_interval():
+    """Newcombe 1998, Table II (a): 56/70 and 48/80 by method 10: 0.0524 to 0.3339."""
+    one, other = ({"share": r / n, "low": wilson(r, n)[0], "high": wilson(r, n)[1]} for r, n in ((56, 70), (48, 80)))
+    found = comparison.gap(one, other)
+    assert (found.value, found.low, found.high) == pytest.approx((0.2, 0.0524, 0.3339), abs=5e-5)
+    assert comparison.gap(shares({"a": 70})["a"], other).low is None
+    assert comparison.gap(None, other) is None
+
+
+def test_models_are_held_against_the_people_who_judged_most():
+    people = [entry(f"{n} items", "humans", n=n, i2t=90) for n in (5, 9, None)]
+    assert comparison.reference(people).title == "9 items"
+    assert comparison.reference([entry("model", i2t=1)]) is None
+
+
+def test_parts_have_columns_of_their_own():
+    groups = [{"type": "swap", "subtype": sub, "measures": shares({"group": 40})} for sub in ("att", None, "")]
+    one = entry("m", groups=groups, group=50)
+    finds = comparison.ByType("bivlc", "group")
+    assert [head.words for head in finds.heads([one], 0.25, False)] == ["swap", "swap no subtype", "swap att"]
+    assert finds(one, Head("swap/att", "", 0.25))["share"] == 0.4
+
+
+def test_of_several_of_one_name_the_measured_one_counts_and_older_ones_stand_apart():
+    entries = [entry("CLIP ", group=1), entry("clip", "measured", group=2), entry("x", "imported", group=3)]
+    assert comparison.named_alike(entries, GROUP) == {"clip": ("clip", 0.02), "x": ("x", 0.03)}
+    twice = [entry("CLIP", "measured", n=1, group=1), entry("CLIP", "measured", n=2, group=1)]
+    newest, older = comparison.only_newest(twice)
+    assert ([one.figures["n"] for one in newest], [one.figures["n"] for one in older]) == ([2], [1])
+
+
+# What papers get
+
+
+def test_markdown_and_latex_escape_what_they_must():
+    entries = [entry("A_b|c & 50% {x}~", group=49.06), entry("B", group=50)]
+    columns = comparison.heads("bivlc", entries)
+    sections = comparison.table(entries, columns)
+    latex = comparison_text.latex(sections, columns)
+    assert r"A\_b|c \& 50\% \{x\}\textasciitilde{}$^{\dagger}$ &  & \underline{49.06} \\" in latex
+    assert r"\textbf{50.00} \\" in latex and r"Chance &  & 16.67 \\" in latex and r"\bottomrule" in latex
+    markdown = comparison_text.markdown(sections, columns)
+    assert r"| A\_b\|c & 50% {x}~† |  | <u>49.06</u> |" in markdown
+    assert "† Reported: a paper." in markdown and "| *Chance* |  | 16.67 |" in markdown
+
+
+def test_every_line_of_latex_has_as_many_cells():
+    entries = published("bivlc")
+    columns = comparison.heads("bivlc", entries)
+    lines = comparison_text.latex(comparison.table(entries, columns), columns).splitlines()
+    counts = {line.count("&") for line in lines if line.endswith("\\\\") and "multicolumn" not in line}
+    assert counts == {len(columns) + 1}
+
+
+# The plane
+
+
+def test_the_plane_has_everybody_who_has_both_and_chance():
+    plot = comparison_plots.plane("bivlc", published("bivlc"), SUBJECT)
+    assert len(plot.rows) == 11 and plot.rows[-1] == ["Chance", 0.25, 0.25, 1 / 6, "chance"]
+    assert ["Open CapPa", 0.5772, 0.5619, None, "reported"] in plot.rows
+    assert "9 have a lower T2I than I2T" in plot.says
+    assert plot.file == "benchmark-7-plane"
+    assert comparison_plots.plane("sugarcrepe", published("sugarcrepe"), SUBJECT) is None
+    assert comparison_plots.plane("bivlc", [entry("m", i2t=50)], SUBJECT) is None
+    assert isinstance(SUBJECT, Subject)
+
+
+# The order of models
+
+
+def test_finding_3_of_bivlc():
+    """SugarCrepe and BiVLC do not put the models of Tables 2 and 3 into one order."""
+    one, other = (comparison.named_alike(published(kind), named(kind, name)) for kind, name in
+                  (("sugarcrepe", "overall"), ("bivlc", "group")))  # fmt: skip
+    names = [name for name in one if name in other]
+    found = spearman([one[name][1] for name in names], [other[name][1] for name in names])
+    assert (found.n, found.exact) == (8, True)
+    # by hand: the squared differences of places 1 6 5 2 … sum to 32, so ρ = 1 − 6·32/(8·63)
+    assert found.rho == pytest.approx(1 - 6 * 32 / (8 * 63)) and found.p == pytest.approx(0.115, abs=5e-4)
+
+
+def test_rank_correlation_of_few_is_exact():
+    """Of four, an order and its reverse are two of 24."""
+    assert spearman([1, 2, 3, 4], [1, 2, 3, 4]).p == pytest.approx(2 / 24)
+    assert spearman([1, 2, 3], [3, 2, 1]).rho == -1
+    assert spearman([1, 1, 1], [1, 2, 3]).reason and spearman([1, 2], [1, 2]).reason
+
+
+@pytest.mark.parametrize(("degrees", "t"), [(1, 12.7062), (2, 4.30265), (7, 2.36462), (8, 2.30600), (30, 2.04227)])
+def test_students_t_at_its_tabled_5_percent(degrees, t):
+    rho = t / math.sqrt(degrees + t * t)
+    assert of_student(rho, degrees + 2) == pytest.approx(0.05, abs=1e-5)
+    assert of_student(0.0, degrees + 2) == pytest.approx(1) and degrees + 2 != EXACT
+
+
+# Stored predictions
+
+
+def test_scores_and_choices_become_records_and_gaps_stay_open():
+    columns = {
+        "s(c0,i0)": stored.Column([1, 2], [0.9, 0.5], [None] * 2),
+        "s(c1,i0)": stored.Column([1, 2], [0.1, 0.5], [None] * 2),
+        "s(c0,i1)": stored.Column([1], [0.2], [None]),
+        "t_neg2i": stored.Column([3], [None], ["right"]),
+    }
+    items = dict.fromkeys((1, 2, 3, 4), ("swap", "att"))
+    found = stored.records(columns, items, BIVLC)
+    said = [(one.i_pos2t, one.i_neg2t, one.t_pos2i, one.t_neg2i) for one in found]
+    assert said == [(True, None, True, None), (False, None, None, None), (None, None, None, True)]
+    told = stored.told(found, BIVLC)
+    assert (told["n"], told["measures"]["i_pos2t"]["n"], told["measures"]["group"]["n"]) == (3, 2, 0)
+
+
+def test_each_kind_has_the_names_of_its_figures():
+    answers = {"caption": stored.Column([1], [None], ["positive"])}
+    found = stored.told(stored.records(answers, {1: ("swap", "att")}, SUGARCREPE), SUGARCREPE)
+    assert {*found["measures"]} <= {one.name for one in NAMES["sugarcrepe"]}
+    scores = {f"s({name})": stored.Column([1], [score], [None]) for name, score in (("c", 3), ("cp", 1), ("cn", 2))}
+    found = stored.told(stored.records(scores, {1: ("swap", "")}, HARD_POSITIVE), HARD_POSITIVE)
+    assert found["measures"]["brittleness"]["share"] == 1
+    assert {"type": "swap", "subtype": "mean of subtypes"}.items() <= found["groups"][-1].items()
+    assert Z > 1.9
