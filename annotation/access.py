@@ -150,6 +150,7 @@ def export_for(user, study: int, job: int, needs: Role = Role.MANAGER) -> Job:
     return get_object_or_404(Job, pk=job, kind="export", state="done", params__study=found.pk)
 
 
+@guards("estimate")
 @guards("export")
 @guards("reckon")
 def guard_job(user, job: Job, change: bool) -> None:

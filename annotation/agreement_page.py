@@ -11,6 +11,7 @@ from django.http import QueryDict
 from annotation import annotator_plots, plots, saying, stage_agreement
 from annotation.models import Stage
 from annotation.outcomes import rule_of
+from annotation.prolific import safe
 from annotation.protocols.base import Answer
 from annotation.protocols.registry import PROTOCOLS
 from annotation.reckoning import Reckoned
@@ -188,5 +189,5 @@ def table_csv(stage: Stage, asked: Asked, data: dict) -> str:
         sizes = [row[count] for count in COUNTS]
         for measure in MEASURES:
             values = [row["measures"][measure][column] for column in ("value", "low", "high", "n", "note")]
-            table.writerow([stage.position, asked.view, by, name, *sizes, measure, *values])
+            table.writerow([stage.position, asked.view, by, safe(name), *sizes, measure, *values])
     return written.getvalue()

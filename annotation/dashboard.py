@@ -25,6 +25,7 @@ from annotation.reckoning import Reckoned
 from annotation.rows import fetch
 from annotation.same_questions import asked_in
 from benchmarks import jobs
+from benchmarks.models import Job
 
 SHOWN = 6  # flags
 FRESH = ("summary", "reckoned", "stage", "flags", "exports")  # parts of the page that are of now, whatever the size
@@ -159,8 +160,15 @@ def looked_at(stage: Stage) -> dict:
     return {
         "flags": review.open_flags(stage, SHOWN),
         "exports": list(exports.exports_of(study)[:5]),
+        "busy": under_way(study),
         "moves": [(to, MOVES[to]) for to in MOVES if to in STUDY_MOVES[StudyState(study.state)]],
     }
+
+
+def under_way(study: Study) -> bool:
+    """Whether the page shows a job that is to come to its end, in a closed study too."""
+    going = Job.objects.filter(kind__in=(exports.KIND, estimation.KIND), params__study=study.pk)
+    return going.filter(state__in=reckoning.UNDER_WAY).exists()
 
 
 def estimated(stage: Stage) -> dict:

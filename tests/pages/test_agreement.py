@@ -13,6 +13,7 @@ from django.urls import reverse
 from annotation import agreement_page, stage_agreement
 from annotation.models import Reckoning
 from annotation.templatetags.figures import decimals
+from benchmarks.models import Item
 from tests import crowd, make
 
 pytestmark = pytest.mark.django_db
@@ -80,6 +81,13 @@ def test_the_file_has_every_digit(client, manager):
     told = data["subtype"][0]["measures"]["ac1"]
     (row,) = [row for row in rows if row["name"] == "add obj" and row["measure"] == "ac1"]
     assert [float(row[end]) for end in ("value", "low", "high")] == [told["value"], told["low"], told["high"]]
+
+
+def test_a_type_that_a_spreadsheet_would_compute_is_text(client, manager):
+    stage = crowd.stage()
+    Item.objects.update(type="=1+1")
+    response = client.get(address(stage, "study-agreement-csv"), {"by": "type"})
+    assert {row["name"] for row in csv.DictReader(io.StringIO(response.content.decode()))} == {"", "'=1+1"}
 
 
 def test_what_is_asked_wrongly_is_the_first_there_is(client, manager):

@@ -5,6 +5,7 @@ from django.urls import reverse
 from django.utils.html import strip_tags
 
 from annotation import estimation
+from annotation.models import Study
 from benchmarks import jobs
 from benchmarks.models import Job
 from benchmarks.records import Problem
@@ -58,6 +59,16 @@ def test_one_that_failed_is_told_of_and_done_again(admin_client, stage):
     assert "has not gone on. The worker died. Ask for another." in told and "Estimate now" in told
     admin_client.post(reverse("stage-estimate", args=[stage.study_id, stage.position]))
     assert estimation.under_way(stage).params["closing"]
+
+
+def test_a_closed_study_is_asked_again_while_its_estimate_is_under_way(admin_client, stage):
+    Study.objects.update(state="closed")
+    shown = reverse("study-detail", args=[stage.study_id])
+    assert b"hx-get" not in admin_client.get(shown).content
+    job = estimation.queue_estimate(stage=stage, by="test")
+    assert b"hx-get" in admin_client.get(shown).content
+    jobs.cancel_job(job=job, by="test")
+    assert b"hx-get" not in admin_client.get(shown).content
 
 
 def test_a_stage_that_most_votes_decide_has_none(admin_client):

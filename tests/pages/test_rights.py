@@ -91,6 +91,7 @@ study-export            xxxxxx  ++--0L
 flag-settle             xxxxxx  ++--0L
 study-members           ++--0L  +---0L
 study-member            xxxxxx  +---0L
+study-delete            +---0L  +---0L
 """
 SENT = {"act": "exclude"}  # with every POST: where the act stands in the form, an unknown one is 404 to managers too
 # The API reads alone. What is below a study or a job of it is for the study's members, the rest for all staff.
@@ -242,9 +243,10 @@ def test_an_import_is_its_makers(world, people):
     assert listed == {"viewer": True, "owner": False}
 
 
-def test_figures_that_a_worker_computes_are_the_members(world):
+@pytest.mark.parametrize("kind", ["reckon", "estimate"])
+def test_figures_that_a_worker_computes_are_the_members(world, kind):
     params = {"stage": world.study.stages.get().pk, "kind": "page", "key": ""}
-    job = jobs.queue_job(kind="reckon", title="Figures", params=params, by="app")
+    job = jobs.queue_job(kind=kind, title="Figures", params=params, by="app")
     asked = {name: world.clients[name].post(reverse("job-cancel", args=[job.pk])).status_code for name in PEOPLE[:-1]}
     assert asked == {"owner": 302, "manager": 302, "viewer": 403, "annotator": 403, "other": 404}
 
