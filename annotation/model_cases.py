@@ -68,7 +68,8 @@ class Case:
     @property
     def note(self) -> str:
         """What an adjudicator finds written down who comes by this case."""
-        return f"Models disagree: {self.wrong} of {len(self.answers)} wrong."
+        people = {None: "people undecided", True: "people right", False: "people wrong"}[self.people]
+        return f"Models disagree: {people}, {self.wrong} of {len(self.answers)} models wrong."
 
 
 def comparable(stage: Stage) -> list[Run]:

@@ -17,9 +17,9 @@ from annotation import checks, members, training
 from annotation.gold import Known
 from annotation.models import Flag, Role, Study
 from annotation.plans import StagePlan
-from benchmarks import jobs
+from benchmarks import jobs, run_figures
 from benchmarks.models import JobState
-from tests import crew, make
+from tests import crew, judged_by, make
 from tests.asking import adjudicate
 from tests.pages.test_baseline import answered
 from tests.pages.test_rights import ROUTES, TOLD
@@ -30,12 +30,13 @@ ONE, MORE = 1, 3
 NO_ROWS = {
     "home", "health", "login", "logout", "first-password", "api-token", "image", "thumbnail", "api-schema", "join",
     "judge", "judge-before", "judge-leave", "study-download", "study-instructions", "import-new", "job-detail",
-    "api-job-detail",
+    "api-job-detail", "predictions-new", "reported-new",
 }  # fmt: skip
 # Of each page the study (of `world`) that it is asked of, or "" where it is of none; then what else it is asked for.
 PAGES = {
     "benchmark-list": [""],
-    "benchmark-detail": ["judged"],
+    "benchmark-detail": ["judged", "asked"],
+    "benchmark-models": ["asked"],
     "judge-history": ["judged"],
     "study-list": [""],
     "study-new": ["", "?preset=bivlc", "?preset=visla-generic"],
@@ -54,6 +55,7 @@ PAGES = {
     "study-submissions": ["judged"],
     "study-report": ["judged"],
     "study-stuck": ["named"],
+    "study-wrong": ["asked?which=all"],
     "study-report-json": ["judged"],
     "study-members": ["judged"],
     "api-benchmark-list": [""],
@@ -140,8 +142,17 @@ def stages(rows: int) -> Study:
     return study
 
 
+def scored(study: Study, rows: int) -> None:
+    """By so many models that see images, and so many that see none, whose figures are known."""
+    of = {item: judged_by.bivlc(right=False) for item in study.benchmark.items.all()}
+    for _ in range(rows):
+        judged_by.model(study.benchmark, of)
+        run_figures.compute(judged_by.model(study.benchmark, of, blind=True))
+
+
 def world(rows: int) -> dict[str, Study]:
     asked = answered(items=rows, people=rows, batch_items=1)
+    scored(asked, rows)
     return {"asked": asked, **{makes.__name__: makes(rows) for makes in (judged, batches, named, stages)}}
 
 

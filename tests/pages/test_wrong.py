@@ -78,11 +78,13 @@ def test_a_measured_run_says_nothing_of_an_image_that_people_chose(client, manag
 def test_a_case_leads_to_its_adjudication_with_the_reason_written_down(client, manager, study):
     scored(study, title="CLIP")
     case = client.get(address(study)).context["cases"][0]
-    link = f"?stage=1&task={case.seen.task}&note=Models%20disagree%3A%201%20of%201%20wrong."
+    link = (
+        f"?stage=1&task={case.seen.task}&note=Models%20disagree%3A%20people%20right%2C%201%20of%201%20models%20wrong."
+    )
     page = read(client, study)
     assert link.replace("&", "&amp;") in page and "Send to adjudication" in page
     found = client.get(reverse("study-adjudicate", args=[study.pk]) + link).content.decode()
-    assert "Models disagree: 1 of 1 wrong." in found
+    assert "Models disagree: people right, 1 of 1 models wrong." in found
 
 
 def test_nobody_is_named(client, manager, study):

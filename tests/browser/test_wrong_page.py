@@ -1,0 +1,71 @@
+"""Who is wrong where, in a real browser: by keyboard, accessible, on real pictures."""
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import call_command
+from playwright.sync_api import expect
+
+from annotation.models import Stage, Study
+from benchmarks.models import Benchmark
+from tests import judged_by, make
+from tests import real as material
+from tests.browser.looking import fits, tab_to
+
+pytestmark = [pytest.mark.browser, pytest.mark.real, pytest.mark.django_db(transaction=True)]
+SIZES = [(1366, 768), (390, 844)]
+RIGHT, WRONG = "caption-positive-0", "caption-negative-0"
+
+
+@pytest.fixture
+def stage(real, tmp_path) -> Stage:
+    """Image to text of the real BiVLC items: two people, split on every third; one model misses every second item,
+    one is wrong throughout, one sees no image."""
+    items = material.bivlc_items(real / "data/bivlc")
+    for item in items:
+        named = {image["role"]: image for image in item["images"]}  # of candidates, the last
+        item["images"] = [named["positive"], {**named["candidate"], "role": "negative"}]
+        item.pop("truth", None)
+    manifest, images = material.packed(items, real / "data", tmp_path)
+    call_command("import_benchmark", "jsonl", str(manifest), images=str(images), name="Real", verbosity=0)
+    benchmark = Benchmark.objects.get(name="Real")
+    study = make.study(benchmark=benchmark, protocol="bivlc-i2t", overlap=2, name="Real run")
+    for place in range(2):
+        person, number = make.annotator(study), 0
+        while make.judgment(person, study.stages.get(), WRONG if place and number % 3 == 0 else RIGHT):
+            number += 1
+    rows = list(benchmark.items.all())
+    for title, right, size in (("ViT-B-32", 2, 0.04), ("ViT-L-14-336-datacomp", 99, 0.02), ("gpt2", 3, 1.5)):
+        of = {row: judged_by.bivlc(row.position % right == 1, size * (1 + row.position)) for row in rows}
+        judged_by.model(benchmark, of, title, blind=title == "gpt2")
+    return study.stages.get()
+
+
+@pytest.fixture
+def visit(site, sign_in):
+    user = User.objects.create_superuser("ana", password="x")
+
+    def go(page, study: Study, query: str = ""):
+        sign_in(page, user)
+        page.goto(f"{site}/studies/{study.pk}/wrong/?stage=1{query}")
+        page.wait_for_load_state("networkidle")
+        return page
+
+    return go
+
+
+def test_it_is_accessible_fits_and_leads_to_a_decision_by_keyboard(visit, open_page, axe_violations, stage, tmp_path):
+    for width, height in SIZES:
+        for dark in (False, True):
+            page = visit(open_page(width, height, dark), stage.study, "&which=all")
+            expect(page.locator("#margins svg")).to_be_visible()
+            assert axe_violations(page) == [] and fits(page) and page.errors == []
+            page.screenshot(path=tmp_path / f"wrong-{width}-{'dark' if dark else 'light'}.png", full_page=True)
+    page = visit(open_page(), stage.study)
+    tab_to(page, page.locator("#which"))
+    page.keyboard.type("annotators")
+    tab_to(page, page.locator(".filters button"))
+    page.keyboard.press("Enter")
+    page.wait_for_url("**which=split**")
+    tab_to(page, page.locator(".case a").first)
+    page.keyboard.press("Enter")
+    expect(page.locator("#note")).to_have_value("Models disagree: people undecided, 2 of 2 models wrong.")
