@@ -254,7 +254,9 @@ def arrive(*, annotator: Annotator, stage: Stage | None, by: str, prolific_study
     Their submission is the newest one; the event keeps the one before.
     """
     claiming.lock(annotator)
-    annotator.refresh_from_db(fields=["invited_to", "prolific_study", "prolific_session", "stage"])
+    annotator.refresh_from_db(fields=["invited_to", "prolific_study", "prolific_session", "stage", "erased_at"])
+    if annotator.erased_at:  # between the asking and the lock
+        return
     before = {"invited_to": annotator.invited_to_id, "prolific_study": annotator.prolific_study}
     before |= {"prolific_session": annotator.prolific_session}
     now = {"invited_to": stage.pk if stage else None, "prolific_study": prolific_study or before["prolific_study"]}

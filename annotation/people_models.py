@@ -31,6 +31,7 @@ class Annotator(models.Model):
     excluded_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
     exclusion_reason = models.CharField(max_length=500, blank=True)
     joined_at = models.DateTimeField(db_default=Now())
+    erased_at = models.DateTimeField(null=True)  # who it was is forgotten; what they judged stays under the pseudonym
 
     class Meta:
         ordering = ["study_id", "number"]
@@ -41,6 +42,11 @@ class Annotator(models.Model):
             ),
             models.CheckConstraint(
                 condition=Q(excluded_at__isnull=True) | ~Q(exclusion_reason=""), name="annotator_excluded_with_reason"
+            ),
+            models.CheckConstraint(
+                condition=Q(erased_at__isnull=True)
+                | Q(name="", prolific_pid="", prolific_study="", prolific_session=""),
+                name="annotator_erased_whole",
             ),
         ]
 

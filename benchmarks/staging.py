@@ -7,7 +7,7 @@ ends an import, an exception or kill -9, `clear` finds by the journal what no ro
 import contextlib
 import os
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from benchmarks.models import Image
 from workers.images import Rendered
 
 BATCH = 1000
+STAY = "winnow: images stay"  # shared by whoever relies on images that are stored; alone for whoever removes some
 SERIAL = "winnow: images move in"  # the lock under which files move: one import at a time, and no sweep meanwhile
 
 
@@ -84,6 +85,31 @@ def serial() -> None:
     """Wait for the lock under which image files move; it is held until the transaction ends."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [SERIAL])
+
+
+class InUse(Exception):
+    """Images cannot go now; the message says why."""
+
+
+@contextlib.contextmanager
+def images_stay() -> Iterator[None]:
+    """Images that are stored stay so meanwhile: an import that has met one need not bring it again."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_lock_shared(hashtextextended(%s, 0))", [STAY])
+    try:
+        yield
+    finally:
+        if connection.is_usable():
+            with connection.cursor() as cursor:
+                cursor.execute("SELECT pg_advisory_unlock_shared(hashtextextended(%s, 0))", [STAY])
+
+
+def images_go() -> None:
+    """Until this transaction ends nobody relies on what is stored. Raises InUse where somebody does."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_xact_lock(hashtextextended(%s, 0))", [STAY])
+        if not cursor.fetchone()[0]:
+            raise InUse("An import or a backup is running, which may need these images. Try again when it is done.")
 
 
 def remove_unnamed(moved: list[Image]) -> None:

@@ -3,7 +3,7 @@
 from celery import shared_task
 from celery.signals import worker_ready
 
-from benchmarks import actions, jobs, prediction_import, run_figures, scoring, staging, uploads
+from benchmarks import actions, afterwards, jobs, prediction_import, run_figures, scoring, staging, uploads
 
 BY = "worker"
 
@@ -44,5 +44,6 @@ def compute_figures(runs: list[int]) -> None:
 def tidy_up(**signal) -> None:
     """A worker starts: what an earlier one left half done is swept away or sent again."""
     staging.sweep_staging()
+    afterwards.finish_dead()
     uploads.sweep()
     jobs.revive_jobs(by=BY)

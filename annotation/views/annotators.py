@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
-from annotation import access, annotator_pages, annotators, estimation, evidence, signs
+from annotation import access, annotator_pages, annotators, erasing, estimation, evidence, signs
 from annotation.annotator_pages import Line
 from annotation.dashboard import hashed
 from annotation.models import Annotator, Study
@@ -20,6 +20,7 @@ from annotation.protocols.registry import PROTOCOLS
 from annotation.reckoning import Reckoned
 from annotation.templatetags.figures import words
 from annotation.views.participants import decide
+from benchmarks import events
 from benchmarks.access import staff_only
 
 DEFAULT_SORT = "-signs"
@@ -81,9 +82,19 @@ def study_annotator(request: HttpRequest, pk: int, number: int) -> HttpResponse:
     who = access.annotator_for(request.user, pk, number, access.needed(request))
     if request.method == "POST":
         act = request.POST.get("act", "")
+        if act == "erase":
+            return _erase(request, who)
         decide(request, who, act) if act in DECISIONS else messages.error(request, "There is no such decision.")
         return redirect(f"{reverse('study-annotator', args=[pk, number])}#decision")
     return _one(request, who)
+
+
+def _erase(request: HttpRequest, who: Annotator) -> HttpResponse:
+    if request.POST.get("confirm", "").strip().upper() != who.pseudonym:
+        messages.error(request, f"Type {who.pseudonym} to erase their personal data. Nothing was erased.")
+    elif erasing.erase(annotator=who, by=events.named(request.user)):
+        messages.success(request, f"{who.pseudonym}: personal data is erased.")
+    return redirect("study-annotator", who.study_id, who.number)
 
 
 def _one(request: HttpRequest, who: Annotator) -> HttpResponse:

@@ -17,7 +17,7 @@ from django.urls import URLPattern, get_resolver, reverse
 from annotation import claiming, judging, members
 from annotation.models import Annotator, Flag, Member, Role, Study
 from benchmarks import jobs
-from benchmarks.models import Image, Job, JobState
+from benchmarks.models import Image, Job, JobState, Run
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -43,6 +43,10 @@ benchmark-list          +++-+L  xxxxxx
 benchmark-detail        +++-+L  xxxxxx
 import-new              +++-+L  +++-+L
 score-new               +++-+L  +++-+L
+benchmark-models        +++-+L  xxxxxx
+predictions-new         +++-+L  +++-+L
+reported-new            +++-+L  +++-+L
+run-delete              xxxxxx  +++-+L
 job-detail              +++-0L  xxxxxx
 job-cancel              xxxxxx  ++--0L
 
@@ -103,6 +107,7 @@ class World:
     study: Study
     annotator: Annotator
     image: Image
+    run: Run
     flag: Flag
     export: Job
     clients: dict[str, Client]
@@ -146,7 +151,8 @@ def world(people, study, settings) -> World:
         clients[name].force_login(user)
     clients["superuser"] = Client()
     clients["superuser"].force_login(User.objects.create_superuser("root"))
-    return World(study, annotator, image, Flag.objects.get(), export, clients)
+    run = Run.objects.create(benchmark=study.benchmark, origin="reported", kind="bivlc", title="CLIP")
+    return World(study, annotator, image, run, Flag.objects.get(), export, clients)
 
 
 def addresses(patterns=None, before: str = "") -> dict[str, str]:
@@ -176,7 +182,7 @@ def address(name: str, world: World) -> str:
     segment = ROUTES[name].removeprefix("api/").partition("/")[0]
     values = {
         "pk": kinds[segment].pk if segment in kinds else 0, "position": 1, "number": world.annotator.number,
-        "act": "left", "member": member.pk, "job": world.export.pk, "invite": study.invite,
+        "act": "left", "member": member.pk, "job": world.export.pk, "run": world.run.pk, "invite": study.invite,
         "token": world.annotator.token, "opaque": world.image.opaque,
     }  # fmt: skip
     return reverse(name, kwargs={key: value for key, value in values.items() if f"{key}>" in ROUTES[name]})

@@ -1,0 +1,23 @@
+"""`manage.py erase_annotator STUDY A-07`: forget who an annotator was."""
+
+from django.core.management.base import BaseCommand, CommandError
+
+from annotation.erasing import erase
+from annotation.management.named import named
+from annotation.models import Study
+
+
+class Command(BaseCommand):
+    help = "Erase an annotator's name, Prolific ids and link. What they judged stays under their pseudonym."
+
+    def add_arguments(self, parser):
+        parser.add_argument("study", help="the study's name or number")
+        parser.add_argument("annotator", help="the pseudonym, A-07")
+
+    def handle(self, *, study, annotator, **options):
+        found = named(Study.objects.all(), study)
+        who = next((one for one in found.annotators.all() if one.pseudonym == annotator.upper()), None)
+        if who is None:
+            raise CommandError(f"There is no {annotator} in {found.name}.")
+        done = erase(annotator=who, by="command")
+        self.stdout.write(f"{who.pseudonym}: {'erased' if done else 'was erased already'}.")

@@ -1,0 +1,31 @@
+"""`manage.py erase_personal_data --older-than DAYS`: forget who annotators of long ago were."""
+
+from datetime import timedelta
+
+from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
+
+from annotation.erasing import erase_before, of_before
+from annotation.models import Annotator
+
+
+class Command(BaseCommand):
+    help = "Erase the personal data of annotators who have done nothing for so many days, in every study."
+
+    def add_arguments(self, parser):
+        parser.add_argument("--older-than", type=int, required=True, metavar="DAYS")
+        parser.add_argument("--dry-run", action="store_true", help="only say whose it would be")
+
+    def handle(self, *, older_than, dry_run, **options):
+        if not 0 <= older_than <= 36500:
+            raise CommandError("--older-than is a number of days, from 0 to 36500.")
+        if dry_run:
+            found = of_before(timezone.now() - timedelta(days=older_than)).order_by("pk")
+        else:
+            found = erase_before(days=older_than, by="command")
+        count = sum(1 for who in map(self.say, found) if who)
+        self.stdout.write(f"{count:,} annotator{'' if count == 1 else 's'} {'would be ' * dry_run}erased.")
+
+    def say(self, who: Annotator) -> Annotator:
+        self.stdout.write(f"{who.study.name}: {who.pseudonym}")
+        return who

@@ -1,0 +1,26 @@
+"""`manage.py delete_benchmark BENCHMARK`: a benchmark that no study uses goes, with images that nothing else shows."""
+
+from django.core.management.base import BaseCommand, CommandError
+
+from benchmarks.models import Benchmark
+from benchmarks.removing import CannotDelete, delete_benchmark
+
+
+class Command(BaseCommand):
+    help = "Delete a benchmark that no study uses. Images that other benchmarks show stay."
+
+    def add_arguments(self, parser):
+        parser.add_argument("benchmark", help="the benchmark's name")
+        parser.add_argument("--yes", action="store_true", help="do not ask for the name again")
+
+    def handle(self, *, benchmark, yes, **options):
+        found = Benchmark.objects.filter(name=benchmark).first()
+        if found is None:
+            raise CommandError(f"There is no benchmark {benchmark!r}.")
+        if not yes and input("Type the benchmark's name again to delete it: ") != found.name:
+            raise CommandError("That is another name. Nothing was deleted.")
+        try:
+            went = delete_benchmark(benchmark=found, by="command")
+        except CannotDelete as why:
+            raise CommandError(str(why)) from None
+        self.stdout.write("Deleted {items:,} items and {images:,} images ({bytes:,} bytes).".format(**went))

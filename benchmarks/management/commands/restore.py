@@ -1,0 +1,27 @@
+"""`manage.py restore DIR`: a backup back into place, whole or not at all."""
+
+import time
+from pathlib import Path
+
+from django.core.management.base import BaseCommand, CommandError
+
+from benchmarks.management.commands.backup import told
+from benchmarks.restoring import CannotRestore, restore
+from benchmarks.staging import InUse
+
+
+class Command(BaseCommand):
+    help = "Put a backup into an empty installation of the same version. Stop web and worker first."
+
+    def add_arguments(self, parser):
+        parser.add_argument("folder", type=Path, help="what manage.py backup wrote")
+        parser.add_argument("--replace", action="store_true", help="delete all that is here")
+
+    def handle(self, *, folder, replace, **options):
+        started = time.monotonic()
+        try:
+            manifest = restore(folder=folder, replace=replace, by="command")
+        except (CannotRestore, InUse) as why:
+            raise CommandError(str(why)) from None
+        self.stdout.write(f"{told(manifest)}, as of {manifest['at']}")
+        self.stdout.write(f"restored in {time.monotonic() - started:.1f} s")
