@@ -3,7 +3,7 @@
 import errno
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from django.db import OperationalError, transaction
 
 from benchmarks import candidates, events, gathering, jobs, staging, storing
 from benchmarks.construction.captions import format_records
-from benchmarks.formats.base import ProblemLog
+from benchmarks.formats.base import Format, ProblemLog
 from benchmarks.formats.checks import check
 from benchmarks.formats.registry import FORMATS
 from benchmarks.formats.writing import without_images
@@ -72,7 +72,7 @@ def import_files(job: Job, progress: jobs.Progress) -> None:
     progress.begin("reading rows")
     read = counted(format.read(Path(params["path"]), log, **given(params)), progress)
     records = check(prepared(read, order.options), log, format.keeps_same)
-    with images_at(params["images"], log) as source:
+    with images_of(format, params, order.options, log) as source:
         import_records(job, progress, order, records, source, log)
 
 
@@ -116,6 +116,13 @@ def counted(records: Iterable[ItemRecord], progress: jobs.Progress) -> Iterator[
     for record in records:
         progress.step()
         yield record
+
+
+def images_of(format: Format, params: dict, options: Options, log: ProblemLog) -> AbstractContextManager:
+    """Where the images are: in the file itself, of formats that hold theirs; else where the user says."""
+    if format.images is None:
+        return images_at(params["images"], log)
+    return nullcontext(None if log.count or options.text_only else format.images(Path(params["path"])))
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from collections import Counter
 from django import forms
 from django.core.files.uploadedfile import UploadedFile
 
-from benchmarks.formats.base import ORIGIN, Format, wrong_origins
+from benchmarks.formats.base import HOLDS_IMAGES, ORIGIN, Format, wrong_origins
 from benchmarks.formats.registry import FORMATS
 from benchmarks.formats.sugarcrepe_compare import ORIGINS
 from benchmarks.models import Benchmark
@@ -72,6 +72,8 @@ class ImportForm(forms.Form):
                 self.check_sides(cleaned, format)
             elif cleaned.get("second"):
                 self.add_error("second", f"{format.title} has no second side.")
+            if format.images and cleaned.get("images"):
+                self.add_error("images", HOLDS_IMAGES)
             if cleaned.get("new_candidates"):
                 self.check_new_candidates(cleaned, format)
         return cleaned

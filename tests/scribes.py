@@ -146,7 +146,7 @@ def keep_all(stage: Stage, person: Annotator, label: str, content: Callable[[int
 
 def imported(path: Path, format: str, images: Path | None, **options) -> Benchmark:
     name = f"Imported {next(make.serial)}"
-    job = importing.imported(path, images, name=name, format=format, text_only=images is None, **options)
+    job = importing.imported(path, images, name=name, format=format, **{"text_only": images is None, **options})
     assert job.state == "done", job.problems
     return Benchmark.objects.get(name=name)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchmarks.records import ItemRecord, Problem, Refused
-from workers.archive_source import ArchiveRefused
+from workers.archive_source import ArchiveRefused, Source
 
 MEND = "Complete it, or leave incomplete rows out (--skip-incomplete)."
 KEPT = 100  # problems, and notes of each kind, that are kept; all are counted
@@ -77,6 +77,8 @@ def wrong_origins(names: Sequence[str]) -> str:
     return "" if len({name.strip() for name in names}) == 2 else "Give the two origins different names."
 
 
+HOLDS_IMAGES = "These files hold their images. Give no others."
+
 # Column → which part of an item stands in it: "caption:role", "image:role", "type", "subtype", "key" or "meta:field".
 SPLIT = {
     "image": "image:positive",
@@ -107,6 +109,7 @@ class Format:
     split: Mapping[str, str] = field(default_factory=lambda: SPLIT)  # the columns of a released split
     writer: Callable[[Iterable[ItemRecord]], Iterator[tuple[str, bytes]]] | None = None  # (file name, content)
     candidates: bool = False  # can bring new candidate images for items that are there
+    images: Callable[[Path], Source] | None = None  # of a file that was read without a problem: those that it holds
 
     def read(self, path: Path, log: ProblemLog, **given) -> Iterator[ItemRecord]:
         """The records of a file (or folder, where `accepts` says so), in its order. `given`, where they were: the

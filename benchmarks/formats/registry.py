@@ -1,6 +1,15 @@
 """Every format there is. A new one is a file beside this one and a line here."""
 
-from benchmarks.formats import aro, bivlc_candidates, hard_positives, jsonl, sugarcrepe, sugarcrepe_compare, visla
+from benchmarks.formats import (
+    aro,
+    bivlc_candidates,
+    hard_positives,
+    jsonl,
+    parquet,
+    sugarcrepe,
+    sugarcrepe_compare,
+    visla,
+)
 from benchmarks.formats.base import Format
 
 ALL = (
@@ -11,5 +20,6 @@ ALL = (
     hard_positives.FORMAT,
     aro.FORMAT,
     jsonl.FORMAT,
+    *parquet.FORMATS,
 )
 FORMATS: dict[str, Format] = {format.name: format for format in ALL}

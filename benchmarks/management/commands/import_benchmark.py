@@ -8,7 +8,7 @@ from pathlib import Path
 from django.core.management.base import BaseCommand, CommandError
 
 from benchmarks import actions, jobs
-from benchmarks.formats.base import Format, wrong_origins
+from benchmarks.formats.base import HOLDS_IMAGES, Format, wrong_origins
 from benchmarks.formats.registry import FORMATS
 from benchmarks.models import Job, JobState
 from benchmarks.records import Problem
@@ -40,6 +40,8 @@ class Command(BaseCommand):
     def handle(self, *, format, path, images, name, **rest):
         asked = {field.name: rest.get(field.name, False) for field in fields(actions.Options)}
         self.refuse(FORMATS[format], name, path, rest)
+        if images and FORMATS[format].images:
+            raise CommandError(HOLDS_IMAGES)
         second, origins = rest.get("second"), [name.strip() for name in rest.get("origins") or ()]
         job = actions.queue_import(
             name=name.strip(), format=format, path=absolute(path), images=absolute(images), second=absolute(second),

@@ -1,0 +1,179 @@
+"""Parquet with the images inside: BiVLC as it was released, and `data.parquet` of Winnow's own exports.
+
+Columns are those of a released split (Format.split). An image is a struct of `bytes` and `path`, as the `datasets`
+library embeds it; all else of an item is text. Nothing is converted: no number becomes an id.
+"""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+
+from benchmarks.formats import aro, hard_positives, jsontext, limits, sugarcrepe, sugarcrepe_compare, text, visla
+from benchmarks.formats.base import SPLIT, Format, ProblemLog
+from benchmarks.formats.parquet_images import Called, Embedded, cell, files
+from benchmarks.formats.parquet_schema import TEXT, check
+from benchmarks.formats.table import too_many_rows
+from benchmarks.records import CaptionRecord, ImageRecord, ItemRecord, Origin
+from workers import parquet
+from workers.limits import MAX_ENTRY_BYTES
+
+PACKED = {"meta:origins"}  # parts that stand in their column as JSON
+LACKS = "These cells are null."
+ABSENT = "Rows without this image, from here on; their items have none."
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """`prefix` begins the ids of rows in a file without such a column."""
+
+    prefix: str
+    split: Mapping[str, str]  # with what may stand beside the columns of the format
+    optional: frozenset[str]
+
+    def read(self, path: Path, log: ProblemLog) -> Iterator[ItemRecord]:
+        """The rows of a file, or of a folder's shards in the order of their names."""
+        found = files(path)
+        if not found:
+            log.error("NO_ROWS", path.name, None, "", "There is no .parquet file in this folder.")
+        sound = [file for file in found if self.sound(file, log)]
+        rows = Rows(self, log)
+        for file in sound:
+            yield from rows.read(file)
+        if sound and not rows.count:
+            log.error("NO_ROWS", path.name, None, "", "The file has columns and no rows; export it again.")
+
+    def sound(self, file: Path, log: ProblemLog) -> bool:
+        """Whether the file can be read safely and has the columns; the log says why not."""
+        try:
+            parquet.refuse_unsafe(file, limits.MAX_ROWS)
+        except parquet.ParquetRefused as refused:
+            log.error(refused.code, file.name, None, "", refused.advice)
+            return False
+        return check(parquet.schema(file), self.split, self.optional, file.name, log)
+
+
+class Rows:
+    """Reads the rows of all files of an import."""
+
+    def __init__(self, layout: Layout, log: ProblemLog):
+        self.layout, self.log = layout, log
+        self.called = Called()
+        self.count = 0
+        self.absent: set[str] = set()  # columns of which some row has no image
+
+    def read(self, file: Path) -> Iterator[ItemRecord]:
+        number = 0
+        for batch in parquet.batches(file, parquet.schema(file).names):
+            for place in range(batch.num_rows):
+                number += 1
+                self.count += 1
+                if self.count > limits.MAX_ROWS:
+                    too_many_rows(file.name, number, self.log)
+                yield from self.record(batch, place, Origin(file.name, number))
+
+    def record(self, batch: pa.RecordBatch, place: int, origin: Origin) -> Iterator[ItemRecord]:
+        """The item of a row; none where something is wrong with it, which the log says."""
+        before = self.log.count
+        if null := [name for name in self.required(batch) if not batch.column(name)[place].is_valid]:
+            self.log.gap("INCOMPLETE_ROW", origin.file, origin.row, ", ".join(null), LACKS)
+            return
+        parts = [self.part(batch, name, place, origin) for name in batch.schema.names]
+        if self.log.count > before:
+            return
+        said = {of: value for of, value in parts if of in ("key", "type", "subtype")}
+        said.setdefault("key", f"{self.layout.prefix}-{self.count - 1}")
+        yield ItemRecord(
+            **{"type": "", "subtype": "", **said},
+            captions=tuple(value for _, value in parts if isinstance(value, CaptionRecord)),
+            images=tuple(value for _, value in parts if isinstance(value, ImageRecord)),
+            meta={of[5:]: value for of, value in parts if of.startswith("meta:") and value is not None},
+            origin=origin,
+        )
+
+    def required(self, batch: pa.RecordBatch) -> list[str]:
+        """The columns of which no cell may be null: all but images and what is kept as further information."""
+        parts = ((name, self.layout.split.get(name, "meta:")) for name in batch.schema.names)
+        return [name for name, part in parts if not part.startswith(("meta:", "image:"))]
+
+    def part(self, batch: pa.RecordBatch, name: str, place: int, origin: Origin) -> tuple[str, object]:
+        """(which part of an item stands in the cell, what it is)."""
+        part = self.layout.split.get(name, f"meta:{name}")
+        of, _, role = part.partition(":")
+        if of == "image":
+            return part, self.image(batch, name, place, role, origin)
+        value = self.plain(batch.column(name)[place], name, origin)
+        if of == "meta":
+            return part, self.unpacked(value, name, origin) if part in PACKED else value
+        return part, CaptionRecord(role.partition("-")[0], value) if of == "caption" else value
+
+    def image(self, batch: pa.RecordBatch, name: str, place: int, role: str, origin: Origin) -> ImageRecord | None:
+        data, path = cell(batch, name, place)
+        if data is None and not path:
+            if name not in self.absent:
+                self.log.note("IMAGE_ABSENT", origin.file, origin.row, name, ABSENT)
+            self.absent.add(name)
+            return None
+        if len(data or b"") > MAX_ENTRY_BYTES:
+            advice = f"Give images of at most {MAX_ENTRY_BYTES:,} bytes."
+            self.log.error("FILE_TOO_LARGE", origin.file, origin.row, name, advice)
+        return ImageRecord(role, self.called.name(self.decoded(path, name, origin), data))
+
+    def plain(self, value: pa.Scalar, name: str, origin: Origin) -> object:
+        """Text that can be stored, a finite number, true or false; None where the cell is null."""
+        if not value.is_valid:
+            return None
+        if value.type in TEXT:
+            return self.decoded(value.as_buffer().to_pybytes(), name, origin)
+        number = value.as_py()
+        if not math.isfinite(number):
+            self.log.error("WRONG_VALUE", origin.file, origin.row, name, "Write a finite number, or null.")
+        return number
+
+    def decoded(self, data: bytes, name: str, origin: Origin) -> str:
+        """Arrow does not look whether text is UTF-8."""
+        try:
+            told = data.decode("utf-8", "surrogatepass")
+        except UnicodeDecodeError as error:
+            advice = f"Byte {error.start} of this text is not UTF-8. Write the text as UTF-8."
+            self.log.error("ENCODING", origin.file, origin.row, name, advice)
+            return ""
+        text.sound(told, origin.file, origin.row, name, self.log)
+        return told
+
+    def unpacked(self, value: object, name: str, origin: Origin) -> object:
+        """What the JSON in a text says."""
+        return (
+            jsontext.parse(value, f"{origin.file}, {name}", origin.row, self.log) if isinstance(value, str) else value
+        )
+
+
+def format_of(name: str, title: str, split: Mapping[str, str]) -> Format:
+    """Ids and, in splits without such a column, negative images may be there or not."""
+    negative = {"negative_image": SPLIT["negative_image"]}
+    optional = {"id", *negative} - ({*split} & {*negative})
+    layout = Layout(name, {**split, **negative}, frozenset(optional))
+    columns = ", ".join(one for one in split if one != "id")
+    return Format(
+        name=f"{name}-parquet",
+        title=title,
+        accepts=f"A .parquet file, or its shards, with {columns}. The images are inside; give no others.",
+        endings=(".parquet",),
+        reader=layout.read,
+        several=True,
+        split=split,
+        images=lambda path: Embedded(path, layout.split),
+        keeps_same=name in ("visla", "hard-positives"),
+    )
+
+
+OWN = "parquet of a Winnow export"
+FORMATS = (
+    format_of("bivlc", "BiVLC as released (parquet)", SPLIT),
+    *(
+        format_of(one.name, f"{one.title.partition(':')[0].partition(' (')[0]} ({OWN})", one.split)
+        for one in (module.FORMAT for module in (sugarcrepe, sugarcrepe_compare, visla, hard_positives, aro))
+    ),
+)

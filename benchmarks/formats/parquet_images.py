@@ -1,0 +1,71 @@
+"""The images inside parquet files: what each is called, and all of them as a source of files. Pure."""
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import pyarrow as pa
+
+from workers import parquet
+from workers.archive_source import Names, Source
+from workers.names import normal
+
+
+class Called:
+    """What each embedded image is called: by its path, or by its SHA-256 where it has none or shares it with other
+    bytes. The `datasets` library keeps of a path the last part alone, so that two images may have the same."""
+
+    def __init__(self):
+        self.first: dict[str, str] = {}  # path → the content that it was met with first
+
+    def name(self, path: str, data: bytes | None) -> str:
+        if data is None:
+            return path
+        content = hashlib.sha256(data).hexdigest()
+        same = path and self.first.setdefault(normal(path), content) == content
+        return path if same else f"{content}/{path}".rstrip("/")
+
+
+def files(path: Path) -> list[Path]:
+    """The file, or those of a folder of shards by their names."""
+    return sorted(path.glob("*.parquet")) if path.is_dir() else [path]
+
+
+def cell(batch: pa.RecordBatch, name: str, place: int) -> tuple[bytes | None, bytes]:
+    """The bytes of an image, None where there are none; its path, not decoded."""
+    value = batch.column(name)[place]
+    if not value.is_valid:
+        return None, b""
+    path = value["path"]
+    return value["bytes"].as_py(), path.as_buffer().to_pybytes() if path.is_valid else b""
+
+
+def embedded(path: Path, columns: Sequence[str]) -> Iterator[tuple[str, bytes]]:
+    """(name, content) of every image of these columns, in the order in which the reader of records meets them."""
+    called = Called()
+    for file in files(path):
+        for batch in parquet.batches(file, columns):
+            here = [name for name in columns if name in batch.schema.names]
+            for place in range(batch.num_rows):
+                found = (cell(batch, name, place) for name in here)
+                yield from ((called.name(path.decode(), data), data) for data, path in found if data is not None)
+
+
+class Embedded(Source):
+    """Those of files that were read without a problem: their paths are plain relative names in UTF-8."""
+
+    def __init__(self, path: Path, split: Mapping[str, str]):
+        self._path = path
+        self._columns = [name for name, part in split.items() if part.startswith("image:")]
+        found = Names()
+        for name, _ in embedded(path, self._columns):
+            found.stored.setdefault(normal(name), name)
+        super().__init__(path.name, found)
+        self._top = ""  # a name stands for itself alone
+
+    def _contents(self, asked) -> Iterator[tuple[str, bytes]]:
+        left = set(asked)
+        for name, data in embedded(self._path, self._columns):
+            if (known := normal(name)) in left:
+                left.remove(known)
+                yield known, data
