@@ -32,14 +32,21 @@ class Scale:
 
 def scale(labels: Sequence[str], order: Sequence[str] = ()) -> Scale:
     """Numbers order themselves, other labels as `order` says. KeyError names a label that `order` leaves out."""
-    try:
-        values = np.array([float(label) for label in labels])
-    except ValueError:
-        values = None
+    values = numbers(labels)
     if order:
         said = {label: place for place, label in enumerate(order)}
         return Scale(np.array([said[label] for label in labels], dtype=int), values)
     return Scale(None if values is None else np.argsort(np.argsort(values)), values)
+
+
+def numbers(labels: Sequence[str]) -> Array | None:
+    """None where one is no number, or so large that there is no telling how far it is from another."""
+    try:
+        values = np.array([float(label) for label in labels])
+    except ValueError:
+        return None
+    with np.errstate(over="ignore", invalid="ignore"):
+        return values if np.isfinite(np.square(np.ptp(values))) else None
 
 
 def reliability(table: Table, order: Sequence[str] = (), resamples: int = 0, seed: int = SEED) -> dict:

@@ -38,6 +38,19 @@ def test_agreement_answers_every_key(table):
     )
 
 
+@pytest.mark.parametrize("label", ["nan", "inf", "1e400", "1e300"])
+def test_what_is_no_finite_number_is_a_name(table, label):
+    text = run("agreement", "--ratings", table(HEADER + f"1,x,1\n1,y,{label}\n2,x,1\n2,y,1\n"), "--json")
+    found = json.loads(text, parse_constant=pytest.fail)
+    assert found["alpha_interval"] is None and found["alpha_nominal"] is not None
+    assert "linear" not in found["cohen_pairs"][0]
+
+
+def test_one_number_in_two_spellings_is_refused(table):
+    with pytest.raises(CommandError, match="1 and 1.0 are one number"):
+        run("agreement", "--ratings", table(HEADER + "1,x,1\n1,y,1.0\n2,x,2\n2,y,2\n"), "--json")
+
+
 def test_a_second_rating_is_refused_unless_it_is_said_which_counts(table):
     twice = table(RATINGS + "3,y,a\n")
     with pytest.raises(CommandError, match="1 problem in the file"):

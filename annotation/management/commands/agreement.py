@@ -1,6 +1,8 @@
 """`manage.py agreement --ratings FILE.csv --json`: every agreement measure of anybody's ratings."""
 
 import json
+from collections import defaultdict
+from collections.abc import Sequence
 from pathlib import Path
 
 from django.core.management.base import BaseCommand, CommandError
@@ -8,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 from annotation.agreement import SEED, Table
 from annotation.management.ratings_file import read_or_refuse
 from annotation.ratings import FIRST, LAST, REFUSE, read_ratings
-from annotation.reliability import reliability
+from annotation.reliability import numbers, reliability
 
 WORDS = {
     "percent": "percent agreement",
@@ -37,11 +39,24 @@ class Command(BaseCommand):
 
     def handle(self, *, ratings, order, bootstrap, seed, repeated, **options):
         table = Table(read_or_refuse(lambda log: read_ratings(ratings, log, repeated), self.stdout))
+        if twice := spelt_twice(table.labels):
+            raise CommandError(f"{' and '.join(twice)} are one number; write it in one way, or they are two labels.")
         said = [label.strip() for label in order.split(",") if label.strip()]
         if lacking := sorted(set(table.labels) - set(said)) if said else []:
             raise CommandError(f"--order leaves out: {', '.join(lacking)}.")
         found = reliability(table, said, bootstrap, seed)
         self.stdout.write(json.dumps(found, ensure_ascii=False, indent=2) if options["json"] else written(found))
+
+
+def spelt_twice(labels: Sequence[str]) -> list[str]:
+    """Labels that are the same number: "1" and "1.0". Empty where all differ, or some are no numbers."""
+    values = numbers(labels)
+    if values is None:
+        return []
+    same = defaultdict(list)
+    for label, value in zip(labels, values.tolist(), strict=True):
+        same[value].append(label)
+    return next((found for found in same.values() if len(found) > 1), [])
 
 
 def written(found: dict) -> str:
