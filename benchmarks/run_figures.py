@@ -11,7 +11,7 @@ from django.db import connection
 
 from benchmarks.models import Run, RunOrigin
 from benchmarks.predictions import stored
-from benchmarks.predictions.kinds import KINDS
+from benchmarks.predictions.kinds import KINDS, Kind
 
 VERSION = 1  # of how figures are computed and told: a change of either takes another number
 INLINE = 32_000  # predictions that are computed on while a page waits: about 0.2 s
@@ -23,9 +23,9 @@ ITEMS = """
 SELECT id, type, subtype FROM benchmarks_item WHERE benchmark_id = %s ORDER BY position
 """
 ANSWERS = """
-SELECT question, array_agg(item_id ORDER BY item_id), array_agg(score ORDER BY item_id),
+SELECT run_id, question, array_agg(item_id ORDER BY item_id), array_agg(score ORDER BY item_id),
        array_agg(choice ORDER BY item_id)
-FROM benchmarks_prediction WHERE run_id = %s GROUP BY question
+FROM benchmarks_prediction WHERE run_id = ANY(%s) GROUP BY run_id, question
 """
 
 
@@ -43,15 +43,17 @@ def of_runs(runs: Sequence[Run]) -> Found:
     keys = {key(run): run for run in runs if run.pk not in known}
     known |= {keys[name].pk: of for name, of in cache.get_many(keys).items()}
     others = [run for run in runs if run.pk not in known]
-    room, missing = INLINE, []
-    sizes = counts(others)
-    for run in sorted(others, key=lambda run: sizes.get(run.pk, 0)):
+    now, missing = within(INLINE, others)
+    return Found(known | compute_all(now), [run.pk for run in missing])
+
+
+def within(room: int, runs: Sequence[Run]) -> tuple[list[Run], list[Run]]:
+    """Those that have no more predictions than this together, the smallest first; and the others."""
+    sizes, now, later = counts(runs), [], []
+    for run in sorted(runs, key=lambda run: sizes.get(run.pk, 0)):
         room -= sizes.get(run.pk, 0)
-        if room < 0:
-            missing.append(run.pk)
-        else:
-            known[run.pk] = compute(run)
-    return Found(known, missing)
+        (now if room >= 0 else later).append(run)
+    return now, later
 
 
 def counts(runs: Sequence[Run]) -> dict[int, int]:
@@ -59,13 +61,24 @@ def counts(runs: Sequence[Run]) -> dict[int, int]:
 
 
 def compute(run: Run) -> dict:
-    """The figures of a run with predictions, and keep them."""
-    items = {item: (kind, subtype) for item, kind, subtype in fetch(ITEMS, run.benchmark_id)}
-    columns = {question: stored.Column(*rest) for question, *rest in fetch(ANSWERS, run.pk)}
-    kind = KINDS[run.kind]
-    found = stored.told(stored.records(columns, items, kind), kind)
-    cache.set(key(run), found, KEEP)
+    return compute_all([run])[run.pk]
+
+
+def compute_all(runs: Sequence[Run]) -> dict[int, dict]:
+    """The figures of runs of one benchmark that have predictions, in two queries; and keep them."""
+    if not runs:
+        return {}
+    items = {item: (kind, subtype) for item, kind, subtype in fetch(ITEMS, runs[0].benchmark_id)}
+    columns: dict[int, dict[str, stored.Column]] = {run.pk: {} for run in runs}
+    for run, question, *rest in fetch(ANSWERS, list(columns)):
+        columns[run][question] = stored.Column(*rest)
+    found = {run.pk: told(columns[run.pk], items, KINDS[run.kind]) for run in runs}
+    cache.set_many({key(run): found[run.pk] for run in runs}, KEEP)
     return found
+
+
+def told(columns: dict[str, stored.Column], items: stored.Kinds, kind: Kind) -> dict:
+    return stored.told(stored.records(columns, items, kind), kind)
 
 
 def compute_missing(pks: Iterable[int]) -> None:

@@ -7,7 +7,10 @@ const FEW = 16; // rows up to which their names stand beside them
 
 function dots(rows, stands, look, coloured) {
   const these = rows.filter((row) => row.stands === stands && (row.colour !== null) === coloured);
-  const data = these.map((row) => ({ value: [row.x, row.y, row.colour], row }));
+  const data = these.map((row) => {
+    const far = row.x > 0.9; // its name would not fit above it
+    return { value: [row.x, row.y, row.colour], row, ...(far ? { label: { position: "left" } } : {}) };
+  });
   const names = {
     show: rows.length <= FEW, position: "top", color: look.ink, fontSize: SMALL, formatter: ({ data: { row } }) => row.name,
   };
@@ -30,10 +33,15 @@ function says(columns, row) {
   return `${row.name} (${row.stands})\n${x.words} ${percent(row.x)}, ${y.words} ${percent(row.y)}${third}`;
 }
 
-function scale(words, at, look) {
-  const values = { dimension: 2, min: 0, max: 1, calculable: false, inRange: { color: [look.low, look.high] } };
+const tens = (round, share) => Math.min(1, Math.max(0, round(10 * share) / 10));
+
+function scale(words, rows, at, look) {
+  const found = rows.map(({ colour }) => colour).filter((share) => share !== null);
+  const [min, max] = found.length ? [tens(Math.floor, Math.min(...found)), tens(Math.ceil, Math.max(...found))] : [0, 1];
+  const values = { dimension: 2, min, max, calculable: false, inRange: { color: [look.low, look.high] } };
   const place = { orient: "horizontal", left: 48, bottom: 0, itemWidth: 12, itemHeight: 130 };
-  return { type: "continuous", seriesIndex: at, text: [`${words} 100 %`, "0"], textStyle: label(look), ...values, ...place };
+  const ends = [`${words} ${whole(max)}`, whole(min)];
+  return { type: "continuous", seriesIndex: at, text: ends, textStyle: label(look), ...values, ...place };
 }
 
 export function scatter({ columns, rows }, look, width) {
@@ -41,18 +49,18 @@ export function scatter({ columns, rows }, look, width) {
   const coloured = kinds.map((stands) => dots(rows, stands, look, true)).filter(({ data }) => data.length);
   const plain = kinds.map((stands) => dots(rows, stands, look, false)).filter(({ data }) => data.length);
   const ends = rows.flatMap(({ x, y }) => [x, y]);
-  const min = Math.floor(10 * Math.max(0, Math.min(...ends) - 0.03)) / 10;
-  const max = Math.ceil(10 * Math.min(1, Math.max(...ends) + 0.03)) / 10;
+  const [min, max] = [tens(Math.floor, Math.min(...ends) - 0.03), tens(Math.ceil, Math.max(...ends) + 0.03)];
   const titled = (name, nameGap) => ({ name, nameLocation: "middle", nameGap, nameTextStyle: label(look) });
   const axis = { min, max, axisLabel: label(look, { formatter: whole }), axisLine: { show: true, ...line(look) } };
   const legend = { top: 0, left: 0, itemWidth: 12, itemHeight: 12, itemGap: 14, selectedMode: false, data: kinds };
+  const plainly = { color: look.card, borderColor: look.ink, borderWidth: 1 }; // the colours are of the third measure
   return {
     height: Math.min(520, Math.max(340, 0.6 * width)),
     textStyle: text(look),
     grid: { left: 56, right: 22, top: 34, bottom: 84 },
     tooltip: tip(look, ({ data: { row } }) => row && says(columns, row)),
-    legend: { ...legend, textStyle: { color: look.ink, fontSize: SMALL + 1 } },
-    visualMap: scale(columns[3].words, coloured.map((_, place) => place), look),
+    legend: { ...legend, itemStyle: plainly, textStyle: { color: look.ink, fontSize: SMALL + 1 } },
+    visualMap: scale(columns[3].words, rows, coloured.map((_, place) => place), look),
     xAxis: valued(look, { ...axis, ...titled(columns[1].words, 26) }),
     yAxis: valued(look, { ...axis, ...titled(columns[2].words, 40) }),
     series: [...coloured, ...plain, diagonal(min, max, look)],
