@@ -29,12 +29,12 @@ class Command(BaseCommand):
 
     def say(self, benchmark: Benchmark) -> None:
         runs = list(benchmark.runs.filter(blind=True))
-        figures = {run.pk: run_figures.compute(run) for run in runs if not run.figures}
         if not runs:
             raise CommandError(
                 "No model that sees no image has scored it; let a language model do so (manage.py score)."
             )
-        found = blind.shares(runs, figures)
+        run_figures.compute_missing(run_figures.of_runs(runs).missing)
+        found = blind.shares(runs, run_figures.of_runs(runs).figures)
         if not found:
             self.stdout.write("No blind run answers the questions by which this benchmark is judged.")
         for share in found:
