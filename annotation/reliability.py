@@ -46,7 +46,7 @@ def numbers(labels: Sequence[str]) -> Array | None:
     except ValueError:
         return None
     with np.errstate(over="ignore", invalid="ignore"):
-        return values if np.isfinite(np.square(np.ptp(values))) else None
+        return values if np.isfinite(np.square(values.max(initial=0) - values.min(initial=0))) else None
 
 
 def reliability(table: Table, order: Sequence[str] = (), resamples: int = 0, seed: int = SEED) -> dict:
