@@ -254,7 +254,8 @@ def stage_links(stage: Stage) -> list[tuple[str, str]]:
 
 def study_links(study: Study, measured: bool) -> list[tuple[str, str]]:
     """The pages about the whole study that one may open."""
-    baseline = [("study-baseline", "Human baseline", [study.pk], "")] if measured else []
+    models = ("benchmark-models", "Models and humans", [study.benchmark_id], "")
+    baseline = [("study-baseline", "Human baseline", [study.pk], ""), models] if measured else []
     people = [("study-participants", "Participants", [study.pk], ""), ("study-members", "Members", [study.pk], "")]
     return there(*(people if study.may.manage else []), *baseline, ("study-report", "Report", [study.pk], ""))
 

@@ -20,14 +20,16 @@ def run_import(job_id: int) -> None:
 @jobs.runs("score")
 @shared_task
 def run_score(job_id: int) -> None:
-    """On the queue `scoring`, in a process that may load torch."""
-    jobs.run(job_id=job_id, by=BY, work=scoring.score)
+    """On the queue `scoring`, in a process that may load torch; the run's figures are there before anybody asks."""
+    job = jobs.run(job_id=job_id, by=BY, work=scoring.score)
+    if "run" in job.report:
+        run_figures.compute_missing([job.report["run"]])
 
 
 @jobs.runs(prediction_import.KIND)
 @shared_task
 def run_predictions(job_id: int) -> None:
-    """The uploaded files go when the job is over; the run's figures are there before anybody asks."""
+    """The uploaded files go when the job is over; figures as above."""
     job = jobs.run(job_id=job_id, by=BY, work=prediction_import.take_in)
     if job.finished_at and job.params.get("upload"):
         uploads.drop(job.params["upload"])
