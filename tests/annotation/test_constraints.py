@@ -95,6 +95,7 @@ BROKEN = {
     "stage_agreement_both_or_neither": lambda w: Stage.objects.update(agreement_items=5),
     "stage_batches_have_a_size": lambda w: Stage.objects.update(strategy="batches", batch_size=0),
     "annotator_excluded_with_reason": lambda w: Annotator.objects.update(excluded_at=Now()),
+    "annotator_erased_whole": lambda w: Annotator.objects.update(erased_at=Now(), name="Grace"),
     "seat_once": lambda w: Seat.objects.create(annotator=w["holder"], stage=w["stage"]),
     "seat_place_once": lambda w: Seat.objects.update(batch=1, place=1),
     "seat_batch_and_place": lambda w: Seat.objects.update(batch=1),

@@ -30,7 +30,7 @@ ONE, MORE = 1, 3
 NO_ROWS = {
     "home", "health", "login", "logout", "first-password", "api-token", "image", "thumbnail", "api-schema", "join",
     "judge", "judge-before", "judge-leave", "study-download", "study-instructions", "import-new", "job-detail",
-    "api-job-detail", "predictions-new", "reported-new", "score-new",
+    "api-job-detail", "predictions-new", "reported-new", "score-new", "study-delete",
 }  # fmt: skip
 # Of each page the study (of `world`) that it is asked of, or "" where it is of none; then what else it is asked for.
 PAGES = {
