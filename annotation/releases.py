@@ -150,7 +150,7 @@ def _write_rows(study: Study, stages: Sequence[Stage], edits: Edits, folder: Pat
 def _write_card(study: Study, split: Split, whole: dict, folder: Path, no_source: str) -> None:
     written = {stage.name: split.written(stage) for stage in split.stages}
     columns = [column.name for column in release_data.columns_of(study.benchmark)]
-    warned = [one.warning for one in blindness.look(study.benchmark, whole=True).warnings]
+    warned = blindness.look(study.benchmark, whole=True).warnings
     files = release_cards.Files(release_files.digest(folder / "data.parquet")["sha256"], columns, no_source, warned)
     text = release_cards.card(study, whole, split.stages, written, files)
     (folder / "README.md").write_text(text, encoding="utf-8", newline="\n")

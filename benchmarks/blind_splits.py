@@ -9,6 +9,7 @@ from benchmarks.metrics import sugarcrepe
 from benchmarks.predictions.kinds import SUGARCREPE
 
 WHOLE = "all"
+NAMED = 8  # parts in a sentence
 OF_GROUPS = {SUGARCREPE.name: ("accuracy",)}  # whose groups are measured otherwise than the whole
 OF_WHOLE = {SUGARCREPE.name: sugarcrepe.SUBSETS}  # measures of the whole that are each of one part
 ADVICE = (
@@ -56,10 +57,26 @@ def made(run: Told, split: str, name: str, of: Mapping) -> Split | None:
     if of.get("low") is None:
         return None
     share = Share(run.pk, run.title, name, of["share"], of["low"], of["high"], of["chance"], of["n"])
-    known = named(run.kind, name) if name in HEADLINES[run.kind] else None
+    known = named(run.kind, name) if name in HEADLINES[run.kind] and run.kind != SUGARCREPE.name else None
     return Split(split, share, known.short if known else "accuracy")
 
 
 def warnings(found: Sequence[Split]) -> list[Split]:
     """Those in which chance is beaten by more than the interval."""
     return [split for split in found if split.share.warns]
+
+
+def in_words(found: Sequence[Split]) -> list[str]:
+    """A sentence for each model that is warned of: the first part with its figures, the others by name."""
+    by_run: dict[int, list[Split]] = {}
+    for split in warnings(found):
+        by_run.setdefault(split.share.run, []).append(split)
+    return [parts[0].warning + also(parts[1:]) for parts in by_run.values()]
+
+
+def also(parts: Sequence[Split]) -> str:
+    named = list(dict.fromkeys(f"{split.name} ({split.words})" for split in parts))
+    if not named:
+        return ""
+    more = f" and {len(named) - NAMED:,} more" if len(named) > NAMED else ""
+    return f" So it does in {', '.join(named[:NAMED])}{more}."

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from benchmarks import run_figures, tasks
-from benchmarks.blind_splits import Split, splits, warnings
+from benchmarks.blind_splits import Split, in_words, splits
 from benchmarks.models import Benchmark, Run
 from benchmarks.said import runs_of
 
@@ -18,8 +18,8 @@ class Blindness:
     missing: int
 
     @property
-    def warnings(self) -> list[Split]:
-        return warnings(self.found)
+    def warnings(self) -> list[str]:
+        return in_words(self.found)
 
     @property
     def scored(self) -> list[Run]:

@@ -43,11 +43,12 @@ def test_whoever_sees_images_is_not_meant(benchmark):
     assert blindness.look(benchmark).runs == []
 
 
-def test_a_warning_has_its_figures(benchmark):
+def test_a_warning_has_its_figures_and_the_other_parts(benchmark):
     reader(benchmark, lambda place: True)
-    told = blindness.look(benchmark).warnings[0].warning
+    (told,) = blindness.look(benchmark).warnings
     for said in ("Reader, which sees no image", "100.0 %", "95 % from 91.2 to 100.0 %", "n = 40", "chance is 50.0 %"):
         assert said in told
+    assert "So it does in add obj (accuracy), swap att (accuracy), add (accuracy)" in told
 
 
 @pytest.mark.django_db(transaction=True)
