@@ -124,14 +124,14 @@ class ByType:
 
     def __init__(self, kind: str, measure: str):
         inner, outer = BY_TYPE.get(kind, (measure, measure))
-        self.measure = inner if measure == outer else measure
+        self.names = (inner, outer) if measure == outer else (measure,)
 
     def __call__(self, entry: Entry, column: Head) -> Mapping | None:
-        return self.parts(entry).get(column.name)
+        return next((self.of(one) for one in entry.figures["groups"] if name_of(one) == column.name), None)
 
-    def parts(self, entry: Entry) -> dict[str, Mapping]:
-        groups = entry.figures["groups"]
-        return {name_of(one): one["measures"][self.measure] for one in groups if self.measure in one["measures"]}
+    def of(self, group: Mapping) -> Mapping | None:
+        found = (group["measures"].get(name) for name in self.names)
+        return next((of for of in found if of and of["share"] is not None), None)
 
     def heads(self, entries: Iterable[Entry], chance: float, lower: bool) -> list[Head]:
         """Every part that some entry has a figure of; types in alphabetical order, each before its subtypes."""
@@ -139,9 +139,11 @@ class ByType:
             (one["type"], one["subtype"] is not None, one["subtype"] or ""): one
             for entry in entries
             for one in entry.figures["groups"]
-            if one["measures"].get(self.measure, {}).get("share") is not None
+            if self.of(one)
         }
-        return [Head(name_of(one), said(one), chance, lower) for _, one in sorted(found.items())]
+        return [
+            Head(name_of(one), said(one), chance, lower) for _, one in sorted(found.items(), key=lambda item: item[0])
+        ]
 
 
 def name_of(group: Mapping) -> str:

@@ -95,6 +95,12 @@ def test_parts_have_columns_of_their_own():
     assert finds(one, Head("swap/att", "", 0.25))["share"] == 0.4
 
 
+def test_of_sugarcrepe_types_are_called_otherwise_where_they_are_measured():
+    groups = [{"type": "swap", "subtype": None, "measures": shares({name: 40})} for name in ("accuracy", "overall")]
+    finds = comparison.ByType("sugarcrepe", "overall")
+    assert [finds(entry("m", groups=[one]), Head("swap/", "", 0.5))["share"] for one in groups] == [0.4, 0.4]
+
+
 def test_of_several_of_one_name_the_measured_one_counts_and_older_ones_stand_apart():
     entries = [entry("CLIP ", group=1), entry("clip", "measured", group=2), entry("x", "imported", group=3)]
     assert comparison.named_alike(entries, GROUP) == {"clip": ("clip", 0.02), "x": ("x", 0.03)}
