@@ -155,9 +155,14 @@ def _keep(stage: Stage, summary: dict, seconds: float) -> None:
 
 
 def bring_up_to_date(study: Study, by: str) -> None:
-    """Estimate every stage whose rule it is, source before taker. Not inside a transaction."""
+    """Estimate every stage whose rule it is, source before taker; what is to go on from one that was closed goes on.
+    Not inside a transaction.
+    """
     for stage in study.stages.filter(rule=DAWID_SKENE).select_related("study__benchmark").order_by("position"):
         estimate(stage, by)
+        closing = Job.objects.filter(kind=KIND, params__stage=stage.pk, params__closing=True).first()
+        if closing and closing.state != JobState.DONE:
+            _promote(stage)
 
 
 def last(stage: Stage) -> Reckoning | None:
@@ -210,10 +215,17 @@ def run_estimate(job: Job, progress: jobs.Progress) -> None:
 @anew
 @transaction.atomic
 def _finish(job: Job, stage: Stage, summary: Mapping) -> None:
-    stage = promotion.locked(stage)
-    went = promotion.promote(stage) if job.params["closing"] and stage.state == StageState.CLOSED else 0
+    went = _promote(stage) if job.params["closing"] else 0
     told = {name: summary[name] for name in ("judgments", "steps", "decided", "open", "changed", "passed_over")}
     jobs.finish_job(job=job, by="worker", report={**told, "promoted": went})
+
+
+@anew
+@transaction.atomic
+def _promote(stage: Stage) -> int:
+    """To stages that wait for the closing of this one, unless it was opened again; how many items went."""
+    stage = promotion.locked(stage)
+    return promotion.promote(stage) if stage.state == StageState.CLOSED else 0
 
 
 def _tell(progress: jobs.Progress, total: int) -> None:

@@ -13,7 +13,7 @@ from django.db import IntegrityError, connection, transaction
 from annotation import adjudication, answering, claiming, estimation, freshness, judging, participants, studies
 from annotation.decisions import Decision, decide
 from annotation.figures import study_figures
-from annotation.models import Annotator, Outcome, Stage, Task
+from annotation.models import Annotator, Outcome, Stage, Study, Task
 from annotation.outcomes import rule_of
 from annotation.plans import StagePlan
 from annotation.releases import export_split
@@ -167,18 +167,35 @@ def test_an_adjudicators_word_stands(stage):
     assert Outcome.objects.values_list("outcome", "posterior").get(task=task) == ("cannot_tell", None)
 
 
-def test_closing_estimates_and_then_promotes(eager_tasks, django_capture_on_commit_callbacks):
+@pytest.fixture
+def in_two() -> Study:
+    """All chose the same images of six items; four of these are to be drawn when that stage is closed."""
     rule = {"rule": "dawid-skene", "overlap": 2, "carries": "negative"}
     plans = [
         StagePlan("bivlc-choose", name="choose", settings=rule),
         StagePlan("bivlc-disambiguate", name="sort", source="choose", settings={"sample": 4}),
     ]
     study = make.study(items=6, stages=plans)
-    choose, sort = study.stages.order_by("position")
+    choose = study.stages.get(position=1)
     for _ in range(2):
         who = make.annotator(study)
         while make.judgment(who, choose, "candidate-1"):
             pass
+    return study
+
+
+def test_an_export_does_not_pass_by_what_a_closing_is_still_to_send_on(in_two):
+    """Else the items that wait would be told as dropped, since no sample has them."""
+    choose, sort = in_two.stages.order_by("position")
+    studies.move_stage(stage=choose, to="closed", by="test")
+    estimation.bring_up_to_date(in_two, "test")
+    assert sort.tasks.count() == 4
+    estimation.bring_up_to_date(in_two, "test")
+    assert sort.tasks.count() == 4
+
+
+def test_closing_estimates_and_then_promotes(in_two, eager_tasks, django_capture_on_commit_callbacks):
+    choose, sort = in_two.stages.order_by("position")
     assert not sort.tasks.exists()
     with django_capture_on_commit_callbacks(execute=True):
         studies.move_stage(stage=choose, to="closed", by="test")
