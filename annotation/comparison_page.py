@@ -73,7 +73,7 @@ def whole(entries: list[Entry], kind: str) -> dict:
         "latex": comparison_text.latex(sections, columns),
         "people": people,
         "gaps": comparison.gaps(sections, people, columns) if people else [],
-        "notes": list(dict.fromkeys(note for one in entries for note in one.figures["notes"])),
+        "notes": [f"{one.title}: {note}" for one in entries for note in one.figures["notes"]],
     }
 
 

@@ -93,7 +93,7 @@ class Finder:
         if not found:
             return None, NO_CAPTIONS
         if item.image:
-            found = [one for one in found if item.image in {image.name for image in one.images_as("positive")}]
+            found = [one for one in found if may_have(one, item.image)]
             if not found:
                 return None, NO_IMAGE
         if len(found) > 1 and self.named[texts_of(item), item.image] != len(found):
@@ -109,6 +109,12 @@ class Finder:
                     made[texts].append(item)
             self.by_captions[roles] = made
         return self.by_captions[roles]
+
+
+def may_have(item: ItemRecord, image: str) -> bool:
+    """Whether that is its positive image. Of an item without one (imported as text alone) nothing says it is not."""
+    names = {one.name for one in item.images_as("positive")}
+    return image in names or not names
 
 
 def captions(item: ItemRecord, roles: Sequence[str]) -> Iterator[Texts]:

@@ -55,6 +55,11 @@ def test_what_is_not_there_is_told_with_its_reason(reference, reason):
     assert told["unmatched_first"] == [{"file": "x", "row": 1, "item": str(reference), "reason": reason}]
 
 
+def test_an_item_without_images_is_not_refused_for_its_image():
+    texts = tuple(CaptionRecord(role, text) for role, text in CUPS)
+    assert keys(matched([Reference("", CUPS, "2.jpg")], [ItemRecord("7", "swap", "att", texts, ())])) == ["7"]
+
+
 TWINS = [item("7", image="1.jpg"), item("8", image="2.jpg")]
 
 

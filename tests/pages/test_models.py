@@ -5,7 +5,7 @@ from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
-from benchmarks import run_figures
+from benchmarks import published, run_figures
 from benchmarks.models import Benchmark, Job, Run
 from tests import compared, make
 from tests.pages.test_baseline import answered
@@ -40,6 +40,15 @@ def test_humans_models_and_papers_stand_in_one_table(client, study):
 
 def test_a_benchmark_without_models_says_how_they_come(client, manager):
     assert "No model has been scored" in client.get(address(make.benchmark())).text
+
+
+@pytest.mark.parametrize("table", published.TABLES, ids=lambda table: table.name)
+def test_each_kind_has_its_page(client, manager, table):
+    benchmark = make.benchmark()
+    compared.reported(benchmark, table.name)
+    page = client.get(address(benchmark), {"order": "best"})
+    assert page.context["kind"].name == table.kind
+    assert sum(len(section.rows) for section in page.context["sections"]) == len(table.rows)
 
 
 def test_people_of_studies_that_one_may_not_see_do_not_stand_there(client, study):
