@@ -23,6 +23,7 @@ load: $(VENV)/requirements-dev.stamp
 	@$(BIN)/python -m tests.load.import_full
 	@$(BIN)/python -m tests.load.blinding
 	@$(BIN)/python -m tests.load.paper
+	@$(BIN)/python -m tests.load.housekeeping
 	@$(BIN)/python -m tests.load.scoring
 
 # Several GB: lets models score benchmarks. `make run` then starts a worker for that too.

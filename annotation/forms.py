@@ -44,7 +44,7 @@ class MemberForm(ErrorsAtFields):
     ROLES = (
         (Role.VIEWER, "looks at figures, agreement and disagreements, and reads releases"),
         (Role.MANAGER, "runs the study: invites, instructs, adjudicates, excludes, exports; sees who people are"),
-        (Role.OWNER, "does all that, and says who the members are"),
+        (Role.OWNER, "does all that, says who the members are, and deletes the study"),
     )
 
     name = forms.CharField(label="User name", max_length=150, widget=forms.TextInput(attrs={"autocomplete": "off"}))

@@ -39,7 +39,7 @@ def restore(*, folder: Path, replace: bool, by: str) -> dict:
     _check_files(folder, manifest)
     _check_alone()
     if not replace and (filled := tables.filled()):
-        raise CannotRestore(f"The database is not empty ({', '.join(filled)[:200]}). --replace deletes what is there.")
+        raise CannotRestore(f"The database is not empty: {_some(filled)} have rows. --replace deletes what is there.")
     with afterwards() as after:
         _note(folder, after)
         _place(folder, after)
@@ -49,6 +49,10 @@ def restore(*, folder: Path, replace: bool, by: str) -> dict:
 
 
 # Before anything is touched
+
+
+def _some(names: list[str]) -> str:
+    return ", ".join(names[:3]) + (f" and {len(names) - 3:,} more tables" if len(names) > 3 else "")
 
 
 def read(folder: Path) -> dict:
