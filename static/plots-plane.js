@@ -3,16 +3,16 @@
 import { SMALL, label, line, percent, text, tip, valued, whole } from "./plots-parts.js";
 
 const SYMBOLS = { humans: "diamond", models: "circle", reported: "triangle", chance: "rect" };
-const FEW = 16; // rows up to which their names stand beside them
+const FEW = 16; // rows up to which their names stand beside them, where there is room
 
-function dots(rows, stands, look, coloured) {
+function dots(rows, stands, look, coloured, width) {
   const these = rows.filter((row) => row.stands === stands && (row.colour !== null) === coloured);
   const data = these.map((row) => {
     const far = row.x > 0.9; // its name would not fit above it
     return { value: [row.x, row.y, row.colour], row, ...(far ? { label: { position: "left" } } : {}) };
   });
   const names = {
-    show: rows.length <= FEW, position: "top", color: look.ink, fontSize: SMALL, formatter: ({ data: { row } }) => row.name,
+    show: rows.length <= FEW && width >= 480, position: "top", color: look.ink, fontSize: SMALL, formatter: ({ data: { row } }) => row.name,
   };
   const style = { borderColor: look.ink, borderWidth: 1, ...(coloured ? {} : { color: look.card }) };
   return {
@@ -46,8 +46,8 @@ function scale(words, rows, at, look) {
 
 export function scatter({ columns, rows }, look, width) {
   const kinds = Object.keys(SYMBOLS).filter((stands) => rows.some((row) => row.stands === stands));
-  const coloured = kinds.map((stands) => dots(rows, stands, look, true)).filter(({ data }) => data.length);
-  const plain = kinds.map((stands) => dots(rows, stands, look, false)).filter(({ data }) => data.length);
+  const coloured = kinds.map((stands) => dots(rows, stands, look, true, width)).filter(({ data }) => data.length);
+  const plain = kinds.map((stands) => dots(rows, stands, look, false, width)).filter(({ data }) => data.length);
   const ends = rows.flatMap(({ x, y }) => [x, y]);
   const [min, max] = [tens(Math.floor, Math.min(...ends) - 0.03), tens(Math.ceil, Math.max(...ends) + 0.03)];
   const titled = (name, nameGap) => ({ name, nameLocation: "middle", nameGap, nameTextStyle: label(look) });
