@@ -12,7 +12,8 @@ function dots(rows, stands, look, coloured, width) {
     return { value: [row.x, row.y, row.colour], row, ...(far ? { label: { position: "left" } } : {}) };
   });
   const names = {
-    show: rows.length <= FEW && width >= 480, position: "top", color: look.ink, fontSize: SMALL, formatter: ({ data: { row } }) => row.name,
+    show: rows.length <= FEW && width >= 480, position: "top", color: look.ink, fontSize: SMALL,
+    formatter: ({ data: { row } }) => row.name,
   };
   const style = { borderColor: look.ink, borderWidth: 1, ...(coloured ? {} : { color: look.card }) };
   return {
@@ -24,7 +25,8 @@ function dots(rows, stands, look, coloured, width) {
 // Where both measures are equal.
 function diagonal(from, to, look) {
   const style = { color: look.quiet, type: "dashed", width: 1 };
-  return { type: "line", silent: true, symbol: "none", animation: false, data: [[from, from], [to, to]], lineStyle: style, z: 1 };
+  const still = { silent: true, symbol: "none", animation: false, z: 1 };
+  return { type: "line", data: [[from, from], [to, to]], lineStyle: style, ...still };
 }
 
 function says(columns, row) {
@@ -37,11 +39,12 @@ const tens = (round, share) => Math.min(1, Math.max(0, round(10 * share) / 10));
 
 function scale(words, rows, at, look) {
   const found = rows.map(({ colour }) => colour).filter((share) => share !== null);
-  const [min, max] = found.length ? [tens(Math.floor, Math.min(...found)), tens(Math.ceil, Math.max(...found))] : [0, 1];
+  const ends = [tens(Math.floor, Math.min(...found)), tens(Math.ceil, Math.max(...found))];
+  const [min, max] = found.length ? ends : [0, 1];
   const values = { dimension: 2, min, max, calculable: false, inRange: { color: [look.low, look.high] } };
   const place = { orient: "horizontal", left: 48, bottom: 0, itemWidth: 12, itemHeight: 130 };
-  const ends = [`${words} ${whole(max)}`, whole(min)];
-  return { type: "continuous", seriesIndex: at, text: ends, textStyle: label(look), ...values, ...place };
+  const told = [`${words} ${whole(max)}`, whole(min)];
+  return { type: "continuous", seriesIndex: at, text: told, textStyle: label(look), ...values, ...place };
 }
 
 export function scatter({ columns, rows }, look, width) {
