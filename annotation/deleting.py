@@ -41,10 +41,13 @@ ROWS = (
     f"DELETE FROM annotation_seat WHERE {OF_PEOPLE} OR {OF_STAGE}",
     "DELETE FROM annotation_annotator WHERE study_id = %(study)s",
 )
-# Judging has no use for an index of leases by task. Deleting has: PostgreSQL looks for leases of each task that goes.
-INDEX = "CREATE INDEX lease_while_deleting ON annotation_lease (task_id)"
-NO_INDEX = "DROP INDEX lease_while_deleting"
-WITHOUT_INDEX = 500  # tasks that go without it; with it, other studies' answers wait until this is done
+# Judging has no use for these. Deleting has: of each task and annotator that goes, PostgreSQL asks what refers to it.
+INDEXES = {
+    "deleting_lease_task": "annotation_lease (task_id)",
+    "deleting_slot_annotator": "annotation_slot (annotator_id)",
+    "deleting_slot_reserved": "annotation_slot (reserved_id)",
+}
+WITHOUT_INDEX = 500  # tasks that go without them; with them, other studies' answers wait until this is done
 BY_COMMAND = 50_000  # judgments; the browser would wait too long for more
 
 
@@ -103,13 +106,13 @@ def _files(found: QuerySet[Job]) -> Iterator[str]:
 
 def _below(cursor, study: Study) -> None:
     many = Task.objects.filter(stage__study=study).count() > WITHOUT_INDEX
-    if many:
-        cursor.execute(INDEX)
+    for name, what in INDEXES.items() if many else ():
+        cursor.execute(f"CREATE INDEX {name} ON {what}")
     for statement in ROWS:
         cursor.execute(statement, {"study": study.pk})
     if many:
         cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")  # every check is done before its index goes
-        cursor.execute(NO_INDEX)
+        cursor.execute(f"DROP INDEX {', '.join(INDEXES)}")
 
 
 def _whole(study: Study) -> None:
