@@ -1,0 +1,78 @@
+"""From an import over the human baseline and a model's scores to the page that compares them, in a real Chromium."""
+
+import pytest
+from playwright.sync_api import expect
+
+from annotation import studies
+from annotation.answering import shown_as
+from annotation.models import Lease, Study
+from annotation.plans import StagePlan
+from annotation.protocols.registry import PROTOCOLS
+from benchmarks.models import Benchmark
+from tests import make
+from tests import real as material
+from tests.benchmarks.scored import tiny_clip
+
+pytestmark = [pytest.mark.browser, pytest.mark.real, pytest.mark.django_db(transaction=True)]
+ITEMS = 4
+
+
+def pairs(folder) -> list[dict]:
+    """The first items with both their captions and both their released images."""
+    found = material.bivlc_items(folder)[:ITEMS]
+    for item in found:
+        positive, *candidates = item["images"]
+        chosen = candidates[int(item.pop("truth")["bivlc-choose"][0].rpartition("-")[2])]
+        item["images"] = [positive, {**chosen, "role": "negative"}]
+    return found
+
+
+def bring_in(page, site, files) -> Benchmark:
+    manifest, images = files
+    page.goto(f"{site}/benchmarks/import/")
+    page.get_by_label("Name of the benchmark").fill("Pairs")
+    page.locator("input[name=format][value=jsonl]").check()
+    page.get_by_label("Data file or files").set_input_files(manifest)
+    page.get_by_label("Images", exact=True).set_input_files(images)
+    page.locator("button.primary").click()
+    expect(page.locator("#sums-title")).to_be_visible()
+    return Benchmark.objects.get(name="Pairs")
+
+
+def baseline_of(benchmark: Benchmark) -> Study:
+    plans = [StagePlan("bivlc-i2t", name="i2t"), StagePlan("bivlc-t2i", name="t2i", after="i2t")]
+    return studies.create_study(name="People", benchmark=benchmark, stages=plans, by="test", seed=1)
+
+
+def judge(desk, stage) -> None:
+    """All of a stage, by keyboard, as somebody who knows."""
+    for number in range(2 * ITEMS):
+        lease = Lease.objects.select_related("task__item").get(token=desk.lease)
+        right = PROTOCOLS[stage.protocol].right(lease.task.question, lease.task.options)
+        desk.press(shown_as(lease, right), "Enter")
+        if number < 2 * ITEMS - 1:
+            desk.page.wait_for_function(
+                "token => document.querySelector('#place fieldset')?.dataset.lease !== token", arg=str(lease.token)
+            )
+
+
+def test_people_and_a_model_stand_in_one_table(
+    real, tmp_path, site, page, sit, sign_in, admin_user, eager_tasks, settings
+):
+    settings.MODELS = tmp_path / "models"
+    tiny_clip(settings.MODELS / "tiny")
+    sign_in(page, admin_user)
+    benchmark = bring_in(page, site, material.packed(pairs(real / "data" / "bivlc"), real / "data", tmp_path))
+    study = baseline_of(benchmark)
+    for stage in study.stages.all():
+        judge(sit(annotator=make.annotator(study, stage=stage)), stage)
+    page.goto(f"{site}/benchmarks/{benchmark.pk}/")
+    page.get_by_role("link", name="Score with a model").click()
+    page.get_by_label("Model", exact=True).fill("local-dir:tiny")
+    page.get_by_role("button", name="Score").click()
+    page.goto(f"{site}/benchmarks/{benchmark.pk}/models/")
+    rows = page.locator("table.models").first.locator("tr").all_inner_texts()
+    [people] = [row for row in rows if "People" in row]
+    assert people.count("100.00 %") == 7
+    assert any("tiny" in row for row in rows) and rows[-1].startswith("Chance")
+    assert page.errors == []
