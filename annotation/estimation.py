@@ -97,7 +97,7 @@ def fit(stage: Stage, found: Said) -> Aggregate:
 @transaction.atomic
 def decide(stage: Stage, found: Said, posteriors: Mapping[int, Posterior], by: str) -> Counter:
     """Write these tasks' outcomes. One whose answers are others now than those that were fitted is passed over."""
-    did, rule = Counter(), outcomes.rule_of(stage)
+    did, rule, feeds = Counter(), outcomes.rule_of(stage), stage.takers.exists()
     tasks = list(Task.objects.filter(pk__in=found).order_by("pk").select_for_update(no_key=True))
     now = said(stage, list(found))
     standing = {row.task_id: row for row in Outcome.objects.filter(task__in=found)}
@@ -107,26 +107,23 @@ def decide(stage: Stage, found: Said, posteriors: Mapping[int, Posterior], by: s
             continue
         decision = rule.settle([answer for *_, answer in now[task.pk]], task.overlap, posteriors[task.pk])
         did["open" if decision.state == OPEN else "decided"] += 1
-        outcomes.write(task, decision)
-        if _is_another(standing.get(task.pk), decision):
+        before = standing.get(task.pk)
+        if _told(before) != _told(decision) or (before and before.posterior != decision.posterior):
+            outcomes.write(task, decision)
+        if _told(before) != _told(decision) and (before is None or before.by != ADJUDICATOR):
             did["changed"] += 1
-            promotion.follow(stage, task.item_id)
+            if feeds:
+                promotion.follow(stage, task.item_id)
     if did["changed"]:  # with what it tells of: figures of before are known to be old, also where this is cut short
         events.record(by=by, verb="estimated", subject=stage, changed=did["changed"])
     return did
 
 
-def _is_another(before: Outcome | None, now: Decision) -> bool:
-    """Whether figures, or the stages that take from this one, have something to follow; a probability is nothing to
-    them.
-    """
-    if before is None:
-        return now.state != OPEN
-    if before.by == ADJUDICATOR:
-        return False
-    return (before.state, before.outcome, before.reason, before.by, before.content) != (
-        now.state, now.outcome, now.reason, now.by, dict(now.content)
-    )  # fmt: skip
+def _told(of: Outcome | Decision | None) -> tuple | None:
+    """What figures, and the stages that take from this one, follow; a probability is nothing to them. None: open."""
+    if of is None or of.state == OPEN:
+        return None
+    return of.state, of.outcome, of.reason, of.by, dict(of.content)
 
 
 def _batches(tasks: Sequence[int]) -> Iterator[list[int]]:

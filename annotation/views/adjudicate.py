@@ -12,7 +12,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from annotation import access, adjudication, cases, disagreements, flags
-from annotation.decisions import KEPT
+from annotation.decisions import DAWID_SKENE, KEPT
 from annotation.disagreements import Wanted
 from annotation.models import Stage, Task
 from annotation.protocols.registry import PROTOCOLS
@@ -74,7 +74,8 @@ def _do(request: HttpRequest, stage: Stage, task: Task) -> str:
     given = {"task": task, "by": by, "seen": request.POST.get("seen", "")}
     if do == "withdraw":
         adjudication.withdraw(**given)
-        return "The decision is withdrawn; the rule's word stands."
+        stands = "the next estimate decides" if stage.rule == DAWID_SKENE else "the rule's word stands"
+        return f"The decision is withdrawn; {stands}."
     given["note"] = request.POST.get("note", "")
     if do == "send_back":
         adjudication.send_back(**given)

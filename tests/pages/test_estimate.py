@@ -4,7 +4,7 @@ import pytest
 from django.urls import reverse
 from django.utils.html import strip_tags
 
-from annotation import estimation
+from annotation import adjudication, estimation
 from annotation.models import Study
 from benchmarks import jobs
 from benchmarks.models import Job
@@ -69,6 +69,14 @@ def test_a_closed_study_is_asked_again_while_its_estimate_is_under_way(admin_cli
     assert b"hx-get" in admin_client.get(shown).content
     jobs.cancel_job(job=job, by="test")
     assert b"hx-get" not in admin_client.get(shown).content
+
+
+def test_what_is_withdrawn_waits_for_the_next_one(admin_client, stage):
+    task = stage.tasks.first()
+    adjudication.decide(task=task, by="test", seen=adjudication.seen(task), note="dark", answer="none")
+    sent = {"task": task.pk, "seen": adjudication.seen(task), "do": "withdraw"}
+    after = admin_client.post(reverse("study-adjudicate", args=[stage.study_id]), sent, follow=True)
+    assert "the next estimate decides" in after.text and not hasattr(stage.tasks.first(), "decided")
 
 
 def test_a_stage_that_most_votes_decide_has_none(admin_client):
