@@ -21,6 +21,7 @@ load: $(VENV)/requirements-dev.stamp
 	@$(BIN)/python -m tests.load.throughput
 	@$(BIN)/python -m tests.load.full_study
 	@$(BIN)/python -m tests.load.import_full
+	@$(BIN)/python -m tests.load.bad_inputs
 	@$(BIN)/python -m tests.load.blinding
 	@$(BIN)/python -m tests.load.paper
 	@$(BIN)/python -m tests.load.housekeeping
