@@ -153,6 +153,8 @@ def scored(study: Study, rows: int) -> None:
 def world(rows: int) -> dict[str, Study]:
     asked = answered(items=rows, people=rows, batch_items=1)
     scored(asked, rows)
+    for _ in range(rows):
+        make.benchmark(items=1)
     return {"asked": asked, **{makes.__name__: makes(rows) for makes in (judged, batches, named, stages)}}
 
 
