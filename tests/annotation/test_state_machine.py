@@ -35,7 +35,7 @@ from benchmarks.models import Item, ItemImage
 from tests import make
 
 TIMES = int(os.environ.get("WINNOW_SEQUENCES", 1))  # so many times as many sequences; `make load` has 4
-STEPS = 70  # that a sequence has at least on the mean
+STEPS = 50  # that a sequence has at least on the mean, of 80 at most
 A_WHILE = timedelta(seconds=1)
 PEOPLE = st.integers(0, 3)
 PICK = st.integers(0, 999)  # one of however many there are
