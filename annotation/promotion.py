@@ -40,9 +40,8 @@ WHERE item.benchmark_id = %(benchmark)s AND NOT EXISTS (
 # Items for which newer candidates came than those that are shown.
 NEWER = f"""
 SELECT item.id FROM benchmarks_item item
-JOIN (SELECT own.item_id, max(own.round) AS round FROM benchmarks_item of JOIN benchmarks_itemimage own
-        ON own.item_id = of.id AND own.role = 'candidate' AND own.round > 1
-      WHERE of.benchmark_id = %(benchmark)s GROUP BY own.item_id) newest ON newest.item_id = item.id
+JOIN (SELECT item_id, max(round) AS round FROM benchmarks_itemimage WHERE role = 'candidate' AND round > 1
+      GROUP BY item_id) newest ON newest.item_id = item.id
 JOIN annotation_task task ON task.item_id = item.id AND task.stage_id = %(stage)s AND task.kind = 'judge' AND task.live
 JOIN benchmarks_itemimage shown ON shown.item_id = item.id AND shown.role = 'candidate'
   AND 'candidate-' || shown.position = ANY(task.options)

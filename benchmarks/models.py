@@ -132,6 +132,9 @@ class ItemImage(models.Model):
                 name="item_image_crop_whole",
             ),
         ]
+        indexes = [  # the few that came later: looked for whenever somebody has run out of work
+            models.Index(fields=["item"], condition=Q(role="candidate", round__gt=1), name="item_image_later_round")
+        ]
 
     @property
     def key(self) -> str:
