@@ -30,7 +30,8 @@ ONE, MORE = 1, 3
 NO_ROWS = {
     "home", "health", "login", "logout", "first-password", "api-token", "image", "thumbnail", "api-schema", "join",
     "judge", "judge-before", "judge-leave", "study-download", "study-instructions", "import-new", "job-detail",
-    "api-job-detail", "predictions-new", "reported-new", "score-new", "study-delete",
+    "api-benchmark-detail", "api-job-detail",
+    "predictions-new", "reported-new", "score-new", "study-delete",
 }  # fmt: skip
 # Of each page the study (of `world`) that it is asked of, or "" where it is of none; then what else it is asked for.
 PAGES = {
@@ -59,7 +60,6 @@ PAGES = {
     "study-report-json": ["judged"],
     "study-members": ["judged"],
     "api-benchmark-list": [""],
-    "api-benchmark-detail": ["judged"],
     "api-item-list": ["judged"],
     "api-study-list": [""],
     "api-study-detail": ["judged", "stages"],
