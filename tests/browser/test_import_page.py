@@ -105,7 +105,7 @@ def test_the_second_side_by_keyboard(manager, waiting, tmp_path):
     manager.keyboard.press("Tab")
     formats = manager.locator("input[name=format]")
     for _ in range(formats.count()):
-        if manager.get_by_role("radio", name="Hard Positives").is_checked():
+        if manager.get_by_role("radio", name="Hard Positives (JSON)").is_checked():
             break
         manager.keyboard.press("ArrowDown")
     expect(second).to_be_visible()
@@ -129,7 +129,7 @@ def test_everybody_can_read_all_fields(open_page, site, sign_in, axe_violations,
     page = open_page(width=width, dark=dark)
     sign_in(page, User.objects.create_user("ana", is_staff=True))
     page.goto(f"{site}/benchmarks/import/")
-    page.get_by_role("radio", name="Two origins of negatives").check()
+    page.get_by_role("radio", name="Two origins of negatives (JSON)").check()
     expect(page.get_by_label("Origin of the second ones")).to_have_value("ARO+CREPE")
     assert axe_violations(page) == [] and page.errors == []
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
@@ -140,14 +140,14 @@ def test_the_second_side_without_script(open_page, site, sign_in):
     sign_in(page, User.objects.create_user("ana", is_staff=True))
     page.goto(f"{site}/benchmarks/import/")
     expect(page.get_by_label("Second side")).to_be_hidden()
-    page.get_by_role("radio", name="Two origins of negatives").check()
+    page.get_by_role("radio", name="Two origins of negatives (JSON)").check()
     expect(page.get_by_label("Second side")).to_be_visible()
     expect(page.get_by_label("Origin of the first negatives")).to_be_visible()
 
 
 def test_what_was_wrong_with_the_second_side_is_seen(manager, tmp_path):
     manager.get_by_label("Name of the benchmark").fill("VL")
-    manager.get_by_role("radio", name="Hard Positives").check()
+    manager.get_by_role("radio", name="Hard Positives (JSON)").check()
     manager.get_by_label("Data file or files").set_input_files(written_sides(tmp_path)[0])
     manager.get_by_role("button", name="Upload and import").click()
     expect(manager.get_by_role("alert")).to_have_text("These are the original side; give the hard positive side too.")
