@@ -122,7 +122,7 @@ def test_the_web_process_never_loads_torch(entry):
         f"importlib.import_module({entry!r}); get_resolver().url_patterns; "
         f"sys.exit(', '.join({HEAVY!r} & set(sys.modules)) or 0)"
     )
-    own = {"DJANGO_SETTINGS_MODULE": "config.settings", "PYTHONPATH": str(ROOT)}
+    own = {"DJANGO_SETTINGS_MODULE": "config.settings", "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "ignore"}
     command = [sys.executable, "-c", code]
     done = subprocess.run(command, env=os.environ | own, capture_output=True, text=True, timeout=90)
     assert (done.returncode, done.stderr) == (0, "")
