@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from django.conf import settings as django_settings
+from django.db import connection
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from workers.celery import app as celery
@@ -68,6 +69,16 @@ def eager_tasks():
     celery.conf.update(task_always_eager=True, task_eager_propagates=True)
     yield
     celery.conf.update(task_always_eager=False, task_eager_propagates=False)
+
+
+@pytest.fixture
+def alone(transactional_db):
+    """Nobody else is connected: what threads of earlier tests have left open is ended, as stopping Winnow would."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'"
+        )
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ from datetime import datetime
 from django import template
 from django.contrib.humanize.templatetags.humanize import intcomma
 from django.utils.html import format_html
+from django.utils.safestring import mark_safe
 
 from annotation.plots import Column, Value
 from annotation.templatetags.figures import NOTHING, decimals, local, percent
@@ -23,14 +24,14 @@ FORMS = {
 @register.simple_tag
 def cell(value: Value, column: Column, tag: str = "td") -> str:
     """A cell whose `data-value` is the value with all its digits; of text, the text is the value."""
-    scope = format_html(' scope="row"') if tag == "th" else ""
+    scope = mark_safe(' scope="row"') if tag == "th" else ""
     if column.form == "text":
         return format_html(
             '<{tag}{scope}><bdi dir="auto">{value}</bdi></{tag}>', tag=tag, scope=scope, value=value or ""
         )
     shown = NOTHING if value is None else FORMS[column.form](value)
     exact = "" if value is None else value if column.form == "moment" else repr(value)
-    number = "" if column.form == "moment" else format_html(' class="number"')
+    number = "" if column.form == "moment" else mark_safe(' class="number"')
     return format_html(
         '<{tag}{scope}{number} data-value="{exact}">{shown}</{tag}>',
         tag=tag, scope=scope, number=number, exact=exact, shown=shown,

@@ -14,7 +14,7 @@ from tests import crowd, make
 from tests.annotation.test_releases import contents
 from tests.pipeline import with_originals
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("alone")]
 
 
 def test_the_export_has_the_same_bytes(tmp_path, settings):

@@ -19,7 +19,7 @@ from benchmarks.models import Benchmark, Event, Image, Item
 from benchmarks.restoring import CannotRestore, restore
 from tests.benchmarks import importing, kept
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("alone")]
 
 
 @pytest.fixture(autouse=True)

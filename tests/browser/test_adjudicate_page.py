@@ -48,6 +48,7 @@ def test_three_items_by_keyboard_alone(visit, page, stage):
     visit(page, stage)
     for place, (key, number) in enumerate([("2", 1), ("n", None), ("f", None)]):
         expect(page.locator("input[name=task]").first).to_have_value(str(order[place]))
+        page.wait_for_load_state()
         page.keyboard.press(key)
         expect(page.locator("#note")).to_be_focused()
         page.keyboard.type("I looked at it, 1 2 n.")  # keys do nothing while one types
@@ -93,6 +94,7 @@ def test_words_are_adopted_and_written_by_keyboard_alone(visit, page, edited):
     page.keyboard.type("Reads best.")
     page.keyboard.press("Enter")
     expect(page.locator("input[name=task]").first).to_have_value(str(order[1]))
+    page.wait_for_load_state()
     page.keyboard.press("e")
     expect(page.locator("textarea")).to_be_focused()
     page.keyboard.press("ControlOrMeta+a")

@@ -54,6 +54,7 @@ def test_a_filter_a_row_its_decision_and_the_next_by_keyboard_alone(visit, page)
     page.keyboard.press("Enter")
     for pk in order:
         expect(page.locator("input[name=task]").first).to_have_value(str(pk))
+        page.wait_for_load_state()
         page.keyboard.press("n")
         expect(page.locator("#note")).to_be_focused()
         page.keyboard.type("None has it.")
