@@ -21,8 +21,12 @@ SUMMED = ("judged", "answers", "active_minutes", "paid", "quick")
 @reckoning.reckons(KIND)
 def annotators(stage: Stage, key: str = "", tell: reckoning.Tell = reckoning.silent) -> dict:
     """`stages`, each with a row of everybody who has been there; `whole`, a row of everybody; `speed` (signs.far)."""
-    study, found = stage.study, []
-    stages, pay = list(study.stages.order_by("position")), float(study.pay_per_hour)
+    return of_stages(stage.study, list(stage.study.stages.order_by("position")), tell)
+
+
+def of_stages(study: Study, stages: Sequence[Stage], tell: reckoning.Tell = reckoning.silent) -> dict:
+    """The same of some of the study's stages."""
+    found, pay = [], float(study.pay_per_hour)
     people = {one.number: one.excluded_at is not None for one in study.annotators.order_by("number")}
     for done, one in enumerate(stages):
         tell(done, len(stages) + 1)

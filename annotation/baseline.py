@@ -69,7 +69,12 @@ class Pair:
 
 def baselines(study: Study) -> list[dict]:
     """The figures of each baseline of the study, JSON-able; docs/measures.md defines them."""
-    return [figures(pair) for pair in pairs_of(study.stages.order_by("position"))]
+    return of_stages(study.stages.order_by("position"))
+
+
+def of_stages(stages: Iterable[Stage]) -> list[dict]:
+    """The same of some of its stages, in their order."""
+    return [figures(pair) for pair in pairs_of(stages)]
 
 
 def pairs_of(stages: Iterable[Stage]) -> list[Pair]:

@@ -79,7 +79,11 @@ def measures(stage: Stage) -> bool:
 
 def funnel(study: Study) -> dict:
     """Counts and shares at every step, JSON-able; docs/measures.md defines them."""
-    stages = list(study.stages.order_by("position"))
+    return of_stages(study, list(study.stages.order_by("position")))
+
+
+def of_stages(study: Study, stages: Sequence[Stage]) -> dict:
+    """The same where some of the study's stages are all there is: with a stage must come its source."""
     walk = walk_of(study, [stage for stage in stages if not measures(stage)])
     ends = fates(walk)
     groups = defaultdict(list)

@@ -111,6 +111,14 @@ def _embedded(use: ItemImage | None) -> dict | None:
         return {"bytes": file.read(), "path": f"{use.image.sha256}.{EXTENSIONS[use.image.format]}"}
 
 
+def source_format(benchmark: Benchmark) -> str:
+    """The name of the format in which its records can be written as its source had them; empty: none."""
+    try:
+        return sources.format_of(benchmark).name
+    except sources.CannotWrite:
+        return ""
+
+
 def write_source(benchmark: Benchmark, records: Sequence[ItemRecord], folder: Path) -> str:
     """The records in the files of the benchmark's own format, below `source/`; else returns why there are none."""
     try:

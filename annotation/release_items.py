@@ -25,14 +25,14 @@ VOTES = """
 SELECT task.id, judgment.answer FROM annotation_slot slot JOIN annotation_judgment judgment
   ON judgment.id = slot.judgment_id JOIN annotation_task task ON task.id = slot.task_id
 JOIN annotation_stage stage ON stage.id = slot.stage_id
-WHERE stage.study_id = %(study)s AND task.kind = 'judge' AND task.live
+WHERE stage.id = ANY(%(stages)s) AND task.kind = 'judge' AND task.live
 """
 DECIDED = """
 SELECT task.item_id, task.id, stage.position, stage.name, task.question, task.round, outcome.state, outcome.outcome,
        outcome.content, outcome.reason, outcome.by, outcome.posterior
 FROM annotation_task task JOIN annotation_stage stage ON stage.id = task.stage_id
 LEFT JOIN annotation_outcome outcome ON outcome.task_id = task.id
-WHERE stage.study_id = %(study)s AND task.kind = 'judge' AND task.live
+WHERE stage.id = ANY(%(stages)s) AND task.kind = 'judge' AND task.live
 ORDER BY task.item_id, stage.position, task.question
 """
 
@@ -48,10 +48,11 @@ class Split:
         self.fates = funnel.fates(self.walk)
         self.results = {pk: promotion.results(stage) for pk, stage in self.selecting.items()}
         self.votes: dict[int, Counter] = defaultdict(Counter)
-        for task, answer in fetch(VOTES, study=study.pk):
+        places = [stage.pk for stage in stages]
+        for task, answer in fetch(VOTES, stages=places):
             self.votes[task][named(edits, answer)] += 1
         self.decided = defaultdict(list)
-        for item, *row in fetch(DECIDED, study=study.pk):
+        for item, *row in fetch(DECIDED, stages=places):
             self.decided[item].append(self._decision(*row))
 
     def _decision(self, task: int, position: int, stage: str, question: str, round: int, *outcome: object) -> dict:

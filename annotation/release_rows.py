@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from django.db import connection
 
 from annotation.edit_names import Edits, named, told
-from annotation.models import Study
+from annotation.models import Stage, Study
 from annotation.pseudonyms import pseudonym
 from annotation.release_files import JUDGMENTS as COLUMNS
 from annotation.release_texts import CAPTIONS, shown_words, words_of
@@ -80,21 +80,26 @@ FROM annotation_annotator annotator
 LEFT JOIN (annotation_seat seat JOIN annotation_stage stage ON stage.id = seat.stage_id)
   ON seat.annotator_id = annotator.id
 """
+Stages = Sequence[Stage]
 OF_ANNOTATOR = ("annotator", "simulated", "excluded", "exclusion_reason", "left", "stages")
 
-OF_STUDY = "WHERE stage.study_id = %(study)s"
+OF_STAGES = "WHERE stage.id = ANY(%(stages)s)"
 BY_TASK = "ORDER BY stage.position, item.position, item.key, task.question, task.round"
 
 
-def _rows(statement: str, study: Study) -> Iterator[tuple]:
+def _rows(statement: str, **of: object) -> Iterator[tuple]:
     with connection.chunked_cursor() as cursor:
-        cursor.execute(f"SELECT {statement}", {"study": study.pk})
+        cursor.execute(f"SELECT {statement}", of)
         yield from cursor
 
 
-def judgments(study: Study, edits: Edits) -> Iterator[dict]:
+def _of_stages(statement: str, stages: Stages) -> Iterator[tuple]:
+    return _rows(statement, stages=[stage.pk for stage in stages])
+
+
+def judgments(stages: Stages, edits: Edits) -> Iterator[dict]:
     order = "task.kind, slot.number, annotator.number, lease.granted_at, lease.id, judgment.revision"
-    for row in _rows(f"{JUDGMENTS} {OF_STUDY} {BY_TASK}, {order}", study):
+    for row in _of_stages(f"{JUDGMENTS} {OF_STAGES} {BY_TASK}, {order}", stages):
         found = judgment_line(row, edits)
         content = found["content"]
         yield found | {"content": json.dumps(content, ensure_ascii=False, sort_keys=True) if content else None}
@@ -111,9 +116,9 @@ def judgment_line(row: Sequence, edits: Edits) -> dict:
     }
 
 
-def tasks(study: Study, edits: Edits) -> Iterator[dict]:
+def tasks(stages: Stages, edits: Edits) -> Iterator[dict]:
     """Everything that was asked, of whatever kind, with what came of it."""
-    for row in _rows(f"{TASKS} {OF_STUDY} {BY_TASK}, task.kind", study):
+    for row in _of_stages(f"{TASKS} {OF_STAGES} {BY_TASK}, task.kind", stages):
         yield task_line(row, edits)
 
 
@@ -135,8 +140,8 @@ def _came(edits: Edits, found: Mapping[str, object]) -> dict:
     return {"outcome": named(edits, found["outcome"]), "content": content}
 
 
-def adjudications(study: Study, edits: Edits) -> Iterator[dict]:
-    for row in _rows(f"{ADJUDICATIONS} {OF_STUDY} AND outcome.by = 'adjudicator' {BY_TASK}", study):
+def adjudications(stages: Stages, edits: Edits) -> Iterator[dict]:
+    for row in _of_stages(f"{ADJUDICATIONS} {OF_STAGES} AND outcome.by = 'adjudicator' {BY_TASK}", stages):
         yield adjudication_line(row, edits)
 
 
@@ -146,8 +151,8 @@ def adjudication_line(row: Sequence, edits: Edits) -> dict:
     return found | _came(edits, found) | {"by": "adjudicator"}
 
 
-def flags(study: Study) -> Iterator[dict]:
-    for row in _rows(f"{FLAGS} {OF_STUDY} {BY_TASK}, annotator.number, flag.id", study):
+def flags(stages: Stages) -> Iterator[dict]:
+    for row in _of_stages(f"{FLAGS} {OF_STAGES} {BY_TASK}, annotator.number, flag.id", stages):
         yield flag_line(row)
 
 
@@ -156,10 +161,12 @@ def flag_line(row: Sequence) -> dict:
     return found | {"annotator": pseudonym(found["annotator"])}
 
 
-def annotators(study: Study) -> Iterator[dict]:
-    of_study = "WHERE annotator.study_id = %(study)s"
-    for row in _rows(f"{ANNOTATORS} {of_study} GROUP BY annotator.id ORDER BY annotator.number", study):
-        yield annotator_line(row)
+def annotators(study: Study, stages: Stages) -> Iterator[dict]:
+    """Everybody who joined the study, with those of the stages that they were in."""
+    of_study, names = "WHERE annotator.study_id = %(study)s", {stage.name for stage in stages}
+    for row in _rows(f"{ANNOTATORS} {of_study} GROUP BY annotator.id ORDER BY annotator.number", study=study.pk):
+        line = annotator_line(row)
+        yield line | {"stages": [one for one in line["stages"] if one["stage"] in names]}
 
 
 def annotator_line(row: Sequence) -> dict:

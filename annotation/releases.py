@@ -7,7 +7,7 @@ bytes. The folder appears whole or not at all.
 import json
 import os
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
 from django.conf import settings
@@ -16,6 +16,7 @@ from annotation import (
     annotators,
     baseline,
     estimation,
+    funnel,
     promotion,
     release_cards,
     release_data,
@@ -26,7 +27,6 @@ from annotation import (
 from annotation.decisions import DROPPED, KEPT
 from annotation.edit_names import Edits, edits_of
 from annotation.figures import study_figures
-from annotation.funnel import funnel
 from annotation.models import Stage, Study
 from annotation.release_files import files_below
 from annotation.release_items import Split
@@ -41,10 +41,13 @@ class CannotExport(ValueError):
     """The export cannot be written there, or not from this study; the message says why."""
 
 
-def export_split(*, study: Study, out: Path, by: str, step: Step = lambda done, total: None) -> dict:
+def export_split(
+    *, study: Study, out: Path, by: str, stages: Collection[int] = (), step: Step = lambda done, total: None
+) -> dict:
     """Write the study's split to the folder `out` and return its manifest. `step(done, total)` counts items.
 
     What was imported since is taken in first, and stages that are estimated are so anew: the split counts what is.
+    `stages` are positions, where some of them alone are to count; with a stage must come those that it rests on.
 
     A folder that holds a former export is replaced; any other that is not empty is refused (CannotExport).
     """
@@ -57,12 +60,26 @@ def export_split(*, study: Study, out: Path, by: str, step: Step = lambda done, 
     estimation.bring_up_to_date(study, by)
     try:
         with sources.snapshot():
-            manifest = _write(Study.objects.select_related("benchmark").get(pk=study.pk), folder, step)
+            study = Study.objects.select_related("benchmark").get(pk=study.pk)
+            manifest = _write(study, stages_of(study, stages), folder, step)
         _put(folder, out)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     events.record(by=by, verb="exported", subject=study, files=manifest["files"], counts=manifest["counts"])
     return manifest
+
+
+def stages_of(study: Study, positions: Collection[int] = ()) -> list[Stage]:
+    """Those, or all; raises CannotExport where one rests on a stage that is not among them, or there is none."""
+    stages = list(study.stages.select_related("study__benchmark", "source", "after").order_by("position"))
+    some = [stage for stage in stages if not positions or stage.position in positions]
+    if unknown := set(positions) - {stage.position for stage in some}:
+        raise CannotExport(f"“{study}” has no stage {', '.join(map(str, sorted(unknown)))}.")
+    for stage in some:
+        for needed in filter(None, (stage.source, stage.after)):
+            if needed not in some:
+                raise CannotExport(f"{stage.name} rests on {needed.name}: take that too, or leave {stage.name} out.")
+    return some
 
 
 def _check_target(out: Path) -> None:
@@ -96,14 +113,13 @@ def _put(folder: Path, out: Path) -> None:
     shutil.rmtree(old, ignore_errors=True)
 
 
-def _write(study: Study, folder: Path, step: Step) -> dict:
-    stages = list(study.stages.select_related("study__benchmark", "source", "after").order_by("position"))
-    whole, found, edits = funnel(study), [study_figures(stage) for stage in stages], edits_of(stages)
+def _write(study: Study, stages: Sequence[Stage], folder: Path, step: Step) -> dict:
+    whole, found, edits = funnel.of_stages(study, stages), [study_figures(stage) for stage in stages], edits_of(stages)
     split = Split(study, stages, edits)
     rows, kept = _write_items(split, study, folder, step)
     rows |= _write_rows(study, stages, edits, folder)
     no_source = release_data.write_source(study.benchmark, kept, folder)
-    release_files.write_json(folder / "figures.json", _figures(study, whole, found))
+    release_files.write_json(folder / "figures.json", _figures(study, stages, whole, found))
     _write_card(study, split, whole, folder, no_source)
     told = [{**release_cards.settings_of(stage), "not_suitable": split.not_suitable(stage)} for stage in stages]
     manifest = _manifest(study, told, whole, found, folder, rows)
@@ -136,14 +152,14 @@ def _write_items(split: Split, study: Study, folder: Path, step: Step) -> tuple[
 def _write_rows(study: Study, stages: Sequence[Stage], edits: Edits, folder: Path) -> dict[str, int]:
     """Everything that was asked, answered, written and reported; returns the rows of each file."""
     lines = {
-        "tasks.jsonl": release_rows.tasks(study, edits),
+        "tasks.jsonl": release_rows.tasks(stages, edits),
         "texts.jsonl": release_texts.texts(stages, edits),
-        "adjudications.jsonl": release_rows.adjudications(study, edits),
-        "flags.jsonl": release_rows.flags(study),
-        "annotators.jsonl": release_rows.annotators(study),
+        "adjudications.jsonl": release_rows.adjudications(stages, edits),
+        "flags.jsonl": release_rows.flags(stages),
+        "annotators.jsonl": release_rows.annotators(study, stages),
     }
     rows = {name: release_files.write_lines(folder / name, found) for name, found in lines.items()}
-    judgments = release_rows.judgments(study, edits)
+    judgments = release_rows.judgments(stages, edits)
     return rows | {"judgments.parquet": release_files.write_judgments(folder / "judgments.parquet", judgments)}
 
 
@@ -156,11 +172,11 @@ def _write_card(study: Study, split: Split, whole: dict, folder: Path, no_source
     (folder / "README.md").write_text(text, encoding="utf-8", newline="\n")
 
 
-def _figures(study: Study, whole: dict, found: Sequence[dict]) -> dict:
+def _figures(study: Study, of: Sequence[Stage], whole: dict, found: Sequence[dict]) -> dict:
     """All that the study's pages show and that does not depend on the time of day."""
     stages = [{name: part for name, part in one.items() if name != "now"} for one in found]
-    people = annotators.annotators(study.stages.select_related("study").get(position=1))
-    return {"funnel": whole, "stages": stages, "annotators": people, "baselines": baseline.baselines(study)}
+    people = annotators.of_stages(study, of)
+    return {"funnel": whole, "stages": stages, "annotators": people, "baselines": baseline.of_stages(of)}
 
 
 def _manifest(
@@ -176,6 +192,8 @@ def _manifest(
             "pay_per_hour": float(study.pay_per_hour),
         },
         "stages": stages,
+        "columns": {column.name: column.part for column in release_data.columns_of(study.benchmark)},
+        "source_format": release_data.source_format(study.benchmark),
         "counts": {name: whole[name] for name in ("imported", "kept", "dropped", "open", "reasons", "open_in")},
         "items_by_type": [{name: row[name] for name in ("type", "subtype", "imported")} for row in whole["by_type"]],
         "last_judgment_at": max(filter(None, (one["pace"]["last"] for one in found)), default=None),

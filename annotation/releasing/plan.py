@@ -1,0 +1,96 @@
+"""What somebody decides about a release before it is made, and what only they can say of it. Pure."""
+
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import asdict, dataclass, field
+
+VERSION = re.compile(r"\d{1,4}(\.\d{1,4}){1,2}")
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")  # also a folder's name, and a repository's on a hub
+SPLIT_NAMES = ("train", "validation", "test")
+SPLITS = {  # of the preset's name → percent of the items in each split
+    "one": {"test": 100},
+    "80/20": {"train": 80, "validation": 20},  # as BiVLC's TROHN-Img (§5)
+    "80/10/10": {"train": 80, "validation": 10, "test": 10},
+}
+FORMS = ("imagefolder", "jsonl", "csv", "webdataset", "source")  # beside parquet, which is always there
+USUAL_FORMS = ("jsonl", "csv", "source")
+SHARD_MB = 500
+PUBLIC = {  # what is public besides the least
+    "times": "when each judgment was given and how long it took, pace and pay",
+    "annotators": "the figures of each annotator: agreement with others, answers, checks",
+    "comments": "what people wrote beside their answers: reasons of judgments and notes of adjudicators",
+    "gold": "the right answers of checks, practice and comprehension questions",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """Something that only the producer knows: `title` asks for it, `hint` says what belongs there."""
+
+    name: str
+    title: str
+    hint: str
+    long: bool = True
+
+
+WORDS = (
+    Word("summary", "Summary", "What the split is and what it is for, in a few sentences."),
+    Word("authors", "Authors", "Who made it, separated by semicolons.", long=False),
+    Word("contact", "Contact", "An address for questions: e-mail or web.", long=False),
+    Word("licence", "Licence", "Of the annotations, as an SPDX identifier: CC-BY-4.0, MIT …", long=False),
+    Word("citation", "How to cite", "BibTeX, or a sentence."),
+    Word("language", "Language", "Of the captions, as a code: en, es, eu …", long=False),
+    Word("collection", "Where the material comes from", "Sources of images and captions, and how they were chosen."),
+    Word("platform", "Platform and recruitment", "Where annotators were found and how they were chosen."),
+    Word("demographics", "Annotators", "What is known of them as a group. Leave empty what was not asked."),
+    Word("ethics", "Consent and ethics", "What annotators were told, and any review board's decision."),
+    Word("biases", "Biases and limits", "What the material or the judgments lean to; what the split does not show."),
+    Word("sensitive", "Personal or sensitive material", "Faces, names, anything that a reader must know of."),
+    Word("use", "Uses", "What it is meant for, and what it should not be used for."),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """`splits` are percents that make 100; `stages` are positions, none: all; `words` are by Word.name."""
+
+    name: str
+    version: str
+    splits: Mapping[str, int] = field(default_factory=lambda: dict(SPLITS["one"]))
+    seed: int = 0
+    forms: Collection[str] = USUAL_FORMS
+    shard_mb: int = SHARD_MB
+    public: Collection[str] = ()
+    stages: Collection[int] = ()
+    words: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def title(self) -> str:
+        return f"{self.name} {self.version}"
+
+    def as_json(self) -> dict:
+        listed = {name: sorted(getattr(self, name)) for name in ("forms", "public", "stages")}
+        return asdict(self) | listed | {"splits": dict(self.splits), "words": dict(sorted(self.words.items()))}
+
+    @classmethod
+    def from_json(cls, value: Mapping) -> "Plan":
+        return cls(**value)
+
+    def problems(self) -> dict[str, str]:
+        """What is wrong, by field, in sentences; empty where nothing is."""
+        found = {}
+        if not NAME.fullmatch(self.name):
+            found["name"] = "Use 1 to 100 letters, digits, dots, underscores and hyphens; begin with a letter or digit."
+        if not VERSION.fullmatch(self.version):
+            found["version"] = "Write two or three numbers with dots between them: 1.0 or 1.0.0."
+        if set(self.splits) - set(SPLIT_NAMES) or sum(self.splits.values()) != 100 or min(self.splits.values()) < 1:
+            found["splits"] = f"Give {', '.join(SPLIT_NAMES)} or some of them whole percents that make 100."
+        if unknown := set(self.forms) - set(FORMS):
+            found["forms"] = f"There is no form {', '.join(sorted(unknown))}; these are {', '.join(FORMS)}."
+        if not 1 <= self.shard_mb <= 5000:
+            found["shard_mb"] = "Choose 1 to 5000 MB."
+        if unknown := set(self.public) - set(PUBLIC):
+            found["public"] = f"There is no {', '.join(sorted(unknown))}; these are {', '.join(PUBLIC)}."
+        if unknown := set(self.words) - {word.name for word in WORDS}:
+            found["words"] = f"There is no {', '.join(sorted(unknown))}; these are {', '.join(w.name for w in WORDS)}."
+        return found
