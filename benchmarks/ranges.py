@@ -1,0 +1,94 @@
+"""Downloads that can be resumed: a file, or a stretch of one, whole or from any byte on (RFC 9110, 13 and 14).
+
+Own code, since nothing well kept does it for a file in Django's storage: Django's FileResponse knows no ranges, and its
+`get_conditional_response`, which is used here, leaves If-Range out; WhiteNoise serves ranges of static files on disk
+alone; django-sendfile2 hands ranges to the server in front, which an install need not have; django-ranged-response has
+rested for years and knows no ETag.
+"""
+
+import mimetypes
+import re
+from collections.abc import Callable, Iterator
+from typing import BinaryIO
+
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+from django.utils.cache import get_conditional_response
+from django.utils.http import content_disposition_header, quote_etag
+
+PIECE = 256 * 1024
+ONE_RANGE = re.compile(r"bytes=[ \t]*([0-9]{1,18})?-([0-9]{1,18})?[ \t]*", re.ASCII | re.IGNORECASE)
+
+
+def ranged(
+    request: HttpRequest, open_file: Callable[[], BinaryIO], size: int, name: str, etag: str, offset: int = 0
+) -> HttpResponseBase:
+    """The `size` bytes of a file from `offset` on, as a download called `name`, or the range of them that is asked for.
+
+    `etag` says what the content is (its hash): another content has another. The file is opened when bytes are sent, and
+    closed with the response. Several ranges, and what cannot be understood, are answered with the whole.
+    """
+    head = _head(size, name, quote_etag(etag))
+    answer = get_conditional_response(request, head["ETag"], None, head)
+    if answer is not head or request.method == "HEAD":
+        return answer
+    asked = _asked(request, size, head["ETag"])
+    if asked is None:
+        return _sent(head, 200, Stretch(open_file(), offset, size))
+    first, last = asked
+    if first > last:
+        head.status_code, head["Content-Range"], head["Content-Length"] = 416, f"bytes */{size}", "0"
+        del head["Content-Disposition"]
+        return head
+    head["Content-Range"], head["Content-Length"] = f"bytes {first}-{last}/{size}", str(last - first + 1)
+    return _sent(head, 206, Stretch(open_file(), offset + first, last - first + 1))
+
+
+def _head(size: int, name: str, etag: str) -> HttpResponse:
+    """What is said before the bytes; as it stands, the answer to HEAD."""
+    kind, packed = mimetypes.guess_type(name)
+    return HttpResponse(
+        content_type="application/octet-stream" if packed or not kind else kind,
+        headers={
+            "Accept-Ranges": "bytes",
+            "ETag": etag,
+            "Content-Length": str(size),
+            "Content-Disposition": content_disposition_header(True, name),
+        },
+    )
+
+
+def _asked(request: HttpRequest, size: int, etag: str) -> tuple[int, int] | None:
+    """First and last byte; None: the whole; first after last: there are no such bytes."""
+    found = ONE_RANGE.fullmatch(request.headers.get("Range", ""))
+    first, last = found.groups() if found else (None, None)
+    if first is last is None or not size:
+        return None
+    if request.headers.get("If-Range", etag) != etag:  # what they have is of another content; a date is never ours
+        return None
+    if first is None:
+        return max(size - int(last), 0), size - 1
+    if last is not None and int(last) < int(first):
+        return None  # no range at all
+    return int(first), min(size - 1 if last is None else int(last), size - 1)
+
+
+def _sent(head: HttpResponse, status: int, content: "Stretch") -> StreamingHttpResponse:
+    return StreamingHttpResponse(content, status=status, headers=dict(head.items()))
+
+
+class Stretch:
+    """`length` bytes of an open file from `start` on, in pieces. Django closes it with the response."""
+
+    def __init__(self, file: BinaryIO, start: int, length: int):
+        self.file, self.start, self.length = file, start, length
+
+    def __iter__(self) -> Iterator[bytes]:
+        self.file.seek(self.start)
+        left = self.length
+        while left and (piece := self.file.read(min(PIECE, left))):
+            left -= len(piece)
+            yield piece
+
+    def close(self) -> None:
+        self.file.close()
