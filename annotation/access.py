@@ -11,7 +11,7 @@ from django.db.models import F, QuerySet, Value
 from django.http import Http404, HttpRequest
 from django.shortcuts import get_object_or_404
 
-from annotation.models import Annotator, Flag, Member, Role, Seat, Stage, Study
+from annotation.models import Annotator, Flag, Member, Release, Role, Seat, Stage, Study
 from annotation.rows import columns, fetch, instances
 from benchmarks.access import check_staff, guards
 from benchmarks.models import Job
@@ -150,8 +150,13 @@ def export_for(user, study: int, job: int, needs: Role = Role.MANAGER) -> Job:
     return get_object_or_404(Job, pk=job, kind="export", state="done", params__study=found.pk)
 
 
+def release_for(user, pk: int, needs: Role = Role.VIEWER) -> Release:
+    return _of_study(Release.objects.select_related("job"), user, needs, pk=pk)
+
+
 @guards("estimate")
 @guards("export")
+@guards("release")
 @guards("reckon")
 def guard_job(user, job: Job, change: bool) -> None:
     """A study's jobs are its members': viewers look, managers cancel."""

@@ -38,14 +38,14 @@ def exports_of(study: Study) -> QuerySet[Job]:
 def run_export(job: Job, progress: jobs.Progress) -> None:
     """Export to a zip in the storage. Progress is written by a connection of its own: the export's sees one moment."""
     study = Study.objects.get(pk=job.params["study"])
-    with TemporaryDirectory(dir=settings.FILE_UPLOAD_TEMP_DIR) as place, ThreadPoolExecutor(1) as aside:
+    with TemporaryDirectory(dir=settings.FILE_UPLOAD_TEMP_DIR) as place, ThreadPoolExecutor(1) as thread:
         folder = Path(place) / (slugify(study.name) or f"study-{study.pk}")
-        aside.submit(progress.begin, "writing items").result()
+        thread.submit(progress.begin, "writing items").result()
         try:
-            manifest = export_split(study=study, out=folder, by="worker", step=_step_aside(aside, progress))
-            aside.submit(progress.write).result()
+            manifest = export_split(study=study, out=folder, by="worker", step=aside(thread, progress))
+            thread.submit(progress.write).result()
         finally:
-            aside.submit(connections.close_all).result()
+            thread.submit(connections.close_all).result()
         packed = zip_folder(folder, Path(place) / "export.zip")
         name = f"exports/{job.pk}/{folder.name}.zip"
         default_storage.delete(name)  # of a run that was cut short
@@ -56,10 +56,12 @@ def run_export(job: Job, progress: jobs.Progress) -> None:
     jobs.finish_job(job=job, by="worker", report=report)
 
 
-def _step_aside(aside: ThreadPoolExecutor, progress: jobs.Progress) -> Callable[[int, int], None]:
+def aside(thread: ThreadPoolExecutor, progress: jobs.Progress) -> Callable[[int, int], None]:
+    """`step(done, total)` that writes progress in that thread: the export's own connection sees one moment alone."""
+
     def step(done: int, total: int) -> None:
         progress.total = total
-        aside.submit(progress.step).result()
+        thread.submit(progress.step).result()
 
     return step
 
