@@ -1,5 +1,7 @@
 """A study goes with all that was asked and answered in it, its exports and their files. Its benchmark stays.
 
+What was released is what others cite: frozen releases go along only where that is said in so many words.
+
 Judgments are append-only by a trigger, which lets this one transaction pass: `winnow.deletes_study` names the study,
 and the trigger looks whether a judgment is really one of it.
 """
@@ -52,11 +54,12 @@ BY_COMMAND = 50_000  # judgments; the browser would wait too long for more
 
 
 def size(study: Study) -> dict:
-    """How much would go: {"judgments", "annotators", "exports"}."""
+    """How much would go: {"judgments", "annotators", "exports", "releases"}, of releases those that are frozen."""
     return {
         "judgments": Judgment.objects.filter(lease__task__stage__study=study).count(),
         "annotators": study.annotators.count(),
         "exports": jobs_of(study).filter(kind="export").count(),
+        "releases": study.releases.exclude(frozen_at=None).count(),
     }
 
 
@@ -65,22 +68,23 @@ def jobs_of(study: Study) -> QuerySet[Job]:
     return Job.objects.filter(Q(params__study=study.pk) | Q(params__stage__in=stages))
 
 
-def delete_study(*, study: Study, by: str) -> dict:
-    """All or nothing; the audit trail keeps what went. Returns `size` of it.
+def delete_study(*, study: Study, by: str, releases: bool = False) -> dict:
+    """All or nothing; the audit trail keeps what went. Returns `size` of it. `releases`: frozen ones may go too.
 
     Raises CannotDelete while a job works at it, or where something that must not go refers to it.
     """
     with afterwards() as after:
-        return _rows(study=study, by=by, after=after)
+        return _rows(study=study, by=by, releases=releases, after=after)
 
 
 @anew
 @transaction.atomic
-def _rows(*, study: Study, by: str, after: Afterwards) -> dict:
+def _rows(*, study: Study, by: str, after: Afterwards, releases: bool = False) -> dict:
     with connection.cursor() as cursor:
         for statement in LOCKS:
             cursor.execute(statement, {"study": study.pk})
         study, went = Study.objects.get(pk=study.pk), size(study)
+        _releases_go(study, releases, after)
         _exports_go(study, after)
         events.record(by=by, verb="deleted", subject=study, name=study.name, afterwards=after.id, **went)
         cursor.execute("SELECT set_config('winnow.deletes_study', %s, true)", [str(study.pk)])
@@ -88,6 +92,15 @@ def _rows(*, study: Study, by: str, after: Afterwards) -> dict:
         _whole(study)
         cursor.execute("SELECT set_config('winnow.deletes_study', '', true)")
     return went
+
+
+def _releases_go(study: Study, may: bool, after: Afterwards) -> None:
+    """Their files; the rows go with the study."""
+    frozen = list(study.releases.exclude(frozen_at=None))
+    if frozen and not may:
+        named = ", ".join(map(str, frozen[:3])) + (" …" if len(frozen) > 3 else "")
+        raise CannotDelete(f"“{study}” has been released as {named}. Say that its releases may go too.")
+    after.files(release.file for release in frozen)
 
 
 def _exports_go(study: Study, after: Afterwards) -> None:

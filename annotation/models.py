@@ -38,8 +38,8 @@ from benchmarks.models import Item
 
 __all__ = [
     "STUDY_MOVES", "Annotator", "Attempt", "AttemptKind", "DecisionRule", "Flag", "Instructions", "Judgment", "Kind",
-    "Lease", "LeaseState", "Member", "OnFailure", "Outcome", "OutcomeState", "Promotion", "Reckoning", "Release", "Role",
-    "Seat", "Slot", "Stage", "StageState", "Strategy", "Study", "StudyState", "Task", "TieRule",
+    "Lease", "LeaseState", "Member", "OnFailure", "Outcome", "OutcomeState", "Promotion", "Reckoning", "Release",
+    "Role", "Seat", "Slot", "Stage", "StageState", "Strategy", "Study", "StudyState", "Task", "TieRule",
 ]  # fmt: skip
 
 SPLIT = Q(entropy__gt=0, live=True)  # the tasks whose annotators disagree

@@ -4,9 +4,12 @@ import hashlib
 import uuid
 from itertools import count
 
+from django.db.models.functions import Now
+
 from annotation import answering, claiming, judging, seating, studies
-from annotation.models import Annotator, Judgment, Stage, Study
+from annotation.models import Annotator, Judgment, Release, Stage, Study
 from annotation.plans import StagePlan
+from annotation.releasing.plan import Plan
 from benchmarks.models import Benchmark, Caption, Image, Item, ItemImage
 
 serial = count(1)
@@ -65,6 +68,13 @@ def annotator(study: Study, ready: bool = True, **who) -> Annotator:
     if ready:
         read(made, made.stage)
     return made
+
+
+def release(study: Study, version: str = "1.0", **fields) -> Release:
+    """A frozen row; its file is not there."""
+    plan = Plan("split", version)
+    given = {"content": "c" * 64, "sha256": "f" * 64, "file": f"releases/{version}.zip", "size": 6, "frozen_at": Now()}
+    return Release.objects.create(study=study, name=plan.name, version=version, plan=plan.as_json(), **given | fields)
 
 
 def read(annotator: Annotator, stage: Stage) -> None:

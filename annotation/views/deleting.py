@@ -28,6 +28,7 @@ def study_delete(request: HttpRequest, pk: int) -> HttpResponse:
             messages.success(request, f"“{study.name}” is deleted. Its benchmark, “{study.benchmark}”, is still there.")
             return redirect("study-list")
     context = {"section": "studies", "study": study, "size": size, "large": large, "problem": problem}
+    context["releases"] = study.releases.exclude(frozen_at=None)
     return render(request, "studies/delete.html", context, status=UNFIT if problem else 200)
 
 
@@ -38,7 +39,8 @@ def _refused(request: HttpRequest, study, large: bool) -> str:
     if request.POST.get("name", "").strip() != study.name:
         return "That is not the study’s name. Nothing was deleted."
     try:
-        deleting.delete_study(study=study, by=events.named(request.user))
+        releases = request.POST.get("releases") == "go"
+        deleting.delete_study(study=study, by=events.named(request.user), releases=releases)
     except CannotDelete as why:
         return str(why)
     return ""

@@ -3,6 +3,7 @@
 import uuid
 
 import pytest
+from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.db.models.functions import Now
 
@@ -15,6 +16,7 @@ from annotation.models import (
     Judgment,
     Lease,
     Outcome,
+    Release,
     Seat,
     Slot,
     Stage,
@@ -124,3 +126,36 @@ def test_every_constraint_has_its_test():
     models = (Study, Stage, Instructions, Annotator, Seat, Attempt, Task, Outcome, Slot, Lease, Judgment, Flag)
     declared = {constraint.name for model in models for constraint in model._meta.constraints}
     assert declared <= set(BROKEN)
+
+
+class TestReleases:
+    def test_a_version_is_there_once(self):
+        study = make.study()
+        make.release(study)
+        with pytest.raises(IntegrityError, match="release_version_once"):
+            make.release(make.study())
+
+    @pytest.mark.parametrize("lacks", ["content", "file", "sha256"])
+    def test_what_is_frozen_is_whole(self, lacks):
+        with pytest.raises(IntegrityError, match="release_frozen_whole"):
+            make.release(make.study(), **{lacks: ""})
+
+    @pytest.mark.parametrize("change", [{"content": "x"}, {"plan": {}}, {"version": "2.0"}, {"frozen_at": None}])
+    def test_a_frozen_one_is_never_altered(self, change):
+        release = make.release(make.study())
+        with pytest.raises(IntegrityError, match="never altered or deleted"):
+            Release.objects.filter(pk=release.pk).update(**change)
+
+    def test_a_frozen_one_is_never_deleted_alone(self):
+        release = make.release(make.study())
+        with pytest.raises(IntegrityError, match="never altered or deleted"):
+            release.delete()
+
+    def test_who_made_it_may_be_forgotten_and_one_that_is_not_frozen_may_go(self):
+        user = User.objects.create_user("ana")
+        release = make.release(make.study(), created_by=user)
+        user.delete()
+        release.refresh_from_db()
+        assert release.created_by is None
+        waiting = {"content": "", "file": "", "sha256": "", "frozen_at": None}
+        make.release(release.study, "2.0", **waiting).delete()

@@ -4,12 +4,14 @@ import threading
 from pathlib import Path
 
 import pytest
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
 from django.core.management import call_command
 from django.db import DatabaseError, connection, connections, transaction
 
 from annotation import deleting, exports, tasks
 from annotation.deleting import delete_study
-from annotation.models import Annotator, Judgment, Lease, Slot, Stage, Study, Task
+from annotation.models import Annotator, Judgment, Lease, Release, Slot, Stage, Study, Task
 from benchmarks import actions, jobs, removing, staging
 from benchmarks.afterwards import Afterwards, finish_dead
 from benchmarks.models import Event, Image, Item, Job, JobState
@@ -75,6 +77,17 @@ class TestStudies:
         jobs.cancel_job(job=job, by="test")
         Job.objects.update(state=JobState.CANCELLED)
         delete_study(study=study, by="test")
+
+    def test_what_was_released_goes_only_where_that_is_said(self, media):
+        study = crowd.stage(items=2, people=2, overlap=2).study
+        release = make.release(study)
+        default_storage.save(release.file, ContentFile(b"frozen"))
+        before = rows()
+        with pytest.raises(CannotDelete, match=r"released as split 1\.0\. Say that its releases may go too"):
+            delete_study(study=study, by="test")
+        assert rows() == before and default_storage.exists(release.file)
+        assert delete_study(study=study, by="test", releases=True)["releases"] == 1
+        assert not Release.objects.exists() and not default_storage.exists(release.file)
 
     def test_an_answer_at_the_same_time_goes_too_or_is_refused(self, media, monkeypatch):
         """It waits for the deletion; without the lock it would be there without its study, or break the deletion."""
