@@ -61,6 +61,10 @@ class Exported:
         """Column of the split → the part that stands in it (benchmarks.formats.base.SPLIT)."""
         return self.manifest["columns"]
 
+    def items(self) -> Iterator[dict]:
+        """The kept items, a line each."""
+        return self.lines("items.jsonl")
+
     def lines(self, name: str) -> Iterator[dict]:
         """Of a .jsonl file."""
         with (self.folder / name).open(encoding="utf-8") as file:
@@ -72,7 +76,7 @@ class Exported:
         with pq.ParquetFile(self.folder / "data.parquet") as file:
             batches = file.iter_batches(BATCH, use_threads=False)
             cells = (row for batch in batches for row in batch.to_pylist())
-            for place, (line, row) in enumerate(zip(self.lines("items.jsonl"), cells, strict=True)):
+            for place, (line, row) in enumerate(zip(self.items(), cells, strict=True)):
                 yield Row(place, splits[line["id"]], row, line)
 
 

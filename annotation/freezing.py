@@ -1,0 +1,158 @@
+"""Releases are made in the worker and frozen when all of them is there: the row, and its zip in the storage."""
+
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from django.conf import settings
+from django.core.files import File
+from django.core.files.storage import default_storage
+from django.db import IntegrityError, connections, transaction
+from django.db.models import QuerySet
+from django.db.models.functions import Now
+
+from annotation.exports import aside, zip_folder
+from annotation.models import Release, Study
+from annotation.release_files import digest
+from annotation.releases import CannotExport, export_split, stages_of
+from annotation.releasing import building
+from annotation.releasing.opened import Opened
+from annotation.releasing.plan import Plan
+from benchmarks import events, jobs
+from benchmarks.models import Job, JobState
+
+KIND = "release"
+OVER = {JobState.FAILED, JobState.CANCELLED}
+
+
+class CannotFreeze(ValueError):
+    """`problems` are sentences by field of the plan; "" is of none."""
+
+    def __init__(self, **problems: str):
+        self.problems = problems
+        super().__init__(" ".join(problems.values()))
+
+
+def freeze(*, study: Study, plan: Plan, by: str, created_by=None) -> Release:
+    """A release to be made, with its job: send that with `jobs.dispatch`. Raises CannotFreeze."""
+    check(study, plan)
+    try:
+        with transaction.atomic():
+            title = f"Release {plan.title} of {study.name}"
+            job = jobs.queue_job(kind=KIND, title=title, params={"study": study.pk}, by=by, created_by=created_by)
+            named = {"name": plan.name, "version": plan.version, "plan": plan.as_json()}
+            release = Release.objects.create(study=study, job=job, created_by=created_by, **named)
+            events.record(by=by, verb="asked for", subject=release, **named)
+    except IntegrityError:
+        raise CannotFreeze(version=f"There is already a {plan.title}. Give the next version.") from None
+    return release
+
+
+def check(study: Study, plan: Plan) -> None:
+    if problems := plan.problems():
+        raise CannotFreeze(**problems)
+    try:
+        stages_of(study, plan.stages)
+    except CannotExport as why:
+        raise CannotFreeze(stages=str(why)) from None
+    if others := Release.objects.filter(name=plan.name).exclude(study=study).first():
+        raise CannotFreeze(name=f"Another study has releases of this name, such as {others}. Choose another.")
+
+
+def try_again(*, release: Release, by: str, created_by=None) -> Job:
+    """Another job for one that could not be made. Raises CannotFreeze where there is nothing to try again."""
+    with transaction.atomic():
+        found = _unfinished(release)
+        params = {"study": found.study_id}
+        title = f"Release {found} of {found.study.name}"
+        job = jobs.queue_job(kind=KIND, title=title, params=params, by=by, created_by=created_by)
+        Release.objects.filter(pk=found.pk).update(job=job)
+    return job
+
+
+def discard(*, release: Release, by: str) -> None:
+    """One that was never frozen goes, and its version is free again. Raises CannotFreeze while its job is at it."""
+    with transaction.atomic():
+        found = _unfinished(release)
+        events.record(by=by, verb="discarded", subject=found, name=found.name, version=found.version)
+        name = place_of(found)
+        found.delete()
+    default_storage.delete(name)  # of a run that was cut short
+
+
+def _unfinished(release: Release) -> Release:
+    found = Release.objects.select_for_update(no_key=True, of=("self",)).select_related("study", "job")
+    found = found.get(pk=release.pk)
+    if found.frozen_at:
+        raise CannotFreeze(**{"": f"{found} is frozen: it stays as it is. Make another version."})
+    if found.job and found.job.state not in OVER:
+        raise CannotFreeze(**{"": f"{found} is being made. Cancel that first, or wait."})
+    return found
+
+
+def frozen(study: Study) -> QuerySet[Release]:
+    return study.releases.exclude(frozen_at=None)
+
+
+def opened(release: Release) -> Opened:
+    """Its files, as they lie in the storage. Close it."""
+    return Opened(default_storage.open(release.file))
+
+
+# In the worker
+
+
+def run_release(job: Job, progress: jobs.Progress) -> None:
+    """Export, build, pack, freeze. May run again: what an earlier run left in the storage is replaced."""
+    release = Release.objects.select_related("study").get(job=job)
+    plan = Plan.from_json(release.plan)
+    with TemporaryDirectory(dir=settings.FILE_UPLOAD_TEMP_DIR) as place, ThreadPoolExecutor(1) as thread:
+        export, folder = Path(place) / "export", Path(place) / f"{plan.name}-{plan.version}"
+        folder.mkdir()
+        try:
+            thread.submit(progress.begin, "reading items").result()
+            step = aside(thread, progress)
+            export_split(study=release.study, out=export, by="worker", stages=plan.stages, step=step)
+            thread.submit(progress.begin, "writing forms").result()
+            manifest = building.build(export, plan, folder, earlier_splits(release, plan), step)
+            thread.submit(progress.write).result()
+        finally:
+            thread.submit(connections.close_all).result()
+        progress.begin("packing")
+        packed = zip_folder(folder, Path(place) / "release.zip")
+        progress.write()
+        _keep(release, manifest, packed, job)
+
+
+def place_of(release: Release) -> str:
+    return f"releases/{release.pk}/{release.name}-{release.version}.zip"
+
+
+def _keep(release: Release, manifest: dict, packed: Path, job: Job) -> None:
+    name = place_of(release)
+    default_storage.delete(name)  # of a run that was cut short
+    with packed.open("rb") as file:
+        name = default_storage.save(name, File(file))
+    found = {"content": manifest["content"], "file": name, "summary": building.summary(manifest)}
+    found |= {"size": packed.stat().st_size, "sha256": digest(packed)["sha256"]}
+    with transaction.atomic():
+        Release.objects.filter(pk=release.pk, frozen_at=None).update(**found, frozen_at=Now())
+        events.record(by="worker", verb="froze", subject=release, content=found["content"])
+        report = {
+            "release": release.pk,
+            "content": found["content"],
+            "counts": manifest["counts"],
+            "bytes": found["size"],
+        }
+        jobs.finish_job(job=job, by="worker", report=report)
+
+
+def earlier_splits(release: Release, plan: Plan) -> Mapping[str, str]:
+    """Where the last frozen release of this name with the same splits had its items; {} where there is none."""
+    found = frozen(release.study).filter(name=release.name).order_by("-frozen_at", "-pk")
+    last = next((one for one in found if set(one.plan["splits"]) == set(plan.splits)), None)
+    if last is None or len(plan.splits) == 1:
+        return {}
+    with opened(last) as files:
+        return {line["id"]: line["split"] for line in files.lines("items.jsonl")}

@@ -1,0 +1,125 @@
+"""A release out of an export: its splits, its forms, what of it is public, its documents and its manifest. Pure.
+
+Everything is made of the export's files, which are of one moment; so the same export and the same plan give the same
+bytes.
+"""
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from annotation.release_files import digest, files_below, write_json
+from annotation.releasing import public, splitting
+from annotation.releasing.documents import writing
+from annotation.releasing.exported import Exported, hashes
+from annotation.releasing.forms.base import Layout
+from annotation.releasing.forms.registry import FORMS
+from annotation.releasing.plan import SPLIT_NAMES, Plan
+from annotation.releasing.splitting import Assigned, Unit
+
+MADE_BY, KIND, MANIFEST = "Winnow", "release", "manifest.json"
+MB = 1_000_000
+PARQUET = "parquet"  # always there: whoever has a release can import it again
+Step = Callable[[int, int], None]  # items done, items in all
+
+
+def build(
+    export: Path, plan: Plan, out: Path, fixed: Mapping[str, str] | None = None, step: Step = lambda done, total: None
+) -> dict:
+    """Write the release to the empty folder `out`; its manifest.
+
+    `fixed` has the splits of an earlier version by item: what was in a split stays there.
+    """
+    source = Exported(export)
+    assigned = assign(source, plan, fixed or {})
+    rows = _forms(source, plan, out, assigned, step)
+    rows |= public.write_tables(source, out, plan.public, assigned.splits)
+    files = described(out, rows)
+    manifest = _manifest(source, plan, assigned) | {"files": files}
+    writing.write(out, plan, manifest, Exported(out).figures, source.schema)
+    manifest["files"] = dict(sorted({**described(out, rows, files), **files}.items()))
+    manifest["content"] = content(manifest["files"])
+    write_json(out / MANIFEST, manifest)
+    return manifest
+
+
+def assign(source: Exported, plan: Plan, fixed: Mapping[str, str]) -> Assigned:
+    units = (Unit(line["id"], (line["type"], line["subtype"]), frozenset(hashes(line))) for line in source.items())
+    return splitting.assign(units, plan.splits, plan.seed, fixed)
+
+
+def _forms(source: Exported, plan: Plan, out: Path, assigned: Assigned, step: Step) -> dict[str, int]:
+    """One reading of the items for all forms; the rows of each file."""
+    splits = tuple(name for name in SPLIT_NAMES if name in plan.splits)
+    layout = Layout(out, source.schema, source.columns, splits, plan.shard_mb * MB, source.manifest["source_format"])
+    writers = [form.writer(layout) for name, form in FORMS.items() if name == PARQUET or name in plan.forms]
+    total = len(assigned.splits)
+    for done, row in enumerate(source.rows(assigned.splits), 1):
+        for writer in writers:
+            writer.add(row)
+        step(done, total)
+    return {name: count for writer in writers for name, count in writer.close().items()}
+
+
+def _manifest(source: Exported, plan: Plan, assigned: Assigned) -> dict:
+    there = source.manifest
+    counted = Counter(assigned.splits.values())
+    return {
+        **public.settings(there, plan.public),
+        "made_by": MADE_BY,
+        "kind": KIND,
+        "release": replace(plan, words={name: word for name, word in plan.words.items() if word}).as_json(),
+        "columns": there["columns"],
+        "source_format": there["source_format"] if "source" in plan.forms else "",
+        "splits": {name: {"items": counted[name]} for name in SPLIT_NAMES if name in plan.splits},
+        "split_rule": rule(plan),
+        "moved": dict(sorted(assigned.moved.items())),
+        "exclusions": _exclusions(source),
+    }
+
+
+def rule(plan: Plan) -> str:
+    """How items came into their splits, in words."""
+    if len(plan.splits) == 1:
+        return f"All items are in {next(iter(plan.splits))}."
+    shares = ", ".join(f"{plan.splits[name]} % {name}" for name in SPLIT_NAMES if name in plan.splits)
+    return (
+        f"{shares}, of each type and subtype, drawn with seed {plan.seed}. Items that share an image, by the SHA-256 "
+        "of its bytes, are in one split; what an earlier version had in a split stays there."
+    )
+
+
+def _exclusions(source: Exported) -> list[dict]:
+    """Who was excluded and why."""
+    return [
+        {"annotator": line["annotator"], "reason": line["exclusion_reason"]}
+        for line in source.lines("annotators.jsonl")
+        if line["excluded"]
+    ]
+
+
+def described(folder: Path, rows: Mapping[str, int], known: Collection[str] = ()) -> dict[str, dict]:
+    """SHA-256, size and rows of each file, by name; without those that are known."""
+    names = [name for name in files_below(folder) if name != MANIFEST and name not in known]
+    return {name: {**digest(folder / name), "rows": rows.get(name)} for name in names}
+
+
+def content(files: Mapping[str, Mapping]) -> str:
+    """The SHA-256 of what `sha256sum` prints of all files but the manifest, in the order of their names."""
+    lines = "".join(f"{file['sha256']}  {name}\n" for name, file in sorted(files.items()) if name != MANIFEST)
+    return hashlib.sha256(lines.encode()).hexdigest()
+
+
+def summary(manifest: Mapping) -> dict:
+    """What lists of releases show: without the files one by one."""
+    forms = Counter()
+    for name, file in manifest["files"].items():
+        forms[name.partition("/")[0] if "/" in name else ""] += file["bytes"]
+    named = ("counts", "splits", "exclusions", "split_rule", "version")
+    return {name: manifest[name] for name in named} | {
+        "forms": dict(sorted(forms.items())),
+        "files": len(manifest["files"]) + 1,
+        "moved": len(manifest["moved"]),
+    }
