@@ -1,0 +1,50 @@
+"""Parquet with the images inside: what the `datasets` library opens by itself, every column typed. Pure."""
+
+from pathlib import Path
+
+from annotation.release_files import ParquetFile
+from annotation.releasing.exported import Row
+from annotation.releasing.forms.base import Form, Layout
+from annotation.releasing.forms.shards import Shards
+
+FOLDER = "data"
+
+
+class Shard(ParquetFile):
+    def add(self, row: Row) -> None:
+        super().add(dict(row.cells), sum(len(image["bytes"]) for _, image in row.images()))
+
+
+class Writer:
+    """A shard is named when all are there, since each says how many they are."""
+
+    def __init__(self, layout: Layout):
+        self.folder, self.schema = layout.folder / FOLDER, layout.schema
+        self.folder.mkdir()
+        self.shards = Shards(layout, self.begin)
+
+    def begin(self, split: str, number: int) -> Shard:
+        return Shard(self.part(split, number), self.schema)
+
+    def part(self, split: str, number: int) -> Path:
+        return self.folder / f"{split}-{number:05}.part"
+
+    def add(self, row: Row) -> None:
+        self.shards.add(row)
+
+    def close(self) -> dict[str, int]:
+        written = {}
+        for split, rows in self.shards.close().items():
+            for number, count in enumerate(rows):
+                name = f"{split}-{number:05}-of-{len(rows):05}.parquet"
+                self.part(split, number).rename(self.folder / name)
+                written[f"{FOLDER}/{name}"] = count
+        return written
+
+
+FORM = Form(
+    name="parquet",
+    title="Parquet",
+    what="Tables with typed columns and the images inside; the datasets library opens them by itself.",
+    writer=Writer,
+)
