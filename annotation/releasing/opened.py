@@ -1,0 +1,141 @@
+"""A release as it lies in a folder or a .zip, read a file at a time; nothing is unpacked or written. Pure.
+
+In a .zip all files are stored as they are below one top folder. What is packed otherwise, or has a name that leads out
+of the folder, is refused.
+"""
+
+import json
+import os
+import shutil
+import zipfile
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from pathlib import Path, PurePosixPath
+from typing import BinaryIO
+
+MADE_BY, KIND = "Winnow", "release"
+MANIFEST = "manifest.json"
+LONGEST = 64 * 1024 * 1024  # bytes of a line
+
+
+class NotARelease(ValueError):
+    """What is there cannot be read as a release; the message says why."""
+
+
+class Opened:
+    """A release in `place`: a folder, a .zip, or an open .zip. Every method raises NotARelease."""
+
+    def __init__(self, place: Path | str | BinaryIO):
+        self.place = Path(place) if isinstance(place, str | os.PathLike) else place
+        self.archive = None
+        if not (isinstance(self.place, Path) and self.place.is_dir()):
+            self.archive = _archive(self.place)
+        try:
+            self._found: Mapping[str, object] = _entries(self.archive) if self.archive else _files(self.place)
+        except NotARelease:
+            self.close()
+            raise
+
+    def __enter__(self) -> "Opened":
+        return self
+
+    def __exit__(self, *_) -> None:
+        self.close()
+
+    def close(self) -> None:
+        if self.archive:
+            self.archive.close()
+
+    def names(self) -> list[str]:
+        """Of all files, as paths below the release's folder, in order."""
+        return sorted(self._found)
+
+    def open(self, name: str) -> BinaryIO:
+        """For reading; it can be sought in."""
+        if name not in self._found:
+            raise NotARelease(f"{name} is not in the release.")
+        found = self._found[name]
+        return self.archive.open(found) if self.archive else found.open("rb")
+
+    def read(self, name: str) -> bytes:
+        with self.open(name) as file:
+            return file.read()
+
+    def raw_lines(self, name: str) -> Iterator[bytes]:
+        with self.open(name) as file:
+            for number, line in enumerate(iter(lambda: file.readline(LONGEST + 1), b""), 1):
+                if len(line) > LONGEST:
+                    raise NotARelease(f"{name}, line {number}: it is longer than {LONGEST:,} bytes.")
+                yield line
+
+    def lines(self, name: str) -> Iterator[dict]:
+        """Of a .jsonl file, one at a time."""
+        for number, line in enumerate(self.raw_lines(name), 1):
+            yield as_object(line, f"{name}, line {number}")
+
+    @cached_property
+    def manifest(self) -> dict:
+        found = as_object(self.read(MANIFEST), MANIFEST)
+        if found.get("made_by") != MADE_BY:
+            raise NotARelease(f"{MANIFEST} does not say that {MADE_BY} made it.")
+        if found.get("kind") != KIND:
+            raise NotARelease("This is an export of a study. Make a release of it first.")
+        return found
+
+    def unpack(self, folder: Path) -> None:
+        """Write every file below the folder, which is made."""
+        for name in self.names():
+            path = Path(folder) / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with self.open(name) as source, path.open("wb") as target:
+                shutil.copyfileobj(source, target)
+
+
+def as_object(text: bytes, where: str) -> dict:
+    """A JSON object; NotARelease names the place where it is none."""
+    try:
+        found = json.loads(text)
+    except ValueError:
+        raise NotARelease(f"{where}: this is no JSON.") from None
+    if not isinstance(found, dict):
+        raise NotARelease(f"{where}: this is no JSON object.")
+    return found
+
+
+def _files(folder: Path) -> dict[str, Path]:
+    found = {}
+    for at, folders, names in os.walk(folder):
+        for name in (*folders, *names):
+            if (Path(at) / name).is_symlink():
+                raise NotARelease(f"{Path(at) / name} is a link; a release holds files alone.")
+        found |= {(Path(at) / name).relative_to(folder).as_posix(): Path(at) / name for name in names}
+    return found
+
+
+def _archive(place: Path | BinaryIO) -> zipfile.ZipFile:
+    try:
+        return zipfile.ZipFile(place)
+    except FileNotFoundError:
+        raise NotARelease(f"{place} is not there. Name a folder or a .zip.") from None
+    except (zipfile.BadZipFile, OSError) as problem:
+        raise NotARelease(f"{place} cannot be read as a .zip: {problem}") from None
+
+
+def _entries(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
+    found, tops = {}, set()
+    for entry in archive.infolist():
+        if entry.is_dir():
+            continue
+        parts = PurePosixPath(entry.filename).parts
+        if len(parts) < 2 or {"/", "..", "."} & set(parts) or "\\" in entry.filename or ":" in parts[0]:
+            raise NotARelease(f"The .zip has an entry {entry.filename!r}; all must be below one top folder.")
+        if entry.compress_type != zipfile.ZIP_STORED or entry.flag_bits & 1:
+            raise NotARelease(f"{entry.filename} is compressed or encrypted. Unpack the .zip, and name its folder.")
+        tops.add(parts[0])
+        name = "/".join(parts[1:])
+        if name in found:
+            raise NotARelease(f"The .zip has {entry.filename!r} twice.")
+        found[name] = entry
+    if len(tops) > 1:
+        raise NotARelease(f"The .zip has {len(tops)} top folders; a release has one.")
+    return found
