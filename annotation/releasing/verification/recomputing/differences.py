@@ -1,0 +1,62 @@
+"""Where two trees of figures differ: what was computed here from what was said."""
+
+from collections.abc import Iterator
+
+TOLERANCE = 1e-9
+MISSING = "missing"
+WORDS = {"reason"}  # why a figure is not defined, in words: no figure
+
+
+class Either(tuple):
+    """Trees of which any one will do: what is level on paper is not so in the last digit."""
+
+
+def differences(ours: object, theirs: object, path: str = "") -> list[str]:
+    """A sentence for each figure that differs, numbers by more than 1e-9 (of numbers above 1, of themselves)."""
+    return list(_differing(ours, theirs, path))
+
+
+def _differing(ours: object, theirs: object, path: str) -> Iterator[str]:
+    if isinstance(ours, Either):
+        first, *others = ([*_differing(one, theirs, path)] for one in ours)
+        yield from [] if not all([first, *others]) else first
+    elif isinstance(ours, dict) and isinstance(theirs, dict):
+        explained = {name for name in WORDS - set(ours) if isinstance(theirs.get(name), str)}
+        for name in sorted((set(ours) | set(theirs)) - explained, key=str):
+            yield from _differing(ours.get(name, MISSING), theirs.get(name, MISSING), f"{path}/{name}")
+    elif isinstance(ours, list | tuple) and isinstance(theirs, list) and len(ours) == len(theirs):
+        for place, (one, other) in enumerate(zip(ours, theirs, strict=True)):
+            yield from _differing(one, other, f"{path}/{place}")
+    elif not same(ours, theirs):
+        yield said(ours, theirs, path)
+
+
+def same(ours: object, theirs: object) -> bool:
+    if is_number(ours) and is_number(theirs):
+        return abs(ours - theirs) <= TOLERANCE * max(1, abs(ours))
+    return type(ours) is type(theirs) and ours == theirs
+
+
+def is_number(value: object) -> bool:
+    return not isinstance(value, bool) and hasattr(value, "__float__")
+
+
+def said(ours: object, theirs: object, path: str) -> str:
+    if ours is MISSING:
+        return f"{path}: not checked, since nothing here computes it"
+    if theirs is MISSING:
+        return f"{path}: {short(ours)} here, missing in figures.json"
+    return f"{path}: {short(ours)} here, {short(theirs)} in figures.json"
+
+
+def short(value: object) -> str:
+    if isinstance(value, list | tuple | dict) and len(repr(value)) > 80:
+        return f"{'rows' if isinstance(value, list | tuple) else 'a table'} ({len(value)})"
+    return repr(value)
+
+
+def leaves(tree: object) -> int:
+    """How many figures a tree has."""
+    if isinstance(tree, dict):
+        return sum(map(leaves, tree.values()))
+    return sum(map(leaves, tree)) if isinstance(tree, list | tuple) else 1
