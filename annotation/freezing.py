@@ -1,7 +1,10 @@
 """Releases are made in the worker and frozen when all of them is there: the row, and its zip in the storage."""
 
-from collections.abc import Mapping
+import os
+import shutil
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -34,19 +37,24 @@ class CannotFreeze(ValueError):
         super().__init__(" ".join(problems.values()))
 
 
-def freeze(*, study: Study, plan: Plan, by: str, created_by=None) -> Release:
+def freeze(*, study: Study, plan: Plan, by: str, created_by=None, foreground: bool = False) -> Release:
     """A release to be made, with its job: send that with `jobs.dispatch`. Raises CannotFreeze."""
     check(study, plan)
     try:
         with transaction.atomic():
-            title = f"Release {plan.title} of {study.name}"
-            job = jobs.queue_job(kind=KIND, title=title, params={"study": study.pk}, by=by, created_by=created_by)
+            job = _queue(study, plan.title, by, created_by, foreground)
             named = {"name": plan.name, "version": plan.version, "plan": plan.as_json()}
             release = Release.objects.create(study=study, job=job, created_by=created_by, **named)
             events.record(by=by, verb="asked for", subject=release, **named)
     except IntegrityError:
         raise CannotFreeze(version=f"There is already a {plan.title}. Give the next version.") from None
     return release
+
+
+def _queue(study: Study, title: str, by: str, created_by, foreground: bool = False) -> Job:
+    params = {"study": study.pk, "foreground": foreground}
+    title = f"Release {title} of {study.name}"
+    return jobs.queue_job(kind=KIND, title=title, params=params, by=by, created_by=created_by)
 
 
 def check(study: Study, plan: Plan) -> None:
@@ -64,9 +72,7 @@ def try_again(*, release: Release, by: str, created_by=None) -> Job:
     """Another job for one that could not be made. Raises CannotFreeze where there is nothing to try again."""
     with transaction.atomic():
         found = _unfinished(release)
-        params = {"study": found.study_id}
-        title = f"Release {found} of {found.study.name}"
-        job = jobs.queue_job(kind=KIND, title=title, params=params, by=by, created_by=created_by)
+        job = _queue(found.study, str(found), by, created_by)
         Release.objects.filter(pk=found.pk).update(job=job)
     return job
 
@@ -95,9 +101,31 @@ def frozen(study: Study) -> QuerySet[Release]:
     return study.releases.exclude(frozen_at=None)
 
 
-def opened(release: Release) -> Opened:
-    """Its files, as they lie in the storage. Close it."""
-    return Opened(default_storage.open(release.file))
+@contextmanager
+def opened(release: Release) -> Iterator[Opened]:
+    """Its files, as they lie in the storage."""
+    with default_storage.open(release.file) as file, Opened(file) as found:
+        yield found
+
+
+def check_target(out: Path | None) -> None:
+    """CannotFreeze where a release cannot be unpacked there."""
+    if out and out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise CannotFreeze(**{"": f"{out} is there and not empty. Name a new folder."})
+
+
+def unpack(release: Release, out: Path) -> int:
+    """Its files into a folder that is new or empty: all, or no folder. How many there are. Raises CannotFreeze."""
+    check_target(out)
+    part = out.absolute().with_name(f".{out.absolute().name}.{os.getpid()}.part")
+    try:
+        with opened(release) as files:
+            files.unpack(part)
+            count = len(files.names())
+        os.replace(part, out)
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+    return count
 
 
 # In the worker

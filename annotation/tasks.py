@@ -7,6 +7,7 @@ from annotation import (
     api_figures,
     estimation,
     exports,
+    freezing,
     overview,
     queries,
     reckoning,
@@ -24,6 +25,12 @@ REGISTERED = (annotators, api_figures, overview, queries, report_data, stage_agr
 @shared_task
 def run_export(job_id: int) -> None:
     jobs.run(job_id=job_id, by="worker", work=exports.run_export)
+
+
+@jobs.runs(freezing.KIND)
+@shared_task
+def run_release(job_id: int) -> None:
+    jobs.run(job_id=job_id, by="worker", work=freezing.run_release)
 
 
 @jobs.runs(reckoning.KIND)

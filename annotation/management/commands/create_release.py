@@ -1,0 +1,61 @@
+"""`manage.py create_release STUDY NAME@VERSION`: a split, frozen; `--out DIR` unpacks it there."""
+
+import json
+from pathlib import Path
+
+from django.core.management.base import BaseCommand, CommandError
+
+from annotation import freezing
+from annotation.management.named import named
+from annotation.management.releases import add_plan, plan_of
+from annotation.models import Study
+from benchmarks import jobs
+from benchmarks.models import JobState
+from benchmarks.records import Problem
+
+BY = "command"
+
+
+class Command(BaseCommand):
+    help = "Freeze a study's split under a name and a version, in the forms that are asked for."
+
+    def add_arguments(self, parser):
+        parser.add_argument("study", help="the study's name or number")
+        parser.add_argument("--out", type=Path, help="a new folder, into which the release is unpacked too")
+        add_plan(parser)
+
+    def handle(self, *, study, out, words, **options):
+        found = named(Study.objects.select_related("benchmark"), study)
+        plan = plan_of(options, _read(words) if words else {})
+        try:
+            freezing.check_target(out)
+            release = freezing.freeze(study=found, plan=plan, by=BY, foreground=True)
+        except freezing.CannotFreeze as why:
+            raise CommandError(str(why)) from None
+        job = jobs.run(job_id=release.job_id, by=BY, work=freezing.run_release)
+        if job.state != JobState.DONE:
+            freezing.discard(release=release, by=BY)
+            raise CommandError("Nothing was released. " + "\n".join(str(Problem(**one)) for one in job.problems))
+        release.refresh_from_db()
+        self.tell(release)
+        if out:
+            freezing.unpack(release, out)
+            self.stdout.write(f"Unpacked into {out}.")
+
+    def tell(self, release) -> None:
+        summary = release.summary
+        self.stdout.write("{imported:,} imported = {kept:,} kept + {dropped:,} dropped + {open:,} open".format(
+            **summary["counts"]
+        ))  # fmt: skip
+        self.stdout.write(", ".join(f"{name}: {split['items']:,} items" for name, split in summary["splits"].items()))
+        self.stdout.write(f"{release} is frozen: content {release.content}, {release.size:,} bytes in {release.file}")
+
+
+def _read(path: Path) -> dict:
+    try:
+        words = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise CommandError(f"{path} cannot be read as JSON: {error}.") from None
+    if not isinstance(words, dict) or not all(isinstance(word, str) for word in words.values()):
+        raise CommandError(f"{path} must be an object of texts.")
+    return words

@@ -1,0 +1,24 @@
+"""`manage.py fetch_release NAME@VERSION --out DIR`: the files of a frozen release as a folder."""
+
+from pathlib import Path
+
+from django.core.management.base import BaseCommand, CommandError
+
+from annotation import freezing
+from annotation.management.releases import released
+
+
+class Command(BaseCommand):
+    help = "Unpack a frozen release into a new folder."
+
+    def add_arguments(self, parser):
+        parser.add_argument("release", metavar="NAME@VERSION")
+        parser.add_argument("--out", type=Path, required=True, help="a new or empty folder")
+
+    def handle(self, *, release, out, **options):
+        found = released(release)
+        try:
+            count = freezing.unpack(found, out)
+        except freezing.CannotFreeze as why:
+            raise CommandError(str(why)) from None
+        self.stdout.write(f"{found}: {count:,} files in {out}, content {found.content}.")

@@ -1,0 +1,48 @@
+"""What a command line says of releases: NAME@VERSION, and the parts of a plan."""
+
+from argparse import ArgumentParser
+from pathlib import Path
+
+from django.core.management.base import CommandError
+
+from annotation.models import Release
+from annotation.releasing.plan import FORMS, PUBLIC, SHARD_MB, SPLITS, USUAL_FORMS, Plan
+
+
+def released(wanted: str) -> Release:
+    """A frozen release by NAME@VERSION. CommandError with what there is, where there is none."""
+    name, _, version = wanted.partition("@")
+    there = Release.objects.exclude(frozen_at=None).select_related("study")
+    if found := there.filter(name=name, version=version).first():
+        return found
+    listed = ", ".join(f"{one.name}@{one.version}" for one in there[:9]) or "none"
+    raise CommandError(f"There is no release {wanted!r}. There are: {listed}.")
+
+
+def add_plan(parser: ArgumentParser) -> None:
+    parser.add_argument("release", metavar="NAME@VERSION", help="what it is to be called: cups@1.0")
+    parser.add_argument("--stages", type=int, nargs="+", default=[], metavar="N", help="positions; all, if not given")
+    parser.add_argument(
+        "--splits", nargs="+", default=["one"], metavar="SPLIT",
+        help=f"{', '.join(SPLITS)}, or percents such as train=70 validation=20 test=10",
+    )  # fmt: skip
+    parser.add_argument("--seed", type=int, default=0, help="from which the splits are drawn")
+    parser.add_argument("--forms", nargs="*", default=list(USUAL_FORMS), choices=FORMS, help="beside parquet")
+    parser.add_argument("--shard-mb", type=int, default=SHARD_MB, help="of images in a shard")
+    parser.add_argument("--public", nargs="*", default=[], choices=list(PUBLIC), help="besides the least")
+    parser.add_argument("--words", type=Path, metavar="FILE", help="JSON: summary, authors, licence, demographics …")
+
+
+def plan_of(options: dict, words: dict) -> Plan:
+    name, _, version = options["release"].partition("@")
+    copied = {field: options[field] for field in ("stages", "seed", "forms", "shard_mb", "public")}
+    return Plan(name, version, splits=_splits(options["splits"]), words=words, **copied)
+
+
+def _splits(given: list[str]) -> dict[str, int]:
+    if len(given) == 1 and given[0] in SPLITS:
+        return dict(SPLITS[given[0]])
+    try:
+        return {name: int(percent) for name, percent in (one.split("=") for one in given)}
+    except ValueError:
+        raise CommandError(f"--splits takes {', '.join(SPLITS)}, or percents such as train=80 validation=20.") from None

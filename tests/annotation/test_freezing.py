@@ -1,0 +1,144 @@
+"""A release is made by its job, frozen when all of it is there, and never before; commands say what they did."""
+
+import json
+import zipfile
+
+import pyarrow.parquet as pq
+import pytest
+from django.core.files.storage import default_storage
+from django.core.management import CommandError, call_command
+
+from annotation import freezing, releases, tasks
+from annotation.freezing import CannotFreeze
+from annotation.models import Release, Study, Task
+from annotation.release_files import files_below
+from annotation.releasing import building
+from annotation.releasing.plan import FORMS, Plan
+from benchmarks.models import Event, Job
+from tests import crowd, make, pipeline
+
+pytestmark = pytest.mark.django_db(transaction=True)
+WORDS = {"summary": "Cups: “red” & <blue>.", "licence": "CC-BY-4.0", "demographics": ""}
+
+
+@pytest.fixture
+def study() -> Study:
+    return pipeline.with_originals(crowd.stage(items=12, people=4, overlap=3).study)
+
+
+def freeze(study: Study, version: str = "1.0", **plan) -> Release:
+    release = freezing.freeze(study=study, plan=Plan("cups", version, **plan), by="test")
+    tasks.run_release.delay(release.job_id)
+    release.refresh_from_db()
+    return release
+
+
+def test_it_is_frozen_whole(study, eager_tasks):
+    release = freeze(study, forms=FORMS, words=WORDS)
+    assert release.frozen_at and release.job.state == "done"
+    with default_storage.open(release.file) as file, zipfile.ZipFile(file) as archive:
+        names = [name.removeprefix("cups-1.0/") for name in archive.namelist()]
+    with freezing.opened(release) as files:
+        manifest = files.manifest
+        assert sorted(names) == files.names() and set(manifest["files"]) == set(names) - {"manifest.json"}
+        assert release.content == manifest["content"] == building.content(manifest["files"])
+        assert manifest["release"]["words"] == {"summary": "Cups: “red” & <blue>.", "licence": "CC-BY-4.0"}
+        assert release.summary["counts"] == manifest["counts"]
+        assert sum(split["items"] for split in release.summary["splits"].values()) == manifest["counts"]["kept"]
+        assert len(list(files.lines("items.jsonl"))) == manifest["counts"]["kept"]
+    assert release.summary["files"] == len(names)
+    assert [event.verb for event in Event.objects.filter(subject=f"release:{release.pk}").order_by("pk")] == [
+        "asked for", "froze",
+    ]  # fmt: skip
+
+
+def test_the_same_study_gives_the_same_content(study, eager_tasks):
+    one, two = freeze(study, seed=5), freeze(study, "1.1", seed=5)
+    with freezing.opened(one) as first, freezing.opened(two) as second:
+        apart = {name for name in first.names() if first.read(name) != second.read(name)}
+    assert apart == {"README.md", "croissant.json", "data_statement.md", "manifest.json"}  # they name the version
+
+
+def test_the_plan_is_checked_before_anything_is_made(study):
+    with pytest.raises(CannotFreeze) as refused:
+        freezing.freeze(study=study, plan=Plan("my cups", "one", splits={"train": 99}, forms=["paper"]), by="test")
+    assert set(refused.value.problems) == {"name", "version", "splits", "forms"}
+    with pytest.raises(CannotFreeze, match="no stage 7"):
+        freezing.freeze(study=study, plan=Plan("cups", "1.0", stages=[1, 7]), by="test")
+    assert not Release.objects.exists() and not Job.objects.exists()
+
+
+def test_a_version_is_given_once_and_a_name_to_one_study(study):
+    freezing.freeze(study=study, plan=Plan("cups", "1.0"), by="test")
+    with pytest.raises(CannotFreeze, match=r"already a cups 1\.0"):
+        freezing.freeze(study=study, plan=Plan("cups", "1.0"), by="test")
+    with pytest.raises(CannotFreeze, match="Another study has releases of this name"):
+        freezing.freeze(study=make.study(), plan=Plan("cups", "2.0"), by="test")
+    assert Release.objects.count() == 1
+
+
+def test_what_failed_can_be_tried_again_or_discarded(study, eager_tasks, monkeypatch):
+    with monkeypatch.context() as broken:
+        broken.setattr(building, "content", lambda files: 1 / 0)
+        release = freeze(study)
+    assert release.frozen_at is None and release.job.state == "failed" and not release.file
+    job = freezing.try_again(release=release, by="test")
+    with pytest.raises(CannotFreeze, match="being made"):
+        freezing.discard(release=release, by="test")
+    tasks.run_release.delay(job.pk)
+    release.refresh_from_db()
+    assert release.frozen_at and default_storage.exists(release.file)
+    for verb in (freezing.try_again, freezing.discard):
+        with pytest.raises(CannotFreeze, match="is frozen: it stays"):
+            verb(release=release, by="test")
+
+
+def test_some_stages_alone_are_a_release_of_what_they_kept(eager_tasks):
+    study = pipeline.pipeline()
+    whole, part = freeze(study), freeze(study, "1.1", stages=[1])
+    assert part.summary["counts"]["kept"] > whole.summary["counts"]["kept"]
+    with freezing.opened(part) as files:
+        assert [stage["name"] for stage in files.manifest["stages"]] == ["choose"]
+        assert {line["stage"] for line in files.lines("tasks.jsonl")} == {"choose"}
+        assert {one["stage"] for line in files.lines("items.jsonl") for one in line["decisions"]} == {"choose"}
+    with pytest.raises(CannotFreeze, match="fits rests on choose"):
+        freeze(study, "1.2", stages=[2])
+
+
+def test_a_later_version_keeps_items_in_their_splits(study, eager_tasks):
+    shares = {"train": 60, "test": 40}
+    first = freeze(study, splits=shares, seed=1)
+    with freezing.opened(first) as files:
+        before = {line["id"]: line["split"] for line in files.lines("items.jsonl")}
+    kept = Task.objects.filter(stage__study=study, item__key=min(before)).get()
+    kept.decided.delete()
+    with freezing.opened(freeze(study, "2.0", splits=shares, seed=2)) as files:
+        after = {line["id"]: line["split"] for line in files.lines("items.jsonl")}
+    assert len(after) == len(before) - 1 and after.items() <= before.items()
+
+
+def test_by_command(study, tmp_path, capsys):
+    words = tmp_path / "words.json"
+    words.write_text(json.dumps(WORDS))
+    given = {"splits": ["train=50", "test=50"], "words": words, "out": tmp_path / "out"}
+    call_command("create_release", study.name, "cups@1.0", **given)
+    assert "cups 1.0 is frozen: content" in capsys.readouterr().out
+    shards = sorted((tmp_path / "out/data").iterdir())
+    assert [shard.name for shard in shards] == ["test-00000-of-00001.parquet", "train-00000-of-00001.parquet"]
+    call_command("fetch_release", "cups@1.0", out=tmp_path / "again")
+    assert files_below(tmp_path / "again") == files_below(tmp_path / "out")
+    kept = Release.objects.get().summary["counts"]["kept"]
+    assert sum(pq.read_metadata(shard).num_rows for shard in shards) == kept
+    for command, says in [
+        (("fetch_release", "cups@2.0"), r"no release 'cups@2\.0'. There are: cups@1\.0"),
+        (("fetch_release", "cups@1.0"), "not empty"),
+    ]:
+        with pytest.raises(CommandError, match=says):
+            call_command(*command, out=tmp_path / "out")
+
+
+def test_a_command_that_fails_leaves_the_version_free(study, tmp_path, monkeypatch):
+    monkeypatch.setattr(releases, "_write", lambda *more: 1 / 0)
+    with pytest.raises(CommandError, match="Nothing was released"):
+        call_command("create_release", study.name, "cups@1.0")
+    assert not Release.objects.exists()

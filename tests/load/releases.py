@@ -1,0 +1,116 @@
+"""A release at full size: seconds of each part of its job, the largest memory of the process, and its verification.
+
+    python -m tests.load.releases                               (about 12 GB of temporary disk; many minutes)
+    python -m tests.load.releases --items 500 --judgments 0
+
+First BiVLC's 7,512 real rows with a stand-in for every image that they name, judged in bulk, released in all forms.
+Then a study of 1,000,000 judgments by SQL, whose five images are the same everywhere, released with its times and
+annotators. Starts servers of its own; every release is made, and verified, in a process of its own.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from tests.load import scratch
+from tests.load.import_full import TABLE, named_images, pack
+
+MAKE = """
+import json, resource, sys, time, django
+django.setup()
+from annotation import freezing
+from annotation.models import Release
+from benchmarks import jobs
+phases, state = {}, ["", 0.0]
+def tell(phase, done, total):
+    if phase != state[0]:
+        now = time.monotonic()
+        if state[0]:
+            phases[state[0]] = now - state[1]
+        state[:] = [phase, now]
+release = Release.objects.get(pk=int(sys.argv[1]))
+job = jobs.run(job_id=release.job_id, by="measure", work=freezing.run_release, tell=tell)
+phases[state[0]] = time.monotonic() - state[1]
+assert job.state == "done", job.problems
+print(json.dumps({"phases": phases, "memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}))
+"""
+VERIFY = """
+import json, resource, sys, time
+from pathlib import Path
+from annotation.releasing.verification.checking import verify
+begun = time.monotonic()
+report = verify(Path(sys.argv[1]))
+most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+print(json.dumps({"seconds": time.monotonic() - begun, "memory": most, "problems": report.problems[:5]}))
+"""
+
+
+def work(code: str, *arguments: object) -> dict:
+    command = [sys.executable, "-c", code, *map(str, arguments)]
+    return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()[-1])
+
+
+def items(count: int, var: Path) -> None:
+    """Imported as the first study of a lab would be, judged in bulk."""
+    from benchmarks import actions, jobs
+    from benchmarks.models import Benchmark
+    from tests import crowd, make
+
+    table = var / "rows.csv"
+    table.write_text("".join(TABLE.read_text().splitlines(keepends=True)[: count + 1]))
+    pack(named_images(table), var / "images.tar")
+    job = actions.queue_import(
+        name="Measured", format="bivlc-candidates", path=table, images=var / "images.tar", by="measure",
+        options=actions.Options(),
+    )  # fmt: skip
+    assert jobs.run(job_id=job.pk, by="measure", work=actions.import_files).state == "done"
+    (var / "images.tar").unlink()
+    made = make.study(benchmark=Benchmark.objects.get(name="Measured"), overlap=2, pay_per_hour=12)
+    crowd.work(made, people=16, undone=0)
+    release(made, var, "items", shard_mb=500)
+
+
+def judgments(count: int, var: Path) -> None:
+    from tests.load.study_page import filled
+    from tests.pipeline import with_originals
+
+    release(with_originals(filled(count).study), var, "judgments", forms=("jsonl",), public=("times", "annotators"))
+
+
+def release(study, var: Path, name: str, **plan: object) -> None:
+    from annotation import freezing
+    from annotation.releasing.plan import FORMS, Plan
+
+    plan = Plan(name, "1.0", splits={"train": 80, "validation": 20}, **{"forms": FORMS, **plan})
+    made = freezing.freeze(study=study, plan=plan, by="measure")
+    began = time.monotonic()
+    told = work(MAKE, made.pk)
+    seconds = time.monotonic() - began
+    made.refresh_from_db()
+    counts = made.summary["counts"]
+    print(f"{name}: {counts['kept']:,} items kept of {counts['imported']:,}; {made.size / 1e6:,.0f} MB", flush=True)
+    print(f"  {seconds:,.0f} s, peak memory {told['memory']:,.0f} MB")
+    print("  " + ", ".join(f"{phase} {spent:,.0f} s" for phase, spent in told["phases"].items()), flush=True)
+    freezing.unpack(made, var / name)
+    found = work(VERIFY, var / name)
+    said = found["problems"] or "sound"
+    print(f"  verified in {found['seconds']:,.0f} s, peak memory {found['memory']:,.0f} MB: {said}", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--items", type=int, default=7512)
+    parser.add_argument("--judgments", type=int, default=1_000_000)
+    options = parser.parse_args()
+    with scratch.winnow(durable=False) as var:
+        if options.items:
+            items(options.items, var)
+        if options.judgments:
+            judgments(options.judgments, var)
+
+
+if __name__ == "__main__":
+    main()
