@@ -40,7 +40,8 @@ class Options:
 
 @dataclass(frozen=True)
 class Order:
-    """What one import is asked to do. `by` and `created_by` say who asks; `source` is the format's name."""
+    """What one import is asked to do. `by` and `created_by` say who asks; `source` is the name of the format that its
+    items first came in."""
 
     benchmark_name: str
     source: str
@@ -72,6 +73,8 @@ def import_files(job: Job, progress: jobs.Progress) -> None:
     progress.begin("reading rows")
     read = counted(format.read(Path(params["path"]), log, **given(params)), progress)
     records = check(prepared(read, order.options), log, format.keeps_same)
+    if format.first_format and not log.count:
+        order = replace(order, source=format.first_format(Path(params["path"]), records))
     with images_of(format, params, order.options, log) as source:
         import_records(job, progress, order, records, source, log)
 
@@ -176,8 +179,8 @@ def without_absent_positives(records: list[ItemRecord], source: Source | None, l
     Where what is missing is every positive image and nothing else, the items go in without them; the report says so.
     """
     named = [image for _, image in gathering.uses(records)]
-    positives = {image.name for image in named if image.role == "positive"}
-    others = {image.name for image in named} - positives
+    positives = {image.part[0] for image in named if image.role == "positive"}
+    others = {image.part[0] for image in named} - positives
     if source is None or not positives or not others or set(source.missing(positives | others)) != positives:
         return records
     advice = f"None of the {len(positives):,} positive images is in {source.title}; the items have none."
@@ -193,9 +196,9 @@ def check_images_given(records: list[ItemRecord], source: Source | None, log: Pr
             advice = f"The rows name {len(named):,} images. Give their folder or archive, or import the text alone."
             log.error("NO_IMAGES", storing.files(records), None, "", advice)
         return
-    missing = set(source.missing(image.name for _, image in named))
+    missing = set(source.missing(image.part[0] for _, image in named))
     for origin, image in named:
-        if image.name in missing:
+        if image.part[0] in missing:
             advice = f"“{image.name}” is not among the {len(source.names):,} files of {source.title}. Add it there."
             log.error("MISSING_IMAGE", origin.file, origin.row, f"{image.role} image", advice)
 
@@ -228,7 +231,7 @@ def write_items(
     stored = storing.store_images(gathered)
     storing.store_items(benchmark, records, gathered)
     events.record(by=order.by, verb="imported", subject=benchmark, job=job.pk, items=len(records))
-    return benchmark, stored, {"new": new}
+    return benchmark, stored, {"new": new, "source": order.source}
 
 
 def write_candidates(

@@ -35,11 +35,12 @@ class ImageRecord:
     attribution: str = ""
     round: int = 1  # of candidates: later rounds were made for an item that had fallen out
     crop: Crop | None = None  # the part of the file's image that is the item's; None: all of it
+    file: str = field(default="", compare=False)  # where another file has just this image: `name` and `crop` only tell
 
     @property
     def part(self) -> Part:
-        """Equal for two records that show the same."""
-        return self.name, self.crop
+        """Where its pixels are. Equal for two records that show the same."""
+        return (self.file, None) if self.file else (self.name, self.crop)
 
 
 @dataclass(frozen=True, slots=True)

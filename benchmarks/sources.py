@@ -40,10 +40,10 @@ def format_of(benchmark: Benchmark) -> Format:
 
 
 def brought(benchmark: Benchmark) -> set[str]:
-    """The formats of the imports that brought it items; those of new candidates alone brought none."""
+    """The formats that its items first came in; imports of new candidates alone brought none."""
     imports = Job.objects.filter(kind="import", state=JobState.DONE, report__benchmark=benchmark.pk)
     jobs = imports.exclude(report__has_key="new_candidates")
-    return {params["format"] for params in jobs.values_list("params", flat=True)}
+    return {source or format for format, source in jobs.values_list("params__format", "report__source")}
 
 
 def files(benchmark: Benchmark) -> Iterator[tuple[str, bytes]]:

@@ -108,6 +108,7 @@ class Format:
     keeps_same: bool = False  # its published files have negatives that are a positive's very text: noted, not refused
     split: Mapping[str, str] = field(default_factory=lambda: SPLIT)  # the columns of a released split
     writer: Callable[[Iterable[ItemRecord]], Iterator[tuple[str, bytes]]] | None = None  # (file name, content)
+    first_format: Callable[[Path, Sequence[ItemRecord]], str] | None = None  # of what was read: which its items came in
     candidates: bool = False  # can bring new candidate images for items that are there
     images: Callable[[Path], Source] | None = None  # of a file that was read without a problem: those that it holds
 

@@ -7,7 +7,7 @@
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from benchmarks.formats import jsontext, limits, text
@@ -15,14 +15,22 @@ from benchmarks.formats.base import Format, ProblemLog
 from benchmarks.formats.table import missing_column, nearest, too_many_rows
 from benchmarks.records import CaptionRecord, ImageRecord, ItemRecord, Origin
 
+Fields = dict[str, type]  # of an object: the kind of value that each has
 FIELDS = {"id": str, "type": str, "subtype": str, "captions": list, "images": list, "meta": dict, "truth": dict}
 CAPTION = {"role": str, "text": str}
 IMAGE = {"role": str, "file": str, "licence": str, "attribution": str, "crop": list}
 OPTIONAL = {"type", "subtype", "images", "meta", "truth", "licence", "attribution", "crop"}
-WORDS = {str: "text, in quotes", list: "a list: […]", dict: "an object: {…}"}
+WORDS = {bool: "true or false", str: "text, in quotes", list: "a list: […]", dict: "an object: {…}"}
 
 
 def read(path: Path, log: ProblemLog) -> Iterator[ItemRecord]:
+    for value, origin in objects(path, log):
+        if well_formed(value, origin, log):
+            yield made(value, origin)
+
+
+def objects(path: Path, log: ProblemLog) -> Iterator[tuple[dict, Origin]]:
+    """The object of each line that is one. What the others are is in the log."""
     count = 0
     with path.open("rb") as stream:
         for number, line in enumerate(text.lines(stream, path.name, log), 1):
@@ -31,15 +39,16 @@ def read(path: Path, log: ProblemLog) -> Iterator[ItemRecord]:
             count += 1
             if count > limits.MAX_ROWS:
                 too_many_rows(path.name, number, log)
-            made = record(line, Origin(path.name, number), log)
-            if made is not None:
-                yield made
+            origin = Origin(path.name, number)
+            value = parsed(line, origin, log)
+            if value is not None:
+                yield value, origin
     if not count:
         log.error("NO_ROWS", path.name, None, "", "The file has only blank lines; export it again.")
 
 
-def record(line: str, origin: Origin, log: ProblemLog) -> ItemRecord | None:
-    """The item of one line, or None with its problems in the log."""
+def parsed(line: str, origin: Origin, log: ProblemLog) -> dict | None:
+    """The object of one line, all of whose texts can be stored; or None with its problems in the log."""
     before = log.count
     value = jsontext.parse(line, origin.file, origin.row, log)
     if log.count > before:
@@ -47,25 +56,35 @@ def record(line: str, origin: Origin, log: ProblemLog) -> ItemRecord | None:
     if not isinstance(value, dict):
         log.error("JSON_INVALID", origin.file, origin.row, "", "Each line must be one object: {…}.")
         return None
-    jsontext.sound_throughout(value, origin.file, origin.row, "", log)
+    return value if jsontext.sound_throughout(value, origin.file, origin.row, "", log) else None
+
+
+def well_formed(value: dict, origin: Origin, log: ProblemLog) -> bool:
+    before = log.count
     check_object(value, FIELDS, "", origin, log)
     check_lists(value, origin, log)
-    return None if log.count > before else made(value, origin)
+    return log.count == before
 
 
 def check_lists(value: dict, origin: Origin, log: ProblemLog) -> None:
     for name, fields in (("captions", CAPTION), ("images", IMAGE)):
-        entries = value.get(name, [])
-        for place, entry in enumerate(entries if isinstance(entries, list) else []):
-            if isinstance(entry, dict):
-                check_object(entry, fields, f"{name}[{place}].", origin, log)
-                check_crop(entry.get("crop"), f"{name}[{place}].crop", origin, log)
-            else:
-                log.error("WRONG_VALUE", origin.file, origin.row, f"{name}[{place}]", "Write an object here: {…}.")
+        check_entries(value.get(name), name, fields, OPTIONAL, origin, log)
     for protocol, options in truth_of(value).items():
         if not (isinstance(options, list) and all(isinstance(option, str) for option in options)):
             column = f"truth.{protocol[:60]}"
             log.error("WRONG_VALUE", origin.file, origin.row, column, 'Write a list of texts: ["candidate-0"].')
+
+
+def check_entries(
+    entries: object, name: str, fields: Fields, optional: Collection[str], origin: Origin, log: ProblemLog
+) -> None:
+    """The objects of a list; `check_object` has said where it is none."""
+    for place, entry in enumerate(entries if isinstance(entries, list) else []):
+        if isinstance(entry, dict):
+            check_object(entry, fields, f"{name}[{place}].", origin, log, optional)
+            check_crop(entry.get("crop"), f"{name}[{place}].crop", origin, log)
+        else:
+            log.error("WRONG_VALUE", origin.file, origin.row, f"{name}[{place}]", "Write an object here: {…}.")
 
 
 def check_crop(crop: object, column: str, origin: Origin, log: ProblemLog) -> None:
@@ -79,14 +98,16 @@ def truth_of(value: dict) -> dict:
     return truth if isinstance(truth, dict) else {}
 
 
-def check_object(value: dict, fields: dict[str, type], prefix: str, origin: Origin, log: ProblemLog) -> None:
+def check_object(
+    value: dict, fields: Fields, prefix: str, origin: Origin, log: ProblemLog, optional: Collection[str] = OPTIONAL
+) -> None:
     """Required fields present, all of the right kind, none unknown."""
     unknown = [name for name in value if name not in fields]
     for name, kind in fields.items():
         if name in value:
             if not isinstance(value[name], kind):
                 log.error("WRONG_VALUE", origin.file, origin.row, prefix + name, f"Write this as {WORDS[kind]}.")
-        elif name not in OPTIONAL:
+        elif name not in optional:
             missing_column(name, unknown, origin.file, origin.row, log)
     for name in unknown:
         near = nearest(name, [field for field in fields if field not in value])

@@ -13,12 +13,11 @@ import pyarrow as pa
 
 from benchmarks.formats import aro, hard_positives, jsontext, limits, sugarcrepe, sugarcrepe_compare, text, visla
 from benchmarks.formats.base import SPLIT, Format, ProblemLog
-from benchmarks.formats.parquet_images import Called, Embedded, cell, files
+from benchmarks.formats.parquet_images import Called, Embedded, cell, files, refuse_large
 from benchmarks.formats.parquet_schema import TEXT, check
 from benchmarks.formats.table import too_many_rows
 from benchmarks.records import CaptionRecord, ImageRecord, ItemRecord, Origin
 from workers import parquet
-from workers.limits import MAX_ENTRY_BYTES
 
 PACKED = {"meta:origins"}  # parts that stand in their column as JSON
 LACKS = "These cells are null."
@@ -47,12 +46,17 @@ class Layout:
 
     def sound(self, file: Path, log: ProblemLog) -> bool:
         """Whether the file can be read safely and has the columns; the log says why not."""
-        try:
-            parquet.refuse_unsafe(file, limits.MAX_ROWS)
-        except parquet.ParquetRefused as refused:
-            log.error(refused.code, file.name, None, "", refused.advice)
-            return False
-        return check(parquet.schema(file), self.split, self.optional, file.name, log)
+        return safe(file, log) and check(parquet.schema(file), self.split, self.optional, file.name, log)
+
+
+def safe(file: Path, log: ProblemLog) -> bool:
+    """Whether all of the file can be read in bounded memory; the log says why not."""
+    try:
+        parquet.refuse_unsafe(file, limits.MAX_ROWS)
+    except parquet.ParquetRefused as refused:
+        log.error(refused.code, file.name, None, "", refused.advice)
+        return False
+    return True
 
 
 class Rows:
@@ -116,9 +120,7 @@ class Rows:
                 self.log.note("IMAGE_ABSENT", origin.file, origin.row, name, ABSENT)
             self.absent.add(name)
             return None
-        if len(data or b"") > MAX_ENTRY_BYTES:
-            advice = f"Give images of at most {MAX_ENTRY_BYTES:,} bytes."
-            self.log.error("FILE_TOO_LARGE", origin.file, origin.row, name, advice)
+        refuse_large(data, name, origin, self.log)
         return ImageRecord(role, self.called.name(self.decoded(path, name, origin), data))
 
     def plain(self, value: pa.Scalar, name: str, origin: Origin) -> object:
@@ -169,11 +171,9 @@ def format_of(name: str, title: str, split: Mapping[str, str]) -> Format:
     )
 
 
+WRITTEN = tuple(module.FORMAT for module in (sugarcrepe, sugarcrepe_compare, visla, hard_positives, aro))
 OWN = "parquet of a Winnow export"
 FORMATS = (
     format_of("bivlc", "BiVLC as released (parquet)", SPLIT),
-    *(
-        format_of(one.name, f"{one.title.partition(':')[0].partition(' (')[0]} ({OWN})", one.split)
-        for one in (module.FORMAT for module in (sugarcrepe, sugarcrepe_compare, visla, hard_positives, aro))
-    ),
+    *(format_of(one.name, f"{one.title.partition(':')[0].partition(' (')[0]} ({OWN})", one.split) for one in WRITTEN),
 )

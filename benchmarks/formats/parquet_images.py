@@ -6,8 +6,11 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from benchmarks.formats.base import ProblemLog
+from benchmarks.records import Origin
 from workers import parquet
 from workers.archive_source import Names, Source
+from workers.limits import MAX_ENTRY_BYTES
 from workers.names import normal
 
 
@@ -40,10 +43,16 @@ def cell(batch: pa.RecordBatch, name: str, place: int) -> tuple[bytes | None, by
     return value["bytes"].as_py(), path.as_buffer().to_pybytes() if path.is_valid else b""
 
 
-def embedded(path: Path, columns: Sequence[str]) -> Iterator[tuple[str, bytes]]:
+def refuse_large(data: bytes | None, column: str, origin: Origin, log: ProblemLog) -> None:
+    if len(data or b"") > MAX_ENTRY_BYTES:
+        advice = f"Give images of at most {MAX_ENTRY_BYTES:,} bytes."
+        log.error("FILE_TOO_LARGE", origin.file, origin.row, column, advice)
+
+
+def embedded(found: Sequence[Path], columns: Sequence[str]) -> Iterator[tuple[str, bytes]]:
     """(name, content) of every image of these columns, in the order in which the reader of records meets them."""
     called = Called()
-    for file in files(path):
+    for file in found:
         for batch in parquet.batches(file, columns):
             here = [name for name in columns if name in batch.schema.names]
             for place in range(batch.num_rows):
@@ -54,18 +63,18 @@ def embedded(path: Path, columns: Sequence[str]) -> Iterator[tuple[str, bytes]]:
 class Embedded(Source):
     """Those of files that were read without a problem: their paths are plain relative names in UTF-8."""
 
-    def __init__(self, path: Path, split: Mapping[str, str]):
-        self._path = path
+    def __init__(self, path: Path, split: Mapping[str, str], found: Sequence[Path] = ()):
+        self._files = found or files(path)
         self._columns = [name for name, part in split.items() if part.startswith("image:")]
-        found = Names()
-        for name, _ in embedded(path, self._columns):
-            found.stored.setdefault(normal(name), name)
-        super().__init__(path.name, found)
+        listed = Names()
+        for name, _ in embedded(self._files, self._columns):
+            listed.stored.setdefault(normal(name), name)
+        super().__init__(path.name, listed)
         self._top = ""  # a name stands for itself alone
 
     def _contents(self, asked) -> Iterator[tuple[str, bytes]]:
         left = set(asked)
-        for name, data in embedded(self._path, self._columns):
+        for name, data in embedded(self._files, self._columns):
             if (known := normal(name)) in left:
                 left.remove(known)
                 yield known, data

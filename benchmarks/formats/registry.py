@@ -6,6 +6,7 @@ from benchmarks.formats import (
     hard_positives,
     jsonl,
     parquet,
+    release,
     sugarcrepe,
     sugarcrepe_compare,
     visla,
@@ -21,5 +22,6 @@ ALL = (
     aro.FORMAT,
     jsonl.FORMAT,
     *parquet.FORMATS,
+    release.FORMAT,
 )
 FORMATS: dict[str, Format] = {format.name: format for format in ALL}

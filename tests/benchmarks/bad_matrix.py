@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from benchmarks.formats.registry import FORMATS
+from tests.benchmarks import release_files
 from tests.benchmarks.aro_rows import relation
 from tests.benchmarks.bad_case import Given, item, picture, written
 from tests.benchmarks.bad_inputs import ARCHIVES, CASES, IMAGES
@@ -20,9 +21,10 @@ from tests.benchmarks.bad_texts import NASTY, REMOTE, cells, crepe_row, text_of
 from tests.benchmarks.parquet_files import IMAGE
 
 ROWS = range(1, 44)
-PARQUET = [name for name, format in FORMATS.items() if format.images]
+HOLDING = [name for name, format in FORMATS.items() if format.images]  # their images themselves
+PARQUET = [name for name in HOLDING if name != "release"]  # whose rows are those of the parquet file
 TABLES = ["bivlc-candidates", "visla"]
-JSON = ["sugarcrepe", "sugarcrepe-compare", "hard-positives", "aro", "jsonl"]
+JSON = ["sugarcrepe", "sugarcrepe-compare", "hard-positives", "aro", "jsonl", "release"]
 PLACED = ["sugarcrepe-compare", "visla", "hard-positives", "aro"]  # ids are made of the place in the file
 LONG = "x" * 131_073
 
@@ -147,8 +149,11 @@ def column(values: list, kind: pa.DataType) -> pa.Array:
 WRITERS: dict[str, Callable[[Path, list[Row]], Path]] = {
     "bivlc-candidates": candidates, "sugarcrepe": sugarcrepe, "sugarcrepe-compare": compare, "visla": visla,
     "hard-positives": hard, "aro": aro, "jsonl": jsonl, **{name: parquet(name) for name in PARQUET},
+    "release": release_files.of_rows,
 }  # fmt: skip
 CAPTION = {"hard-positives": "true_caption", "aro": "true_caption", "jsonl": "captions", "aro-parquet": "true_caption"}
+CAPTION |= {"release": "captions"}
+SHARD = "data/test-00000-of-00001.parquet"
 
 
 def given(folder: Path, format: str, *rows: Row, images: Path | None = None) -> Given:
@@ -156,8 +161,9 @@ def given(folder: Path, format: str, *rows: Row, images: Path | None = None) -> 
 
 
 def rewritten(made: Given, change: Callable[[bytes], bytes]) -> Given:
-    """Its files with other bytes."""
-    for path in [path for path in made.path.rglob("*") if path.is_file()] or [made.path]:
+    """Its files, a release's items, with other bytes."""
+    files = [made.path / "items.jsonl"] if made.format == "release" else made.path.rglob("*")
+    for path in [path for path in files if path.is_file()] or [made.path]:
         path.write_bytes(change(path.read_bytes()))
     return made
 
@@ -177,13 +183,13 @@ def moved(format: str, name: str) -> Callable[[Path], Given]:
             Row(image=image, id=str(number), caption=f"A cup, {number}.", data=content(model.images, image, format))
             for number, image in enumerate(names)
         ]
-        return given(folder, format, *rows, images=None if format in PARQUET else model.images)
+        return given(folder, format, *rows, images=None if format in HOLDING else model.images)
 
     return build
 
 
 def content(images: Path, name: str, format: str) -> bytes | None:
-    return (images / name).read_bytes() if format in PARQUET else None
+    return (images / name).read_bytes() if format in HOLDING else None
 
 
 def says(format: str, *rows: Row) -> Callable[[Path], Given]:
@@ -207,10 +213,10 @@ INSIDE += ["exif"]
 
 
 def of_images(format: str) -> Iterator[Cell]:
-    names = INSIDE if format in PARQUET else ONE_A_ROW + INSIDE
+    names = INSIDE if format in HOLDING else ONE_A_ROW + INSIDE
     for name in names:
         yield Cell(CASES[name].row, format, CASES[name].code, moved(format, name))
-    if format in PARQUET:
+    if format in HOLDING:
         yield Cell(29, format, "MISSING_IMAGE", says(format, Row(), Row("gone.jpg", None, id="2")))
 
 
@@ -295,6 +301,39 @@ def exchanged(format: str, name: str, make: Callable[[pa.Table], pa.Array]) -> C
     return build
 
 
+def of_release(format: str) -> Iterator[Cell]:
+    """Rows of JSON Lines, and of the shard beside them."""
+    for code, change in [
+        (None, lambda data: b"\n \n" + data.rstrip()), ("JSON_INVALID", lambda data: data.replace(b"}\n", b",}\n")),
+        ("UNKNOWN_FIELD", lambda data: data.replace(b'"meta"', b'"metal"')),
+    ]:  # fmt: skip
+        yield Cell(35, format, code, bytes_of(format, change))
+    for row, kind, value in [
+        (36, pa.float64(), 1.5), (36, pa.list_(pa.string()), ["A cup."]), (36, pa.timestamp("us", tz="UTC"), 0),
+        (37, pa.uuid(), b"0" * 16),
+    ]:  # fmt: skip
+        yield Cell(
+            row,
+            format,
+            "SCHEMA",
+            of_shard(lambda path, kind=kind, value=value: release_files.exchange(path, kind, value)),
+        )
+    for code, change in [
+        ("WRONG_TYPE", lambda data: b"<html>" + data), ("FILE_UNREADABLE", lambda data: data[:-9]),
+        ("FILE_UNREADABLE", lambda data: b"PARE" + data[4:]), ("EMPTY_FILE", lambda data: b""),
+    ]:  # fmt: skip
+        yield Cell(36, format, code, of_shard(lambda path, change=change: path.write_bytes(change(path.read_bytes()))))
+
+
+def of_shard(change: Callable[[Path], object]) -> Callable[[Path], Given]:
+    def build(folder: Path) -> Given:
+        made = given(folder, "release", Row())
+        change(made.path / SHARD)
+        return made
+
+    return build
+
+
 def cells_of(format: str) -> Iterator[Cell]:
     yield from of_images(format)
     yield from of_words(format)
@@ -303,6 +342,8 @@ def cells_of(format: str) -> Iterator[Cell]:
         yield from of_tables(format)
     if format in PARQUET:
         yield from of_parquet(format)
+    if format == "release":
+        yield from of_release(format)
 
 
 CELLS: dict[str, Cell] = {}
@@ -313,14 +354,14 @@ for name in FORMATS:
 EVERY = set(FORMATS)
 NO_ARCHIVE = "Its images are inside the file: there is no archive and no folder of names."
 REASONS: dict[tuple[int, str], str] = {
-    **{(row, name): NO_ARCHIVE for row in (1, 2, 3, 7, 8, 9, 10, 25, 26) for name in PARQUET},
+    **{(row, name): NO_ARCHIVE for row in (1, 2, 3, 7, 8, 9, 10, 25, 26) for name in HOLDING},
     **{(19, name): "A parquet file is not a text file: its texts are UTF-8 (row 20)." for name in PARQUET},
     **{(22, name): "UTF-8 of a table cannot hold half a pair: ENCODING (row 20)." for name in TABLES},
     **{(28, name): "Ids are made of the places of rows: none can be twice." for name in PLACED},
     **{(32, name): "It has no delimiters, quotes or line ends of its own." for name in EVERY - {*TABLES}},
     **{(34, name): "It holds no JSON that a file's owner writes." for name in EVERY - {*JSON}},
-    **{(35, name): "It does not have an item a line." for name in EVERY - {"jsonl"}},
-    **{(row, name): "It is not parquet." for row in (36, 37) for name in EVERY - {*PARQUET}},
+    **{(35, name): "It does not have an item a line." for name in EVERY - {"jsonl", "release"}},
+    **{(row, name): "It is not parquet." for row in (36, 37) for name in EVERY - {*HOLDING}},
 }
 ELSEWHERE = {3, 40, 41, 43}  # rows that every format has in a test of its own
 assert {case.row for case in (ARCHIVES | IMAGES).values()} >= {*range(1, 18)}

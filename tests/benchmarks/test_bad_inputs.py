@@ -24,7 +24,7 @@ from tests.benchmarks import importing
 from tests.benchmarks.bad_archives import zipped
 from tests.benchmarks.bad_case import Given, picture
 from tests.benchmarks.bad_inputs import CASES
-from tests.benchmarks.bad_matrix import CELLS, ELSEWHERE, PARQUET, REASONS, ROWS, Row, given
+from tests.benchmarks.bad_matrix import CELLS, ELSEWHERE, HOLDING, PARQUET, REASONS, ROWS, Row, given
 from tests.benchmarks.bad_scaled import FULL, LIMITS, SCALED
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("tried_here")]
@@ -76,7 +76,7 @@ def refused(made: Given, code: str, house: Path, **options) -> Job:
 
 
 def accepted(made: Given, house: Path, **options) -> Job:
-    text_only = made.images is None and made.format not in PARQUET  # the words are what is odd
+    text_only = made.images is None and made.format not in HOLDING  # the words are what is odd
     job = imported(made, text_only=text_only, **options)
     assert job.state == JobState.DONE, job.problems
     assert importing.stored_files(house / "media") == importing.named_files()
@@ -120,7 +120,7 @@ def test_every_row_applies_to_a_format_or_there_is_a_reason():
 
 def whole(folder: Path, format: str) -> Given:
     """Two good items, with an image."""
-    images = None if format in PARQUET else zipped(folder, {"1.jpg": picture()})
+    images = None if format in HOLDING else zipped(folder, {"1.jpg": picture()})
     return given(folder, format, *TWO, images=images)
 
 
@@ -150,7 +150,7 @@ def test_row_43_gaps_refuse_all_unless_they_are_left_out(format, folder, house):
     assert (job.report["items"], job.report["left_out"]) == (1, 1)
 
 
-@pytest.mark.parametrize("format", [name for name in FORMATS if name not in PARQUET])
+@pytest.mark.parametrize("format", [name for name in FORMATS if name not in HOLDING])
 def test_row_3_many_files(format, folder, house, monkeypatch):
     scaled("many_entries", monkeypatch)
     images = SCALED["many_entries"].build(folder).images
@@ -171,9 +171,9 @@ def by_row() -> list[str]:
 
 
 def uploaded(path: Path | None) -> list[SimpleUploadedFile]:
-    """A file, or each file of a folder."""
-    paths = [] if path is None else sorted(path.iterdir()) if path.is_dir() else [path]
-    return [SimpleUploadedFile(path.name, path.read_bytes()) for path in paths]
+    """A file, or each file of a folder and of those in it."""
+    paths = [] if path is None else sorted(path.rglob("*")) if path.is_dir() else [path]
+    return [SimpleUploadedFile(path.name, path.read_bytes()) for path in paths if path.is_file()]
 
 
 def posted(client, made: Given, commits) -> Job | None:
@@ -214,11 +214,14 @@ def test_a_case_of_each_row_on_the_page_and_by_command(
     through_the_page(client, made, EVERY[name].code, house, django_capture_on_commit_callbacks)
 
 
-@pytest.mark.parametrize("name", ["36-bivlc-parquet", "37-bivlc-parquet"])
-def test_parquet_on_the_page_and_by_command(
+OF_RELEASE = [f"{row}-release" for row in (4, 20, 28, 34, 36)]
+
+
+@pytest.mark.parametrize("name", ["36-bivlc-parquet", "37-bivlc-parquet", *OF_RELEASE])
+def test_files_that_hold_images_on_the_page_and_by_command(
     name, folder, house, client, eager_tasks, django_capture_on_commit_callbacks
 ):  # fmt: skip
-    cell = next(cell for key, cell in CELLS.items() if key.startswith(name))
+    cell = next(cell for key, cell in CELLS.items() if key.startswith(name) and cell.code)
     made = cell.build(folder)
     on_the_command_line(made, cell.code, house)
     through_the_page(client, made, cell.code, house, django_capture_on_commit_callbacks)

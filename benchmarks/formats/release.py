@@ -1,0 +1,182 @@
+"""A release of Winnow's, taken in again: the items of its items.jsonl, the images of its shards.
+
+{"id": "7", "type": "swap", "subtype": "att", "split": "test",
+ "captions": [{"role": "positive", "text": "A red cup."}, {"role": "negative", "text": "A blue cup."}],
+ "images": [{"key": "positive-0", "chosen": false, "sha256": "5fe…", "source_name": "7.jpg", "licence": "CC BY 4.0"},
+            {"key": "candidate-2", "chosen": true, "sha256": "c01…", "source_name": "7c.jpg"}],
+ "meta": {"source": "mine"}}
+
+Everything that is said of an item comes from its line, which says much more of how it was decided. In
+`<split>-00000-of-00001.parquet` and the shards after it an image is called by its SHA-256: `5fe….jpg`.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from benchmarks.formats import jsonfiles, jsonl, limits, parquet, release_shards
+from benchmarks.formats.base import Format, ProblemLog
+from benchmarks.formats.release_shards import Looked
+from benchmarks.records import ROLES, CaptionRecord, ImageRecord, ItemRecord, Origin
+
+ITEMS, MANIFEST = "items.jsonl", "manifest.json"
+FIELDS: jsonl.Fields = {
+    "id": str, "type": str, "subtype": str, "split": str, "captions": list, "images": list, "meta": dict,
+}  # fmt: skip
+NOT_TAKEN = dict.fromkeys(("position", "stage", "negative_image", "decisions"), object)
+CAPTION: jsonl.Fields = {"role": str, "text": str}
+OF_CAPTION = dict.fromkeys(("imported", "changed_by", "made_of"), object)
+IMAGE: jsonl.Fields = {"key": str, "chosen": bool, "sha256": str, "source_name": str}
+MAY_IMAGE: jsonl.Fields = {"licence": str, "attribution": str, "crop": list}
+OF_IMAGE = dict.fromkeys(("round", "format", "width", "height"), object)
+KEY = re.compile(r"(\w+)-(\d{1,6})")  # an image's role and place
+POSITIVE, NEGATIVE = "positive-0", "negative_image"  # an image of an item, a column
+CANNOT = (AttributeError, IndexError, KeyError, TypeError, ValueError)  # what a writer may raise of others' items
+
+
+def read(path: Path, log: ProblemLog) -> Iterator[ItemRecord]:
+    folder = folder_of(path)
+    items = folder / ITEMS
+    if not items.is_file():
+        log.error("FILE_UNREADABLE", ITEMS, None, "", f"Give the release's {ITEMS} beside its shards.")
+        return
+    told_format(folder, log)
+    looked = release_shards.look(folder, log)
+    yield from Lines(looked, log).read(items)
+
+
+def folder_of(path: Path) -> Path:
+    """A release is given as its folder; a file of it stands for that."""
+    return path if path.is_dir() else path.parent
+
+
+class Lines:
+    """Reads items.jsonl."""
+
+    def __init__(self, looked: Looked, log: ProblemLog):
+        self.looked, self.log = looked, log
+        self.lines: Counter[str] = Counter()  # of each split
+        self.absent = 0  # images that the release only tells of
+
+    def read(self, items: Path) -> Iterator[ItemRecord]:
+        before = self.log.count
+        for value, origin in jsonl.objects(items, self.log):
+            if well_formed(value, origin, self.log):
+                self.lines[value["split"]] += 1
+                yield self.record(value, origin)
+        if self.log.count == before and self.looked.sound:
+            self.compare(items.name)
+        if self.absent:
+            advice = f"{self.absent:,} images are told of and not in the release, as candidates that were not chosen."
+            self.log.note("IMAGE_ABSENT", items.name, None, "images", f"{advice} The items have none of them.")
+
+    def compare(self, file: str) -> None:
+        """A line of items.jsonl for each row of the shards."""
+        for split in sorted(self.lines | self.looked.rows):
+            if self.lines[split] != self.looked.rows[split]:
+                there = f"{self.looked.rows[split]:,} rows in the shards, {self.lines[split]:,} lines here"
+                advice = f"The split “{split[:80]}” has {there}. Give all files of one release."
+                self.log.error("SIDES_DIFFER", file, None, "split", advice)
+
+    def record(self, value: Mapping, origin: Origin) -> ItemRecord:
+        images = (self.image(image, origin) for image in value["images"])
+        return ItemRecord(
+            key=value["id"],
+            type=value["type"],
+            subtype=value["subtype"],
+            captions=tuple(CaptionRecord(caption["role"], caption["text"]) for caption in value["captions"]),
+            images=tuple(image for image in images if image),
+            meta=value["meta"],
+            origin=origin,
+        )
+
+    def image(self, image: Mapping, origin: Origin) -> ImageRecord | None:
+        """As it stands in the data, where the one that was chosen is the negative one; None where it is not there."""
+        if not (image["chosen"] or image["key"] == POSITIVE):
+            self.absent += 1
+            return None
+        role = "negative" if image["chosen"] else "positive"
+        if self.looked.sound and image["sha256"] not in self.looked.names:
+            advice = f"No shard has the image {image['sha256'][:64]}. Give all files of the release."
+            self.log.error("MISSING_IMAGE", origin.file, origin.row, f"{role} image", advice)
+        crop = tuple(image["crop"]) if "crop" in image else None
+        told = image["source_name"], image.get("licence", ""), image.get("attribution", "")
+        return ImageRecord(role, *told, crop=crop, file=self.looked.names.get(image["sha256"], ""))
+
+
+def well_formed(value: dict, origin: Origin, log: ProblemLog) -> bool:
+    before = log.count
+    jsonl.check_object(value, FIELDS | NOT_TAKEN, "", origin, log, NOT_TAKEN)
+    jsonl.check_entries(value.get("captions"), "captions", CAPTION | OF_CAPTION, OF_CAPTION, origin, log)
+    of_image = MAY_IMAGE | OF_IMAGE
+    jsonl.check_entries(value.get("images"), "images", IMAGE | of_image, of_image, origin, log)
+    if log.count == before:
+        check_images(value["images"], origin, log)
+    return log.count == before
+
+
+def check_images(images: Sequence[Mapping], origin: Origin, log: ProblemLog) -> None:
+    """Each in a place of its own, of a role that there is; at most one of them chosen."""
+    for place, image in enumerate(images):
+        found, column = KEY.fullmatch(image["key"]), f"images[{place}].key"
+        if found is None or found[1] not in ROLES:
+            advice = f"Write a role and a place: positive-0. Roles are {', '.join(ROLES)}."
+            log.error("WRONG_VALUE", origin.file, origin.row, column, advice)
+        elif image["key"] in [earlier["key"] for earlier in images[:place]]:
+            log.error("WRONG_VALUE", origin.file, origin.row, column, "Another image of the item has this place.")
+    chosen = [place for place, image in enumerate(images) if image["chosen"]]
+    if chosen[1:] or any(images[place]["key"] == POSITIVE for place in chosen):
+        advice = "One image is chosen at most, and it is not the positive one."
+        log.error("WRONG_VALUE", origin.file, origin.row, "images", advice)
+
+
+def told_format(folder: Path, log: ProblemLog) -> str:
+    """What the manifest, where there is one, says that the source's files are; empty where they cannot be written."""
+    manifest = folder / MANIFEST
+    if not manifest.is_file():
+        return ""
+    with manifest.open("rb") as stream:
+        value = jsonfiles.value(stream.read(limits.MAX_JSON_BYTES + 1), MANIFEST, log)
+    told = value.get("source_format", "") if isinstance(value, dict) else None
+    if value is not None and not isinstance(told, str):
+        log.error("WRONG_VALUE", MANIFEST, None, "source_format", "Give the release's own manifest, or none.")
+    return told if isinstance(told, str) else ""
+
+
+def first_format(path: Path, records: Sequence[ItemRecord]) -> str:
+    """The format that the items first came in: it decides the columns of a further release and what is measured.
+
+    The one that the manifest tells, where its files can be written of these items; else one of these very columns.
+    """
+    folder = folder_of(path)
+    told, columns = told_format(folder, ProblemLog()), release_shards.columns(folder)
+    for one in parquet.WRITTEN:
+        if one.name == told and {*one.split} in (columns, columns - {NEGATIVE}) and can_write(one, records):
+            return one.name
+    others = [FORMAT, *parquet.FORMATS]
+    found = [one for one in others if {*one.split} == columns] + [
+        one for one in others if {*one.split} == columns - {NEGATIVE}
+    ]
+    return found[0].name if found else FORMAT.name
+
+
+def can_write(format: Format, records: Sequence[ItemRecord]) -> bool:
+    """Whether the items have all that the format's files say."""
+    try:
+        return all(name for name, _ in format.writer(records))
+    except CANNOT:
+        return False
+
+
+FORMAT = Format(
+    name="release",
+    title="Release of Winnow",
+    accepts=f"Its {ITEMS}, its {MANIFEST} and the .parquet files of its data folder. They hold the images.",
+    endings=(".jsonl", ".parquet", ".json"),
+    reader=read,
+    several=True,
+    images=lambda path: release_shards.images(folder_of(path)),
+    keeps_same=True,
+    first_format=first_format,
+)

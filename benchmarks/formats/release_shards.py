@@ -1,0 +1,115 @@
+"""The shards of a release: which there are, and the images in them. Pure."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+
+import pyarrow as pa
+
+from benchmarks.formats.base import SPLIT, ProblemLog
+from benchmarks.formats.parquet import FORMATS, safe
+from benchmarks.formats.parquet_images import Embedded, cell, refuse_large
+from benchmarks.formats.parquet_schema import check
+from benchmarks.records import Origin
+from workers import parquet
+
+DATA = "data"  # the folder of the shards; loose files are shards where it is not there
+SHARD = re.compile(r"(?P<split>.{1,200})-(?P<number>\d{5})-of-(?P<of>\d{5})\.parquet")
+NAME = re.compile(rb"(?P<sha256>[0-9a-f]{64})\.[a-z]{3,4}")  # of an image
+OPTIONAL = {"id", "negative_image"}
+IMAGES = {name: part for name, part in SPLIT.items() if part.startswith("image:")}
+
+
+@dataclass
+class Looked:
+    """What the shards hold. `sound` is False where a problem with them stands in the log."""
+
+    names: dict[str, str] = field(default_factory=dict)  # SHA-256 of an image → what it is called
+    rows: Counter[str] = field(default_factory=Counter)  # of each split
+    sound: bool = True
+
+
+def shards(folder: Path) -> list[Path]:
+    """By their names, which is the order of their rows; other files are none."""
+    place = folder / DATA if (folder / DATA).is_dir() else folder
+    return sorted(path for path in place.glob("*.parquet") if SHARD.fullmatch(path.name))
+
+
+def note_others(folder: Path, found: Sequence[Path], log: ProblemLog) -> None:
+    """Loose files that look like data and are none; beside a folder of data the release has others of its own."""
+    for path in sorted({*folder.glob("*.parquet")} - {*found} if not (folder / DATA).is_dir() else ()):
+        log.note("FILE_IGNORED", path.name, None, "", "Not a shard of the release; left out.")
+
+
+def look(folder: Path, log: ProblemLog) -> Looked:
+    """Read all of them once: each image must have the SHA-256 that it is called by."""
+    before, found, looked = log.count, shards(folder), Looked()
+    if not found:
+        advice = "There is no shard of the release, such as test-00000-of-00001.parquet. Give those of its data folder."
+        log.error("FILE_UNREADABLE", folder.name, None, "", advice)
+    note_others(folder, found, log)
+    check_all_there([path.name for path in found], log)
+    for path in found:
+        if safe(path, log) and fits(path, log):
+            look_at(path, looked, log)
+    looked.sound = log.count == before
+    return looked
+
+
+def check_all_there(names: Sequence[str], log: ProblemLog) -> None:
+    """A shard's name says how many there are of its split."""
+    for split, of in sorted({(match["split"], match["of"]) for match in map(SHARD.fullmatch, names)}):
+        numbers = {f"{split}-{number:05}-of-{of}.parquet" for number in range(int(of))}
+        for name in sorted(numbers - {*names})[:100]:
+            log.error("FILE_UNREADABLE", name, None, "", "This shard is not here. Give all files of the data folder.")
+
+
+def fits(path: Path, log: ProblemLog) -> bool:
+    """Whether it has the columns of the split that is most like it. What else it has is not taken."""
+    names = parquet.schema(path).names
+    split = max((SPLIT, *(one.split for one in FORMATS)), key=lambda split: len({*split} & {*names}))
+    negative = {name: part for name, part in IMAGES.items() if name in names}
+    fitting = check(parquet.schema(path), {**split, **negative}, OPTIONAL, path.name, log)
+    log.drop_notes("EXTRA_COLUMN")
+    return fitting
+
+
+def look_at(path: Path, looked: Looked, log: ProblemLog) -> None:
+    columns = [name for name in IMAGES if name in parquet.schema(path).names]
+    split, row = SHARD.fullmatch(path.name)["split"], 0
+    for batch in parquet.batches(path, columns):
+        for place in range(batch.num_rows):
+            row += 1
+            for column in columns:
+                look_at_image(batch, column, place, Origin(path.name, row), looked, log)
+    looked.rows[split] += row
+
+
+def look_at_image(
+    batch: pa.RecordBatch, column: str, place: int, origin: Origin, looked: Looked, log: ProblemLog
+) -> None:
+    data, path = cell(batch, column, place)
+    if data is None:
+        return
+    refuse_large(data, column, origin, log)
+    content, named = sha256(data).hexdigest(), NAME.fullmatch(path)
+    if named and named["sha256"].decode() == content:
+        looked.names.setdefault(content, path.decode())
+    else:
+        advice = (
+            "The bytes are not those that the image is called by, its SHA-256. Copy the file from its source again."
+        )
+        log.error("IMAGE_CORRUPT", origin.file, origin.row, column, advice)
+
+
+def columns(folder: Path) -> set[str]:
+    """Of shards in which nothing is wrong."""
+    return {*parquet.schema(shards(folder)[0]).names}
+
+
+def images(folder: Path) -> Embedded:
+    """Of shards in which nothing is wrong."""
+    return Embedded(folder, IMAGES, shards(folder))
