@@ -41,6 +41,8 @@ PURE = [
     "annotation/pseudonyms.py",
     "annotation/rank_correlation.py",
     "annotation/ratings.py",
+    "annotation/release_files.py",
+    "annotation/releasing",
     "annotation/reliability.py",
     "annotation/report.py",
     "annotation/report_words.py",
