@@ -1,0 +1,28 @@
+"""`manage.py diff_release A B`: what differs between two releases, and why."""
+
+import json
+
+from django.core.management.base import BaseCommand
+
+from annotation.management.release_named import PLACES, opened
+from annotation.releasing.comparing import compare
+from annotation.releasing.told_changes import SHOWN, sentences
+
+
+class Command(BaseCommand):
+    help = "Compare two releases: items that came, went and changed, each with the reason, and the set-up."
+
+    def add_arguments(self, parser):
+        parser.add_argument("before", metavar="A", help=PLACES)
+        parser.add_argument("after", metavar="B", help="the same")
+        parser.add_argument("--json", action="store_true", help="everything, as JSON")
+        parser.add_argument("--items", type=int, default=SHOWN, metavar="N", help=f"of each group ({SHOWN}); 0: none")
+
+    def handle(self, *, before, after, items, **options):
+        with opened(before) as a, opened(after) as b:
+            found = compare(a, b)
+        if options["json"]:
+            self.stdout.write(json.dumps(found, ensure_ascii=False, indent=2))
+            return
+        for line in sentences(found, max(items, 0)):
+            self.stdout.write(line)

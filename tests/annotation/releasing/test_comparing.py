@@ -1,0 +1,352 @@
+"""Two releases beside each other: each kind of change is found, with the reason that the files tell."""
+
+import json
+import time
+import zipfile
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from django.core.management import CommandError, call_command
+
+from annotation.release_cards import OF_STAGE
+from annotation.release_files import JUDGMENTS
+from annotation.releasing.comparing import compare
+from annotation.releasing.comparing_reasons import DECIDING
+from annotation.releasing.opened import Opened
+from annotation.releasing.plan import Plan
+from annotation.releasing.told_changes import sentences
+
+CHOOSE = {"name": "choose", "position": 1, "overlap": 1, "tie_rule": "drop", "state": "open",
+          "instructions": [{"version": 1, "text": "Pick one."}], "not_suitable": []}  # fmt: skip
+
+
+def decision(stage="choose", state="kept", votes=None, round=1, by="majority", **facts) -> dict:
+    outcome = {"kept": "candidate-1", "dropped": "none", "open": None}[state]
+    found = {
+        "stage": stage, "stage_position": 1 if stage == "choose" else 2, "question": "", "round": round, "state": state,
+        "outcome": outcome, "reason": "no_image_fits" if state == "dropped" else None,
+        "decided_by": None if state == "open" else by, "votes": {outcome: 1} if votes is None else votes,
+    }  # fmt: skip
+    return found | facts
+
+
+def line(key: str, *decisions: dict, **facts) -> dict:
+    """Of a kept item; `reason` makes it a dropped one."""
+    captions = [{"role": "positive", "text": f"A cat {key}."}, {"role": "negative", "text": f"A dog {key}."}]
+    image = {"key": "candidate-1", "chosen": True, "round": 1, "sha256": "11", "format": "JPEG", "licence": ""}
+    found = {
+        "id": key, "position": int(key), "type": "replace", "subtype": "obj", "stage": "choose", "captions": captions,
+        "images": [image], "meta": {}, "decisions": list(decisions) or [decision()],
+    }  # fmt: skip
+    if "reason" not in facts:
+        found |= {"negative_image": "candidate-1", "split": "test"}
+    return found | facts
+
+
+def gone(key: str, *decisions: dict, reason: str = "no_image_fits", **facts) -> dict:
+    return line(key, *(decisions or [decision(state="dropped")]), reason=reason, **facts)
+
+
+def judgment(item: str, who: str, answer: str = "none", stage: str = "choose", counted: bool = True) -> dict:
+    found = dict.fromkeys(JUDGMENTS.names) | {"stage": stage, "item": item, "question": "", "round": 1, "kind": "judge"}
+    return found | {"live": True, "annotator": who, "answer": answer, "counted": counted}
+
+
+def task(item: str, stage: str = "choose", **facts) -> dict:
+    found = {"stage": stage, "item": item, "question": "", "round": 1, "kind": "judge", "live": True, "own": True}
+    return found | {"state": None, "outcome": None, "reason": None, "decided_by": None} | facts
+
+
+@pytest.fixture
+def release(tmp_path):
+    """`release(kept, dropped, open=[tasks], judgments=[rows], **of the manifest) -> Opened`."""
+
+    def make(kept=(), dropped=(), open=(), judgments=(), plan=None, stages=(CHOOSE,), imported=None, **manifest):
+        folder = tmp_path / f"{len(list(tmp_path.iterdir()))}"
+        folder.mkdir()
+        for name, rows in (("items", kept), ("dropped", dropped), ("tasks", open)):
+            text = "".join(json.dumps(row) + "\n" for row in rows)
+            (folder / f"{name}.jsonl").write_text(text)
+        pq.write_table(pa.Table.from_pylist(list(judgments), JUDGMENTS), folder / "judgments.parquet")
+        found = len(kept) + len(dropped) + len({row["item"] for row in open})
+        whole = {
+            "made_by": "Winnow", "kind": "release", "version": "0.6.0", "content": "aa", "files": {},
+            "release": Plan("cats", "1.0").as_json() | (plan or {}), "stages": list(stages), "exclusions": [],
+            "counts": {"imported": imported or found}, "moved": {}, **manifest,
+        }  # fmt: skip
+        (folder / "manifest.json").write_text(json.dumps(whole))
+        return Opened(folder)
+
+    return make
+
+
+def codes(found: dict, group: str) -> dict[str, list[str]]:
+    return {one["id"]: [reason["code"] for reason in one["reasons"]] for one in found["items"][group]}
+
+
+# Why an item came, or went
+
+
+def test_the_same_twice_differs_in_nothing(release):
+    found = compare(*(release([line("1")], [gone("2")], [task("3")]) for _ in range(2)))
+    assert found["same"] and found["totals"]["unchanged"] == 1
+    assert list(sentences(found)) == ["cats 1.0 → cats 1.0", "Nothing differs."]
+
+
+def test_what_was_open_and_is_decided_now(release):
+    before = release([], [], [task("1"), task("2")], [judgment("1", "A-01", "candidate-1")])
+    after = release([line("1", decision(votes={"candidate-1": 2, "none": 1}))], [gone("2")])
+    found = compare(before, after)
+    (reason,) = found["items"]["added"][0]["reasons"]
+    assert (reason["code"], reason["more"]) == ("was_open", 2)
+    assert reason["votes"] == [{"candidate-1": 1}, {"candidate-1": 2, "none": 1}]
+    assert codes(found, "outside") == {"2": ["was_open"]}
+    assert {(one["from"], one["to"]): one["items"] for one in found["moves"]} == {
+        ("open", "kept"): 1, ("open", "dropped"): 1,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "code"),
+    [
+        (decision(state="dropped", by="tie_rule"), decision(by="adjudicator"), "adjudicated"),
+        (decision(state="dropped", by="adjudicator"), decision(by="adjudicator"), "adjudicated_anew"),
+        (decision(state="dropped", by="adjudicator"), decision(), "adjudication_lifted"),
+        (decision(state="dropped"), decision(round=2), "asked_anew"),
+        (decision(state="dropped"), decision(votes={"none": 1, "candidate-1": 2}), "more_judgments"),
+        (decision(state="dropped", votes={"none": 3}), decision(), "fewer_judgments"),
+        (decision(state="dropped"), decision(votes={"candidate-1": 1}), "other_judgments"),
+        (decision(state="dropped", posterior=0.5, votes={}), decision(posterior=0.9, votes={}), "estimate"),
+        (decision(state="dropped", votes={}), decision(votes={}), "unknown"),
+    ],
+)
+def test_why_a_stage_says_something_else(release, before, after, code):
+    found = compare(release([], [gone("1", before)]), release([line("1", after)]))
+    assert codes(found, "added") == {"1": [code]}
+    assert found["reasons"] == {"added": [{"code": code, "items": 1}]}
+    back = compare(release([line("1", after)]), release([], [gone("1", before)]))
+    assert [one["id"] for one in back["items"]["dropped"]] == ["1"]
+
+
+def test_what_was_adjudicated_while_open_says_so(release):
+    found = compare(release([], [], [task("1")]), release([line("1", decision(by="adjudicator"))]))
+    assert codes(found, "added") == {"1": ["adjudicated"]}
+
+
+def test_an_excluded_annotator_is_the_reason_where_they_judged(release):
+    votes = {"none": 2}, {"none": 1}
+    judged = [judgment("1", "A-01"), judgment("1", "A-02"), judgment("2", "A-02"), judgment("3", "A-01", counted=False)]
+    before = release([line(key, decision(votes=votes[0])) for key in "123"], judgments=judged)
+    dropped = [gone(key, decision(state="dropped", votes=votes[1])) for key in "123"]
+    excluded = [{"annotator": "A-01", "reason": "Clicked at random"}]
+    found = compare(before, release([], dropped, exclusions=excluded))
+    assert codes(found, "dropped") == {"1": ["excluded"], "2": ["fewer_judgments"], "3": ["fewer_judgments"]}
+    assert found["items"]["dropped"][0]["reasons"][0]["annotators"] == {"A-01": "Clicked at random"}
+    assert "Annotator A-01 is excluded since: Clicked at random." in list(sentences(found))
+
+
+def test_an_exclusion_that_was_lifted(release):
+    one = [{"annotator": "A-01", "reason": "By mistake"}]
+    after = release([line("1", decision(votes={"none": 2}))], judgments=[judgment("1", "A-01")])
+    found = compare(release([], [], [task("1")], exclusions=one), after)
+    assert codes(found, "added") == {"1": ["exclusion_lifted"]}
+
+
+def test_settings_are_the_reason_where_the_votes_are_the_same(release):
+    votes = {"none": 1, "candidate-1": 1}
+    changed = CHOOSE | {"tie_rule": "first", "state": "closed"}
+    before = release([], [gone("1", decision(state="dropped", votes=votes))])
+    found = compare(before, release([line("1", decision(votes=votes))], stages=[changed]))
+    (reason,) = found["items"]["added"][0]["reasons"]
+    assert (reason["code"], reason["settings"]) == ("settings", {"tie_rule": ["drop", "first"]})
+    assert found["setup"]["stages"]["changed"]["choose"]["settings"]["state"] == ["open", "closed"]
+
+
+def test_new_instructions_stand_beside_the_judgments_that_changed(release):
+    newer = CHOOSE | {"instructions": [*CHOOSE["instructions"], {"version": 2, "text": "Pick the best."}]}
+    after = release([line("1", decision(votes={"candidate-1": 3}))], stages=[newer])
+    found = compare(release([], [gone("1")]), after)
+    assert codes(found, "added") == {"1": ["more_judgments", "instructions"]}
+    assert "Stage choose: the instructions changed (version 1 → 2)." in list(sentences(found))
+
+
+def test_the_first_stage_that_differs_is_the_main_reason(release):
+    fits = decision("fits", outcome="positive-0")
+    before = release([], [gone("1", decision(state="dropped"))])
+    found = compare(before, release([line("1", decision(by="adjudicator"), fits)]))
+    assert codes(found, "added") == {"1": ["adjudicated", "followed"]}
+
+
+def test_a_stage_whose_result_is_the_same_is_no_reason(release):
+    fits = decision("fits", state="dropped", reason="ambiguous_both")
+    before = release([line("1", decision(), decision("fits", votes={"positive-0": 1}))])
+    found = compare(before, release([], [gone("1", decision(votes={"candidate-1": 2}), fits, stage="fits")]))
+    assert codes(found, "dropped") == {"1": ["other_judgments"]}
+    assert found["items"]["dropped"][0]["reasons"][0]["stage"] == "fits"
+
+
+def test_imported_since_and_no_longer_imported(release):
+    found = compare(release([line("1")]), release([line("2")]))
+    assert codes(found, "added") == {"2": ["imported"]} and codes(found, "dropped") == {"1": ["no_longer_imported"]}
+    assert all(one["reasons"][0]["sure"] for group in found["items"].values() for one in group)
+    unsure = compare(release([line("1")], imported=5), release([line("1"), line("2")]))
+    assert unsure["items"]["added"][0]["reasons"] == [{"code": "imported", "sure": False}]
+
+
+@pytest.mark.parametrize("reason", ["check_item", "not_sampled", "not_suitable"])
+def test_what_a_stage_leaves_out_now(release, reason):
+    before = release([line("1", decision(), decision("fits"))])
+    found = compare(before, release([], [gone("1", decision(), reason=reason, stage="fits")]))
+    assert codes(found, "dropped") == {"1": ["left_out", "left"]}
+    assert found["items"]["dropped"][0]["reasons"][0]["reason"] == reason
+
+
+def test_a_stage_that_was_not_there(release):
+    fits = decision("fits", state="dropped", reason="ambiguous_both")
+    stages = [CHOOSE, CHOOSE | {"name": "fits", "position": 2}]
+    found = compare(release([line("1")]), release([], [gone("1", decision(), fits, stage="fits")], stages=stages))
+    assert codes(found, "dropped") == {"1": ["stage_added"]}
+    back = compare(release([], [gone("1", decision(), fits)], stages=stages), release([line("1")]))
+    assert codes(back, "added") == {"1": ["stage_removed"]}
+
+
+def test_what_came_into_a_stage_by_itself(release):
+    found = compare(release([line("1")], [], [task("2", live=False)]), release([line("1"), line("2")]))
+    assert codes(found, "added") == {"2": ["entered"]}
+
+
+def test_what_is_dropped_for_another_reason_is_outside(release):
+    before = release([], [gone("1"), gone("2")])
+    after = release(
+        [], [gone("1", decision(state="dropped", reason="tie_unresolved"), reason="tie_unresolved"), gone("2")]
+    )
+    found = compare(before, after)
+    (one,) = found["items"]["outside"]
+    assert (one["from"]["reason"], one["to"]["reason"]) == ("no_image_fits", "tie_unresolved")
+
+
+# What changed in the data of both
+
+
+def changed(release, before: dict, after: dict, **manifest) -> dict:
+    found = compare(release([before]), release([after], **manifest))
+    (one,) = found["items"]["changed"]
+    return one
+
+
+def test_a_changed_caption_has_both_texts_and_the_stage_that_wrote_it(release):
+    before, after = line("1"), line("1", decision(content={"texts": {"positive": "Two cats."}}))
+    after["captions"][0] |= {"text": "Two cats.", "imported": "A cat 1.", "changed_by": "choose"}
+    one = changed(release, before, after)
+    assert one["changes"] == {"captions": {"positive": ["A cat 1.", "Two cats."]}}
+    assert [reason["code"] for reason in one["reasons"]] == ["unknown"]  # the votes are the same
+    after["decisions"][0]["decided_by"] = "adjudicator"
+    assert changed(release, before, after)["reasons"][0]["code"] == "adjudicated"
+
+
+def test_another_negative_image(release):
+    after = line("1", decision(outcome="candidate-2", votes={"candidate-2": 2}), negative_image="candidate-2")
+    one = changed(release, line("1"), after)
+    assert one["changes"] == {"negative_image": ["candidate-1", "candidate-2"]}
+    assert [reason["code"] for reason in one["reasons"]] == ["more_judgments"]
+
+
+def test_material_that_was_imported_anew(release):
+    for part in ({"type": "swap"}, {"meta": {"source": "b"}}, {"captions": [{"role": "positive", "text": "A hat."}]}):
+        one = changed(release, line("1"), line("1", **part))
+        assert [reason["code"] for reason in one["reasons"]] == ["imported_anew"] and set(one["changes"]) == set(part)
+
+
+def test_other_images(release):
+    before, after, newer = line("1"), line("1"), line("1")
+    after["images"][0] = before["images"][0] | {"sha256": "22"}
+    one = changed(release, before, after)
+    assert one["changes"] == {"images": {"candidate-1": {"sha256": ["11", "22"]}}}
+    assert one["reasons"] == [{"code": "imported_anew"}]
+    newer["images"] = [*before["images"], before["images"][0] | {"key": "candidate-2", "round": 2, "chosen": False}]
+    assert changed(release, before, newer)["reasons"] == [{"code": "newer_candidates", "round": 2}]
+
+
+def test_another_split_and_why(release):
+    before, after = line("1"), line("1", split="train")
+    cut = {"splits": {"train": 80, "test": 20}}
+    assert changed(release, before, after, plan=cut)["reasons"][0]["code"] == "splits"
+    assert changed(release, before, after, moved={"1": "test"})["reasons"] == [{"code": "split_shared"}]
+    assert changed(release, before, after)["reasons"] == [{"code": "unknown"}]
+    found = compare(release([before]), release([after, line("2")]))
+    assert codes(found, "changed") == {"1": ["split_moved"]}
+
+
+def test_other_votes_with_the_same_content_are_no_change(release):
+    found = compare(release([line("1")]), release([line("1", decision(votes={"candidate-1": 2}))]))
+    assert found["totals"] | {"judged_again": 1, "changed": 0} == found["totals"] and not found["same"]
+
+
+# The set-up, the words, the size
+
+
+def test_the_set_up(release):
+    plan = {"version": "1.1", "public": ["times"], "forms": ["csv"]}
+    after = release([line("1")], plan=plan, version="0.7.0", content="bb", files={"a.csv": {"sha256": "1"}})
+    setup = compare(release([line("1")]), after)["setup"]
+    assert setup["release"] == {
+        "version": ["1.0", "1.1"], "public": [[], ["times"]], "forms": [["csv", "jsonl", "source"], ["csv"]],
+    }  # fmt: skip
+    assert setup["made"] == {"version": ["0.6.0", "0.7.0"]} and setup["files"] == {"added": ["a.csv"]}
+
+
+def test_another_version_of_the_same_says_so(release):
+    card = [{"README.md": {"sha256": text}} for text in "ab"]
+    after = release([line("1")], plan={"version": "1.1"}, content="bb", files=card[1])
+    said = list(sentences(compare(release([line("1")], files=card[0]), after)))
+    assert said[1] == "Nothing differs but the name or the version, and the files that carry them: README.md."
+
+
+def test_it_is_told_in_sentences(release):
+    excluded = [{"annotator": "A-01", "reason": "Clicked at random"}]
+    before = release([line("1"), line("4")], [gone("2")], [task("3")], [judgment("1", "A-01")])
+    dropped = [gone("1", decision(state="dropped", votes={}))]
+    after = release([line("2", decision(by="adjudicator")), line("3"), line("4", type="swap")], dropped,
+                    exclusions=excluded)  # fmt: skip
+    said = list(sentences(compare(before, after)))
+    assert said[1] == "Items in the data: 2 → 3; 2 added, 1 dropped, 1 changed, 0 as they were."
+    why = "adjudicated since in choose (kept, adjudicator)"
+    assert f"+ 2 (replace, obj): dropped (no_image_fits in choose) → in the data; why: {why}." in said
+    assert "~ 4 (swap, obj): type replace → swap; why: the material was imported anew." in said
+    assert said[said.index("Dropped from the data:") + 1].startswith("- 1 (replace, obj): in the data → dropped (")
+    short = list(sentences(compare(before, after), 1))
+    assert "  … and 1 more" in short
+
+
+def test_every_setting_that_decides_is_one_of_a_stages():
+    beside = {"source", "after", "fixed_answers", "drops", "confirms", "confirm_cap", "alike"}
+    assert {*OF_STAGE, *beside} >= DECIDING
+
+
+def test_a_whole_benchmark_is_compared_in_seconds(release):
+    keys = [str(number) for number in range(7512)]
+    before = release([line(key) for key in keys[:6000]], [], [task(key) for key in keys[6000:]])
+    excluded = [{"annotator": "A-01", "reason": "Clicked"}]
+    after = release([], [gone(key, decision(state="dropped", votes={})) for key in keys], exclusions=excluded)
+    began = time.perf_counter()
+    found = compare(before, after)
+    assert time.perf_counter() - began < 30
+    assert found["totals"]["dropped"] == 6000 and found["totals"]["outside"] == 1512
+
+
+def test_folders_and_zips_are_compared_alike_by_the_command(release, tmp_path, capsys):
+    before, after = release([line("1")]), release([line("2")])
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        for name in before.names():
+            archive.writestr(f"cats-1.0/{name}", before.read(name))
+    call_command("diff_release", str(tmp_path / "a.zip"), str(after.place), "--json")
+    assert json.loads(capsys.readouterr().out) == compare(before, after)
+    call_command("diff_release", str(before.place), str(after.place), "--items", "0")
+    assert "1 added, 1 dropped" in capsys.readouterr().out
+
+
+def test_what_is_no_release_is_told_by_its_name(release, tmp_path):
+    for place, problem in ((tmp_path / "none", "is not there"), (tmp_path, "manifest.json is not in the release")):
+        with pytest.raises(CommandError, match=problem):
+            call_command("diff_release", str(release().place), str(place))
