@@ -1,0 +1,51 @@
+"""Words, lists and tables as Markdown; what people wrote comes through as they wrote it, whatever it holds. Pure."""
+
+import re
+from collections.abc import Iterable, Sequence
+
+URL = re.compile(r"(https?://[^\s<>|]*[^\s<>|.,;:!?'\")\]])")  # a full stop behind it is not part of it
+SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~&$])")
+AT_START = re.compile(r"^(\d{0,9})([-+=:.)](?=\s|[-=]|$))")  # a list, a line beneath a heading
+
+
+def text(words: object) -> str:
+    """In one line. Addresses become links."""
+    parts = URL.split(" ".join(str(words).split()))
+    said = "".join(f"<{part}>" if URL.fullmatch(part) else SPECIAL.sub(r"\\\1", part) for part in parts)
+    return AT_START.sub(r"\1\\\2", said)
+
+
+def paragraphs(words: str) -> str:
+    """Empty lines part paragraphs, as in what was written; other line ends stay line ends."""
+    parts = re.split(r"\n\s*\n", words.strip().replace("\r\n", "\n").replace("\r", "\n"))
+    return "\n\n".join("\\\n".join(map(text, filter(str.strip, part.split("\n")))) for part in parts)
+
+
+def code(words: str, language: str = "") -> str:
+    """A block whose fence is longer than any in it."""
+    longest = max((len(run) for run in re.findall(r"`+", words)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}{language}\n{words.strip()}\n{fence}"
+
+
+def bullets(lines: Iterable[str], numbered: bool = False) -> str:
+    return "\n".join(f"{f'{number}.' if numbered else '-'} {line}" for number, line in enumerate(lines, 1))
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[object]], right: int = 1) -> str:
+    """Cells are Markdown already. All columns from number `right` on hold figures."""
+    marks = ["---" if number < right else "---:" for number in range(len(head))]
+    return "\n".join(f"| {' | '.join(map(str, row))} |" for row in [head, marks, *rows])
+
+
+def sentence(words: str) -> str:
+    """Of plain words."""
+    return text(f"{words[:1].upper()}{words[1:]}.")
+
+
+def percent(share: float | None) -> str:
+    return "–" if share is None else f"{share * 100:.1f} %"
+
+
+def decimal(value: float | None) -> str:
+    return "–" if value is None else f"{value:.2f}"

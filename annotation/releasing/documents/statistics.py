@@ -1,0 +1,104 @@
+"""How much there is in a release, counted from its items.jsonl alone. Pure, a line at a time.
+
+A retrieval question (BiVLC, Table 1) is one image with a positive and a negative caption to tell apart, or one
+caption with two images: an item with two of each makes four.
+"""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+ITEMS = "items.jsonl"
+SIDES = ("positive", "negative")
+
+
+class Lengths:
+    """Of texts, in one unit."""
+
+    def __init__(self) -> None:
+        self.n, self.sum, self.least, self.most = 0, 0, 0, 0
+
+    def add(self, length: int) -> None:
+        self.least = min(self.least, length) if self.n else length
+        self.most = max(self.most, length)
+        self.n += 1
+        self.sum += length
+
+    def as_json(self) -> dict:
+        return {"mean": self.sum / self.n, "min": self.least, "max": self.most}
+
+
+class Cell:
+    """What is counted of some of the items."""
+
+    def __init__(self) -> None:
+        self.items, self.to_text, self.to_image = 0, 0, 0
+        self.images: set[bytes] = set()  # hashes
+        self.words: dict[str, Lengths] = defaultdict(Lengths)  # by role
+        self.characters: dict[str, Lengths] = defaultdict(Lengths)
+
+    def add(self, line: Mapping) -> None:
+        used = shown(line)
+        to_text, to_image = questions({caption["role"] for caption in line["captions"]}, len(used))
+        self.items += 1
+        self.to_text += to_text
+        self.to_image += to_image
+        self.images.update(bytes.fromhex(image["sha256"]) for image in used)
+        for caption in line["captions"]:
+            self.words[caption["role"]].add(len(caption["text"].split()))
+            self.characters[caption["role"]].add(len(caption["text"]))
+
+    def as_json(self) -> dict:
+        """Images are counted once for each content."""
+        captions = {
+            role: {"captions": words.n, "words": words.as_json(), "characters": self.characters[role].as_json()}
+            for role, words in sorted(self.words.items())
+        }
+        return {
+            "items": self.items,
+            "images": len(self.images),
+            "captions": sum(words.n for words in self.words.values()),
+            "image_to_text": self.to_text,
+            "text_to_image": self.to_image,
+            "questions": self.to_text + self.to_image,
+            "captions_by_role": captions,
+        }
+
+
+def shown(line: Mapping) -> list[Mapping]:
+    """The images of a line of items.jsonl that are in the data: the positive one, and the negative one if there is."""
+    return [image for image in line["images"] if image["chosen"] or image["key"] == "positive-0"]
+
+
+def questions(roles: set[str], images: int) -> tuple[int, int]:
+    """Image to text, text to image; of an item with captions in these roles and so many images."""
+    captions = len(roles.intersection(SIDES))
+    return (images if captions == 2 else 0), (captions if images == 2 else 0)
+
+
+def compute(folder: Path) -> dict:
+    """`whole`, `splits` by name, `types`, and `rows` for each split, type and subtype, in order.
+
+    Where a line names no split, all are in "test".
+    """
+    whole, splits, types, rows = Cell(), defaultdict(Cell), defaultdict(Cell), defaultdict(Cell)
+    for line in _lines(folder / ITEMS):
+        split, kind = line.get("split", "test"), (line["type"], line["subtype"])
+        for cell in (whole, splits[split], types[kind], rows[(split, *kind)]):
+            cell.add(line)
+    return {
+        "whole": whole.as_json(),
+        "splits": {name: cell.as_json() for name, cell in sorted(splits.items())},
+        "types": [_named(("type", "subtype"), kind, types[kind]) for kind in sorted(types)],
+        "rows": [_named(("split", "type", "subtype"), of, rows[of]) for of in sorted(rows)],
+    }
+
+
+def _named(names: tuple[str, ...], of: tuple[str, ...], cell: Cell) -> dict:
+    return {**dict(zip(names, of, strict=True)), **cell.as_json()}
+
+
+def _lines(path: Path) -> Iterator[dict]:
+    with path.open(encoding="utf-8") as file:
+        yield from map(json.loads, file)
