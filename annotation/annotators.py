@@ -97,7 +97,8 @@ def of_study(stages: Sequence[dict], people: Sequence[int], pay: float) -> tuple
         for row in stage["rows"]:
             mine[row["number"]].append((stage, row))
     whole = [_whole(number, rows) for number, rows in mine.items()]
-    logs = {row["number"]: row["log_time"] for row in whole if row["judged"] >= signs.SIGNS_FROM}
+    timed = [row for row in whole if row["judged"] >= signs.SIGNS_FROM and row["log_time"] is not None]
+    logs = {row["number"]: row["log_time"] for row in timed}
     speed, away = signs.far(logs)
     for row in whole:
         row["away"] = away.get(row["number"])

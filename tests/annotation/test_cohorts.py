@@ -7,7 +7,7 @@ import pytest
 
 from annotation import roster, signs
 from annotation.annotators import annotators as figures_of
-from tests import cohorts
+from tests import cohorts, make
 
 pytestmark = pytest.mark.django_db
 
@@ -38,3 +38,15 @@ def test_the_page_of_participants_says_the_same_signs():
     of_roster = roster.participants(stage.study)
     assert [set(one.signs) for one in of_roster] == [{sign["words"] for sign in row["signs"]} for row in of_pages]
     assert of_roster[3].signs
+
+
+def test_where_no_times_are_known_nobody_is_far_from_the_others():
+    """An active time of nothing is what a client without script sends."""
+    study = make.study(items=signs.SIGNS_FROM, overlap=signs.FAR_FROM)
+    stage = study.stages.get()
+    for _ in range(signs.FAR_FROM):
+        person = make.annotator(study)
+        while make.judgment(person, stage, active_ms=0):
+            pass
+    found = figures_of(stage)
+    assert found["speed"]["n"] == 0 and {row["away"] for row in found["whole"]} == {None}

@@ -196,7 +196,8 @@ def of_study(stages: Sequence[dict], people: Sequence[int], public: frozenset[st
     whole = [together(who, mine, public) for who, mine in rows.items()]
     if "times" not in public:
         return {"whole": whole}
-    logs = {row["number"]: row["log_time"] for row in whole if row["judged"] >= FROM}
+    timed = [row for row in whole if row["judged"] >= FROM and row["log_time"] is not None]
+    logs = {row["number"]: row["log_time"] for row in timed}
     n, mean, spread = len(logs), None, None
     if n >= annotator_tests.FAR_FROM:
         mean, spread = float(np.mean(list(logs.values()))), float(np.std(list(logs.values()), ddof=1))
