@@ -9,19 +9,13 @@ from collections.abc import Iterator, Sequence
 
 from annotation.baseline import baselines
 from annotation.models import Stage, StageState, Study
+from benchmarks.measure_names import NAMES
 from benchmarks.metrics.bivlc import MEASURES, QUESTIONS
+from benchmarks.predictions.kinds import BIVLC
 
 ROW = 26  # pixels
 COMPOSITES, SINGLES = ("i2t", "t2i", "group"), QUESTIONS
-WORDS = {
-    "i2t": ("I2T", "both images, image to text"),
-    "t2i": ("T2I", "both captions, text to image"),
-    "group": ("Group", "all four questions"),
-    "i_pos2t": ("I pos→T", "given the positive image"),
-    "i_neg2t": ("I neg→T", "given the negative image"),
-    "t_pos2i": ("T pos→I", "given the positive caption"),
-    "t_neg2i": ("T neg→I", "given the negative caption"),
-}
+WORDS = {named.name: (named.short, named.long) for named in NAMES[BIVLC.name]}
 
 
 def contents(study: Study) -> dict:

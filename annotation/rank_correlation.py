@@ -14,7 +14,7 @@ from itertools import permutations
 
 import numpy as np
 
-from benchmarks.margins import ranks
+from benchmarks.margins import rank_correlation, ranks
 
 EXACT = 8  # models: 40,320 orders
 
@@ -38,7 +38,7 @@ def spearman(one: Sequence[float], other: Sequence[float]) -> Correlation:
     first, second = (ranks(np.asarray(values, float)) for values in (one, other))
     if np.ptp(first) == 0 or np.ptp(second) == 0:
         return Correlation(n, None, None, reason="One of the benchmarks tells none of these models apart.")
-    rho = float(np.clip(np.corrcoef(first, second)[0, 1], -1, 1))
+    rho = rank_correlation(first, second)
     if n <= EXACT:
         return Correlation(n, rho, of_all_orders(first, second, rho))
     return Correlation(n, rho, of_student(rho, n), exact=False)

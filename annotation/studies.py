@@ -68,15 +68,19 @@ def create_study(
     study.save()
     if created_by is not None:
         members.add(study=study, user=created_by, role=Role.OWNER, by=by)
+    tasks = _place_items(study, _create_stages(study, stages, seed))
+    events.record(by=by, verb="created", subject=study, tasks=tasks, seed=seed)
+    return study
+
+
+def _create_stages(study: Study, plans: Sequence[StagePlan], seed: int) -> list[Stage]:
     made: dict[str, Stage] = {}
-    for position, plan in enumerate(stages, 1):
+    for position, plan in enumerate(plans, 1):
         stage = _create_stage(study, plan, made, position, seed)
         made[stage.name] = stage
     if not made:
         raise CannotCreate("A study has at least one stage.")
-    tasks = _place_items(study, list(made.values()))
-    events.record(by=by, verb="created", subject=study, tasks=tasks, seed=seed)
-    return study
+    return list(made.values())
 
 
 def _create_stage(study: Study, plan: StagePlan, made: Mapping[str, Stage], position: int, seed: int) -> Stage:

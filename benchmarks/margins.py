@@ -101,6 +101,11 @@ def ranks(values: np.ndarray) -> np.ndarray:
     return (np.cumsum(counts) - (counts - 1) / 2)[group]
 
 
+def rank_correlation(first: np.ndarray, second: np.ndarray) -> float:
+    """Spearman's ρ: Pearson's correlation of these ranks, shapes (n,); neither may be the same throughout."""
+    return float(np.clip(np.corrcoef(first, second)[0, 1], -1, 1))
+
+
 def spearman(one: np.ndarray, other: np.ndarray) -> tuple[float, float, float] | None:
     """Spearman's rank correlation of n pairs with its 95 % interval; None for fewer than 4, or where one never varies.
 
@@ -109,7 +114,7 @@ def spearman(one: np.ndarray, other: np.ndarray) -> tuple[float, float, float] |
     n = len(one)
     if n < 4 or np.all(one == one[0]) or np.all(other == other[0]):
         return None
-    rho = float(np.clip(np.corrcoef(ranks(one), ranks(other))[0, 1], -1, 1))
+    rho = rank_correlation(ranks(one), ranks(other))
     if abs(rho) > 1 - 1e-12:
         return rho, rho, rho
     half = Z * np.sqrt((1 + rho**2 / 2) / (n - 3))

@@ -222,6 +222,6 @@ def test_an_edit_is_confirmed_and_its_words_go_on_to_the_end(site):
     whole = funnel(made)
     queue = cases.queue(made.stages.select_related("study").get(position=1))
     waiting = [task for task, why in queue if why == "awaiting"]
-    lacking = Task.objects.filter(live=True, slots__judgment=None).distinct()  # those who could have it had gone by then
+    lacking = Task.objects.filter(live=True, slots__judgment=None).distinct()  # whoever could have it had gone by then
     assert report.errors == [] and whole["open"] == len(waiting) + lacking.count()
     assert Judgment.objects.filter(answer="edited").exists() and whole["kept"]

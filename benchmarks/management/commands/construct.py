@@ -9,6 +9,7 @@ from benchmarks.construction import rows, written
 from benchmarks.construction.kinds import KINDS, Given
 from benchmarks.formats import checks
 from benchmarks.formats.base import ProblemLog
+from benchmarks.management.problems import refuse
 
 
 class Command(BaseCommand):
@@ -29,7 +30,7 @@ class Command(BaseCommand):
         log = ProblemLog()
         made = KINDS[kind].make(Given(path.name, rows.read(path, log), log, seed))
         checks.check(made.items or (), log)
-        self.refuse(log)
+        refuse(log, self.stdout, "Nothing was written")
         content = written.items(made.items) if made.items is not None else written.rows(made.kept, out)
         try:
             written.to_file(out, content)
@@ -37,14 +38,6 @@ class Command(BaseCommand):
             raise CommandError(f"{out} cannot be written: {error.strerror}.") from error
         report = written.report(kind, made)
         self.stdout.write(dumped(report) if json else "\n".join(written.lines(report)))
-
-    def refuse(self, log: ProblemLog) -> None:
-        if not log.count:
-            return
-        for problem in log.problems:
-            self.stdout.write(str(problem))
-        more = f" The first {len(log.problems)} are listed." if log.count > len(log.problems) else ""
-        raise CommandError(f"Nothing was written: {log.count:,} problem{'s' * (log.count != 1)}.{more}")
 
 
 def dumped(report: dict) -> str:

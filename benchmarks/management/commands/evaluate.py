@@ -6,6 +6,7 @@ from pathlib import Path
 from django.core.management.base import BaseCommand, CommandError
 
 from benchmarks.formats.base import ProblemLog
+from benchmarks.management.problems import refuse
 from benchmarks.predictions import reading
 from benchmarks.predictions.collecting import About, collect
 from benchmarks.predictions.evaluating import evaluate
@@ -30,23 +31,14 @@ class Command(BaseCommand):
         if items and kind is RETRIEVAL:
             raise CommandError("Retrieval takes no --items: the names of captions say whose they are.")
         abouts = collect(reading.answers([Path(path) for path in predictions], kind, log), log)
-        self.refuse(log)
+        refuse(log, self.stdout, "Nothing was computed")
         matching = matched(abouts, Path(items), kind, log) if items else None
-        self.refuse(log)
+        refuse(log, self.stdout, "Nothing was computed")
         found = evaluate(matching.matched if matching else abouts, kind, log)
-        self.refuse(log)
+        refuse(log, self.stdout, "Nothing was computed")
         report = {**as_json(found), "matching": matching.told() if matching else None, **left_out(log)}
         lines = [*as_lines(found), *said_of(report)]
         self.stdout.write(json.dumps(report, ensure_ascii=False, indent=2) if options["json"] else "\n".join(lines))
-
-    def refuse(self, log: ProblemLog) -> None:
-        """CommandError where there are problems, after they were written out."""
-        if not log.count:
-            return
-        for problem in log.problems:
-            self.stdout.write(str(problem))
-        more = f" The first {len(log.problems)} are listed." if log.count > len(log.problems) else ""
-        raise CommandError(f"Nothing was computed: {log.count:,} problem{'s' * (log.count != 1)}.{more}")
 
 
 def matched(abouts: list[About], path: Path, kind: Kind, log: ProblemLog) -> Matching:
