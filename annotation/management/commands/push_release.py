@@ -1,0 +1,70 @@
+"""`manage.py push_release DIR --to OWNER/NAME`: a release onto a hub, under its version."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+
+from annotation.management.release_named import PLACES, opened
+from annotation.releasing import hub
+from annotation.releasing.opened import Opened
+
+
+class Command(BaseCommand):
+    help = "Verify a release and upload it to a hub of data sets. Nothing leaves this machine unless this is run."
+
+    def add_arguments(self, parser):
+        parser.add_argument("release", metavar="DIR", help=PLACES)
+        parser.add_argument(
+            "--to", required=True, metavar="OWNER/NAME", help="the repository; made where it is not there"
+        )
+        parser.add_argument("--private", action="store_true", help="for those alone whom the hub's owner lets in")
+        parser.add_argument("--yes", action="store_true", help="do not ask")
+
+    def handle(self, *, release, to, private, yes, **options):
+        try:
+            target = hub.target(to, private)
+            with _folder(release) as folder:
+                self._verified(folder)
+                self.stdout.write(_before(folder, target))
+                if not yes and input("Send it? Type yes: ").strip().lower() != "yes":
+                    raise CommandError("Nothing was sent.")
+                address = hub.push(folder, target, self.stdout.write)
+        except hub.CannotPush as why:
+            raise CommandError(str(why)) from why
+        except EOFError:
+            raise CommandError("Nobody answered, so nothing was sent. Say --yes to send without being asked.") from None
+        self.stdout.write(f"It is at {address}")
+
+    def _verified(self, folder: Path) -> None:
+        from annotation.releasing.verification.verifying import verify
+
+        report = verify(folder)
+        if report.problems:
+            raise CommandError("\n".join(["The release is not as it should be. Nothing was sent.", *report.problems]))
+
+
+@contextmanager
+def _folder(place: str) -> Iterator[Path]:
+    """A folder as it is; of a .zip or a frozen release one that is made of it, and goes afterwards."""
+    with opened(place) as release:
+        if Path(place).is_dir():
+            yield Path(place)
+            return
+        with TemporaryDirectory(dir=settings.FILE_UPLOAD_TEMP_DIR) as above:
+            release.unpack(Path(above) / "release")
+            yield Path(above) / "release"
+
+
+def _before(folder: Path, to: hub.Target) -> str:
+    manifest = Opened(folder).manifest
+    plan, files = manifest["release"], manifest["files"]
+    size = sum(file["bytes"] for file in files.values())
+    who = "those alone who are let in" if to.private else "everybody who may read there"
+    return (
+        f"{plan['name']} {plan['version']}: {len(files) + 1:,} files, {size:,} bytes, content {manifest['content']},\n"
+        f"goes to {to.address} for {who}. What others have copied cannot be taken back."
+    )
