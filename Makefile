@@ -25,6 +25,8 @@ load: $(VENV)/requirements-dev.stamp
 	@$(BIN)/python -m tests.load.blinding
 	@$(BIN)/python -m tests.load.paper
 	@$(BIN)/python -m tests.load.housekeeping
+	@$(BIN)/python -m tests.load.releases
+	@$(BIN)/python -m tests.load.release_kills
 	@$(BIN)/python -m tests.load.scoring
 
 # Several GB: lets models score benchmarks. `make run` then starts a worker for that too.

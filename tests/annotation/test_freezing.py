@@ -1,10 +1,12 @@
 """A release is made by its job, frozen when all of it is there, and never before; commands say what they did."""
 
 import json
+import subprocess
 import zipfile
 
 import pyarrow.parquet as pq
 import pytest
+from django.conf import settings
 from django.core.files.storage import default_storage
 from django.core.management import CommandError, call_command
 
@@ -115,6 +117,15 @@ def test_a_later_version_keeps_items_in_their_splits(study, eager_tasks):
     with freezing.opened(freeze(study, "2.0", splits=shares, seed=2)) as files:
         after = {line["id"]: line["split"] for line in files.lines("items.jsonl")}
     assert len(after) == len(before) - 1 and after.items() <= before.items()
+
+
+def test_the_content_hash_is_what_sha256sum_makes_of_the_files(study, eager_tasks, tmp_path):
+    release = freeze(study, forms=FORMS)
+    freezing.unpack(release, tmp_path / "out")
+    line = "find . -type f ! -name manifest.json -printf '%P\\n' | LC_ALL=C sort | xargs -d '\\n' sha256sum | sha256sum"
+    assert line in (settings.BASE_DIR / "docs/releases.md").read_text()
+    printed = subprocess.run(["bash", "-c", line], cwd=tmp_path / "out", capture_output=True, text=True, check=True)
+    assert printed.stdout.split()[0] == release.content
 
 
 def test_by_command(study, tmp_path, capsys):

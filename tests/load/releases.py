@@ -40,7 +40,7 @@ print(json.dumps({"phases": phases, "memory": resource.getrusage(resource.RUSAGE
 VERIFY = """
 import json, resource, sys, time
 from pathlib import Path
-from annotation.releasing.verification.checking import verify
+from annotation.releasing.verification.verifying import verify
 begun = time.monotonic()
 report = verify(Path(sys.argv[1]))
 most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
