@@ -17,9 +17,11 @@ from annotation.models import Annotator, Outcome, Stage, Study, Task
 from annotation.outcomes import rule_of
 from annotation.plans import StagePlan
 from annotation.releases import export_split
+from annotation.releasing.verification.recomputing.deciding import posteriors
+from annotation.releasing.verification.recomputing.differences import differences
+from annotation.releasing.verification.recomputing.recomputed import recompute
 from benchmarks.models import Event, Job
 from tests import crowd, make
-from tests.annotation.recompute import differences, posteriors, recompute
 from tests.annotation.test_releases import with_originals
 
 pytestmark = pytest.mark.django_db

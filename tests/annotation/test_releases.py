@@ -20,11 +20,12 @@ from annotation.figures import study_figures
 from annotation.funnel import funnel
 from annotation.models import Annotator, Judgment, Lease, Slot, Study
 from annotation.releases import export_split
+from annotation.releasing.verification.recomputing import recomputed
+from annotation.releasing.verification.recomputing.differences import differences
+from annotation.releasing.verification.recomputing.recomputed import figures, recompute
 from benchmarks.models import Event, Image, Job
 from tests import crowd, make
 from tests import pipeline as several
-from tests.annotation.recompute import differences, figures, recompute
-from tests.annotation.recompute_baseline import baseline
 from tests.pipeline import with_originals
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -236,10 +237,13 @@ def test_a_job_may_run_twice(study, eager_tasks):
 
 def test_the_script_runs_by_itself_under_another_hash_seed_and_zone(study, tmp_path):
     export(study, tmp_path / "out")
-    script = Path(__file__).with_name("recompute.py")
-    environment = {**os.environ, "PYTHONHASHSEED": "7", "TZ": "Asia/Kathmandu"}
+    root = Path(__file__).resolve().parents[2]
+    own = {"PYTHONHASHSEED": "7", "TZ": "Asia/Kathmandu", "PYTHONPATH": str(root), "DJANGO_SETTINGS_MODULE": "nowhere"}
     done = subprocess.run(
-        [sys.executable, script, tmp_path / "out"], env=environment, cwd=tmp_path, capture_output=True
+        [sys.executable, "-m", recomputed.__name__, tmp_path / "out"],
+        env={**os.environ, **own},
+        cwd=tmp_path,
+        capture_output=True,
     )
     assert done.stdout.decode() == "Every figure is the same.\n"
 
@@ -330,7 +334,7 @@ def test_a_changed_task_is_noticed(pipeline, tmp_path, change):
 
 def test_the_human_baseline_can_be_recomputed(pipeline, tmp_path):
     export(pipeline, tmp_path / "out")
-    (theirs,) = json.loads((tmp_path / "out/figures.json").read_text())["baselines"]
-    ours = baseline(tmp_path / "out")
-    assert ours["measures"]["i2t"]["n"] > 0 and ours["annotators"]
-    assert differences(ours, {name: theirs[name] for name in ours}) == []
+    theirs = json.loads((tmp_path / "out/figures.json").read_text())["baselines"]
+    ours = recompute(tmp_path / "out")["baselines"]
+    assert ours[0]["measures"]["i2t"]["n"] > 0 and ours[0]["annotators"]
+    assert differences(ours, theirs) == []

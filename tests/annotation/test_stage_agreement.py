@@ -11,8 +11,8 @@ from annotation.breakdowns import Part, agreement_by
 from annotation.pair_kappas import Pairs
 from annotation.protocols.bivlc_choose import any_or_none
 from annotation.releases import export_split
+from annotation.releasing.verification.recomputing import agreement_page
 from tests import crowd, make
-from tests.annotation import recompute_agreement
 from tests.annotation.test_agreement import some_rows
 from tests.annotation.test_releases import with_originals
 
@@ -50,7 +50,7 @@ def differing(ours: dict, theirs: dict) -> list:
 def test_every_number_is_that_of_an_independent_script_on_the_export(tmp_path, view, see):
     stage = crowd.stage(items=24, people=3, overlap=2)
     export_split(study=with_originals(stage.study), out=tmp_path / "split", by="test")
-    theirs = recompute_agreement.figures(recompute_agreement.stages(tmp_path / "split")[stage.name], see)
+    theirs = agreement_page.figures(agreement_page.stages(tmp_path / "split")[stage.name], see)
     ours = stage_agreement.stage_agreement(stage, view)
     assert ours["labels"] == theirs["labels"]
     assert differing(ours["whole"], theirs["whole"]) == []

@@ -17,10 +17,12 @@ from annotation import exports, releases, tasks
 from annotation.models import Judgment, Study
 from annotation.plans import StagePlan
 from annotation.release_data import columns_of
+from annotation.releasing.verification.recomputing.differences import differences
+from annotation.releasing.verification.recomputing.papers import papers
+from annotation.releasing.verification.recomputing.reading import Files
+from annotation.releasing.verification.recomputing.recomputed import figures, recompute
 from benchmarks.formats.registry import FORMATS
 from tests import make, scribes
-from tests.annotation.recompute import differences, figures, recompute
-from tests.annotation.recompute_paper import papers
 from tests.annotation.test_releases import export, lines
 from tests.benchmarks import aro_rows
 from tests.benchmarks.bad_images import saved
@@ -312,22 +314,18 @@ def test_every_figure_and_what_the_papers_report_can_be_recomputed(any_study, tm
     ours = recompute(tmp_path / "out")
     assert differences(ours, figures(tmp_path / "out")) == []
     told = reported(tmp_path / "out")
-    assert differences(papers(tmp_path / "out"), told) == [] and told
+    assert differences(papers(Files(tmp_path / "out")), told) == [] and told
     assert all(one["state"] for one in ours["outcomes"])
 
 
 def reported(folder: Path) -> dict[str, dict]:
     stages = json.loads((folder / "figures.json").read_text())["stages"]
-    found = {stage["study"]["stage_name"]: stage["paper"] for stage in stages}
-    for one in found.values():
-        if "orders" in one:  # the page has them by how many steps they have
-            one["orders"].sort(key=lambda row: (not row["right"], row["order"]))
-    return found
+    return {stage["study"]["stage_name"]: stage["paper"] for stage in stages}
 
 
 def test_the_simulated_work_has_something_of_everything(study, tmp_path):
     export(study, tmp_path / "out")
-    paraphrase, triplet = papers(tmp_path / "out").values()
+    paraphrase, triplet = papers(Files(tmp_path / "out")).values()
     assert min(paraphrase["fates"][fate] for fate in ("accepted", "confirmed", "dropped")) > 0
     assert min(triplet["fates"][fate] for fate in ("accepted", "edited", "dropped")) > 0
     assert {"only_answer", "unanimous"} <= {row["decided_by"] for row in recompute(tmp_path / "out")["outcomes"]}

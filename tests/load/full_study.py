@@ -4,7 +4,7 @@
 
 Ten simulated annotators with 10 % errors work through its selecting stages over HTTP; then disambiguation is closed, so
 that the baseline's sample is drawn, and ten more come for that. The split is exported twice. The two must have the same
-bytes, and figures.json must agree with tests/annotation/recompute.py to 1e-9.
+bytes, and figures.json must agree with the product's second computation to 1e-9.
 """
 
 import argparse
@@ -44,10 +44,10 @@ def run(items: int, annotators: int) -> bool:
     with scratch.winnow() as var:
         from django.core.management import call_command
 
+        from annotation.releasing.verification.recomputing.differences import differences
+        from annotation.releasing.verification.recomputing.recomputed import figures as told
+        from annotation.releasing.verification.recomputing.recomputed import recompute
         from config import preparation, supervisor
-        from tests.annotation.recompute import differences, recompute
-        from tests.annotation.recompute import figures as told
-        from tests.annotation.recompute_baseline import baseline
 
         preparation.collect_static()
         began = time.monotonic()
@@ -70,10 +70,7 @@ def run(items: int, annotators: int) -> bool:
             call_command("export_split", STUDY, out=split)
             seconds("exported", began)
         figures = json.loads((splits[0] / "figures.json").read_text())
-        theirs = figures.pop("baselines")[0]
-        ours = baseline(splits[0])
         found = differences(recompute(splits[0]), told(splits[0]))
-        found += differences(ours, {name: theirs[name] for name in ours})
         same = all(file.read_bytes() == (splits[1] / file.name).read_bytes() for file in splits[0].iterdir())
         right, kept = truth_kept(splits[0])
         print(

@@ -16,12 +16,13 @@ from django.urls import reverse
 
 from annotation.models import Study
 from annotation.releases import export_split
+from annotation.releasing.verification.recomputing import agreement_page
+from annotation.releasing.verification.recomputing.baselines import baselines
+from annotation.releasing.verification.recomputing.differences import Either
+from annotation.releasing.verification.recomputing.reading import Files
+from annotation.releasing.verification.recomputing.recomputed import read_stages, recompute
 from annotation.templatetags import figures as written
 from tests import cohorts
-from tests.annotation import recompute_agreement
-from tests.annotation.recompute import read_stages, recompute
-from tests.annotation.recompute_annotators import annotators
-from tests.annotation.recompute_baseline import baseline
 from tests.pages.walking import Seen, every, numbers
 from tests.pipeline import pipeline, with_originals
 
@@ -41,8 +42,17 @@ class Export:
         self.folder, self.manifest = folder, json.loads((folder / "manifest.json").read_text())
         found = recompute(folder)
         self.funnel, self.stages = found["funnel"], found["stages"]
-        self.people, self.read = annotators(folder), read_stages(folder)
+        self.people, self.read = with_all(found["annotators"]), read_stages(Files(folder))
         self.places = {float(stage["position"]) for stage in self.manifest["stages"]}
+
+
+def with_all(tree):
+    """Where a test may read in several ways, its first way and all of them under `or`."""
+    if isinstance(tree, Either):
+        return {**tree[0], "or": [with_all(one) for one in tree]}
+    if isinstance(tree, dict):
+        return {name: with_all(part) for name, part in tree.items()}
+    return [with_all(part) for part in tree] if isinstance(tree, list) else tree
 
 
 def unexplained(page: str, known: Known, always: set[float]) -> list[Seen]:
@@ -125,9 +135,9 @@ def said_how_often(export: Export, place: int) -> set[float]:
 
 
 def of_agreement_page(export: Export, stage, view: str) -> Known:
-    rows = recompute_agreement.stages(export.folder)[stage.name]
+    rows = agreement_page.stages(export.folder)[stage.name]
     rows = rows.assign(label=rows.answer.map(stage.views[view]))
-    found = recompute_agreement.figures(rows.assign(answer=rows.label))
+    found = agreement_page.figures(rows.assign(answer=rows.label))
     types = {
         row["type"]: every(row, sizes(some)) for row, (_, some) in zip(found["type"], rows.groupby("type"), strict=True)
     }
@@ -152,7 +162,7 @@ def recompute_kappas(export: Export, stage, view: str) -> list[dict]:
 
 def sizes(rows) -> dict[str, int]:
     """What n is: pairs of judgments, tasks with two or more, pairs of annotators with a kappa and without."""
-    given = [one for one in recompute_agreement.by_item(rows).values() if len(one) > 1]
+    given = [one for one in agreement_page.by_item(rows).values() if len(one) > 1]
     labels: dict[tuple, set] = {}
     for (first, said), (second, other) in (pair for one in given for pair in combinations(one, 2)):
         labels.setdefault((first, second), set()).update((said, other))
@@ -165,7 +175,7 @@ def sizes(rows) -> dict[str, int]:
 
 def confusion(rows) -> list[int]:
     """Of all pairs of judgments of a task, by their two labels; the square is mirrored."""
-    given = recompute_agreement.by_item(rows).values()
+    given = agreement_page.by_item(rows).values()
     pairs = Counter(tuple(sorted((one[1], two[1]))) for of in given for one, two in combinations(of, 2))
     return list(pairs.values())
 
@@ -173,7 +183,7 @@ def confusion(rows) -> list[int]:
 def confusions_of_pairs(rows) -> set[float]:
     found = Counter(
         (one[0], two[0], one[1], two[1])
-        for of in recompute_agreement.by_item(rows).values()
+        for of in agreement_page.by_item(rows).values()
         for one, two in combinations(of, 2)
     )
     return {0.0, *map(float, found.values())}
@@ -232,7 +242,7 @@ def of_signs(people: dict, number: int) -> set[float]:
 
 
 def of_baseline_page(export: Export) -> Known:
-    found = baseline(export.folder)
+    (found,) = baselines(Files(export.folder))
     types = {
         f"{row['type']} {row['subtype']}" if row["subtype"] is not None else row["type"]: every(row)
         for row in found["by_type"]
