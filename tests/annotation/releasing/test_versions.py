@@ -1,0 +1,70 @@
+"""Two versions of a study that went on between them: what differs is told by name and version, and goes to a hub."""
+
+import json
+
+import pytest
+from django.core.management import CommandError, call_command
+from huggingface_hub import constants
+
+from annotation import participants
+from annotation.models import Study, Task
+from tests import pipeline
+from tests.annotation.releasing.hub_stand_in import TOKEN, StandIn
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def released(study: Study, version: str) -> None:
+    call_command("create_release", study.name, f"cats@{version}")
+
+
+def test_what_happened_between_two_versions_is_told(capsys):
+    study = pipeline.pipeline()
+    choose = study.stages.get(name="choose")
+    released(study, "1.0")
+    none = Task.objects.filter(stage=choose, live=True, kind="judge", decided__outcome="none", overlap=1)
+    adjudicated = none.exclude(decided__by="adjudicator").earliest("pk")
+    pipeline.adjudicate(adjudicated, choose, "candidate-1")
+    first = study.annotators.get(number=1)
+    judged = {slot.task.item.key for slot in first.slots.filter(judgment__isnull=False, task__kind="judge")}
+    participants.exclude(annotator=first, reason="Clicked at random", by="test")
+    released(study, "1.1")
+    capsys.readouterr()
+    call_command("diff_release", "cats@1.0", "cats@1.1", "--json")
+    found = json.loads(capsys.readouterr().out)
+    told = {one["id"]: one for group in found["items"].values() for one in group}
+    assert (
+        told[adjudicated.item.key]["reasons"][0] | {"code": "adjudicated", "stage": "choose"}
+        == (told[adjudicated.item.key]["reasons"][0])
+    )
+    excluded = {key for key, one in told.items() if one["reasons"][0]["code"] == "excluded"}
+    assert excluded and excluded <= judged and found["items"]["dropped"]
+    assert [one["annotator"] for one in found["setup"]["exclusions"]["added"]] == ["A-01"]
+    codes = {row["code"] for rows in found["reasons"].values() for row in rows}
+    assert codes <= {"excluded", "adjudicated"}, codes
+
+
+def test_the_same_state_twice_differs_in_nothing_but_the_version(capsys):
+    study = pipeline.pipeline()
+    released(study, "1.0")
+    released(study, "1.1")
+    capsys.readouterr()
+    call_command("diff_release", "cats@1.0", "cats@1.1")
+    assert "Nothing differs but the name or the version" in capsys.readouterr().out
+    call_command("diff_release", "cats@1.0", "cats@1.0")
+    assert capsys.readouterr().out == "cats 1.0 → cats 1.0\nNothing differs.\n"
+    with pytest.raises(CommandError, match=r"There are: cats@1\.1, cats@1\.0"):
+        call_command("diff_release", "cats@1.0", "cats@2.0")
+
+
+def test_a_frozen_release_is_verified_and_goes_to_the_hub(capsys, monkeypatch):
+    study = pipeline.pipeline()
+    released(study, "1.0")
+    stand_in = StandIn()
+    monkeypatch.setattr(constants, "HF_HUB_DISABLE_XET", True)
+    monkeypatch.setenv("HF_ENDPOINT", stand_in.address)
+    monkeypatch.setenv("HF_TOKEN", TOKEN)
+    call_command("push_release", "cats@1.0", "--to", "lab/cats", "--yes")
+    files = stand_in.repos["lab/cats"].files("1.0")
+    assert json.loads(files["manifest.json"])["content"] == study.releases.get().content
+    stand_in.close()
