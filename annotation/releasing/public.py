@@ -116,5 +116,8 @@ def settings(manifest: Mapping, public: Collection[str]) -> dict:
 
 def _stage(stage: Mapping, gold: bool) -> dict:
     """Which answer to a question about the rules is right, is gold."""
-    asked = [one if gold else {**one, "answer": None} for one in stage["comprehension"]]
+    asked = [
+        one if gold else {"question": one["question"], "options": one["options"], "answer": None}
+        for one in stage["comprehension"]
+    ]
     return {**stage, "comprehension": asked}

@@ -1,0 +1,82 @@
+"""Releases of studies that people have worked on, made once and copied; and what somebody may do to one."""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from annotation.models import Study
+from annotation.release_files import write_json
+from annotation.releases import export_split
+from annotation.releasing import building
+from annotation.releasing.building import build
+from annotation.releasing.plan import FORMS, PUBLIC, Plan
+from tests import cohorts, scribes
+from tests.pipeline import pipeline, with_originals
+
+THREE = {"train": 60, "validation": 20, "test": 20}
+
+
+def written(folder: Path) -> Path:
+    """VISLA's two stages, with edits: each item has an image of its own."""
+    made = scribes.visla_study(folder / "in", rows=16)
+    scribes.work(made, seed=2)
+    return exported(made, folder)
+
+
+def stages(folder: Path) -> Path:
+    return exported(pipeline(), folder)
+
+
+def checks(folder: Path) -> Path:
+    """Twelve annotators with their habits, in one stage with checks."""
+    return exported(with_originals(cohorts.study(judgments=30)[0].study), folder)
+
+
+def exported(study: Study, folder: Path) -> Path:
+    export_split(study=study, out=folder / "export", by="test")
+    return folder / "export"
+
+
+STUDIES: dict[str, Callable[[Path], Path]] = {"written": written, "stages": stages, "checks": checks}
+
+
+def release(export: Path, out: Path, public=tuple(PUBLIC), splits=None, forms=FORMS) -> Path:
+    out.mkdir()
+    build(export, Plan(name="made", version="1.0", splits=splits or THREE, forms=forms, public=public), out)
+    return out
+
+
+def mend(folder: Path) -> None:
+    """Hashes and sizes in the manifest as they are now, so that only what the files say can tell."""
+    manifest = json.loads((folder / "manifest.json").read_text())
+    rows = {name: file["rows"] for name, file in manifest["files"].items()}
+    manifest["files"] = building.described(folder, rows)
+    manifest["content"] = building.content(manifest["files"])
+    write_json(folder / "manifest.json", manifest)
+
+
+def change_json(path: Path, change: Callable[[dict], object]) -> None:
+    found = json.loads(path.read_text())
+    change(found)
+    write_json(path, found)
+
+
+def change_lines(path: Path, change: Callable[[list[dict]], object]) -> None:
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    change(rows)
+    path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
+
+
+def change_table(path: Path, change: Callable[[list[dict]], object]) -> None:
+    table = pq.read_table(path)
+    rows = table.to_pylist()
+    change(rows)
+    pq.write_table(pa.Table.from_pylist(rows, schema=table.schema), path)
+
+
+def copied(folder: Path, out: Path) -> Path:
+    return shutil.copytree(folder, out)
