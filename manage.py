@@ -13,7 +13,9 @@ from django.core.exceptions import ImproperlyConfigured
 from django.core.management import execute_from_command_line
 
 SERVES_ITSELF = {"up"}
-NEEDS_NO_SERVER = {"help", "version", "check", "collectstatic", "diffsettings", "makemigrations", "findstatic"}
+NEEDS_NO_SERVER = {
+    "help", "version", "check", "collectstatic", "diffsettings", "makemigrations", "findstatic", "verify_release",
+}  # fmt: skip
 
 
 def servers(arguments: list[str]):

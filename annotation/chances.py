@@ -1,7 +1,7 @@
 """How probable a count is by chance: the few exact tests that signs rest on. Pure.
 
-Written out instead of taken from scipy, which would be Winnow's largest requirement after pyarrow for five short
-formulas; tests/annotation/test_chances.py holds them against it and against published values.
+Written out instead of taken from scipy, by which a release's verification computes them a second time: so neither rests
+on the other. tests/annotation/test_chances.py holds them against it and against published values.
 """
 
 import math

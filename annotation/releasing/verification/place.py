@@ -1,0 +1,72 @@
+"""A release as it lies in a folder: its files, found and not as its manifest names them, and readers of some kinds."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+MANIFEST = "manifest.json"
+
+
+class Wrong(ValueError):
+    """What a file holds is not what a release's file holds; the message says what."""
+
+
+@dataclass
+class Place:
+    """`digests` has the SHA-256 of each file, by name, once files.py has read them."""
+
+    folder: Path
+    digests: dict[str, str] = field(default_factory=dict)
+
+    @cached_property
+    def names(self) -> list[str]:
+        """Of the files that are there, links aside: below the folder and nowhere else."""
+        return sorted(path.relative_to(self.folder).as_posix() for path in self._below() if not path.is_symlink())
+
+    @cached_property
+    def links(self) -> list[str]:
+        return sorted(path.relative_to(self.folder).as_posix() for path in self._below() if path.is_symlink())
+
+    def _below(self) -> list[Path]:
+        return [path for path in self.folder.rglob("*") if path.is_symlink() or not path.is_dir()]
+
+    def has(self, name: str) -> bool:
+        return name in set(self.names)
+
+    @cached_property
+    def manifest(self) -> dict:
+        """Raises OSError or ValueError."""
+        return as_object((self.folder / MANIFEST).read_text(encoding="utf-8"))
+
+    @property
+    def public(self) -> frozenset[str]:
+        return frozenset(self.manifest["release"]["public"])
+
+    @property
+    def splits(self) -> list[str]:
+        return list(self.manifest["splits"])
+
+    def json(self, name: str) -> dict:
+        return as_object((self.folder / name).read_text(encoding="utf-8"))
+
+    def lines(self, name: str) -> Iterator[dict]:
+        """Of a .jsonl file, a line at a time."""
+        with (self.folder / name).open(encoding="utf-8") as file:
+            for number, line in enumerate(file, 1):
+                try:
+                    yield as_object(line)
+                except ValueError:
+                    raise Wrong(f"line {number} is no JSON object") from None
+
+    def below(self, folder: str, ending: str = "") -> list[str]:
+        """The names of the files there, in order."""
+        return [name for name in self.names if name.startswith(f"{folder}/") and name.endswith(ending)]
+
+
+def as_object(text: str) -> dict:
+    found = json.loads(text)
+    if not isinstance(found, dict):
+        raise Wrong("it is no JSON object")
+    return found

@@ -1,0 +1,59 @@
+"""What a verification found: what was checked, how much of it, and every problem as a sentence that names the file."""
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+MOST = 20  # sentences of one file in one check; where a row is missing, all that follow it differ
+
+
+@dataclass
+class Report:
+    checked: Counter[str] = field(default_factory=Counter)  # what, in the plural → how many
+    problems: list[str] = field(default_factory=list)
+    more: Counter[str] = field(default_factory=Counter)  # by file, problems beyond those that are told
+    told: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def good(self) -> bool:
+        return not self.problems
+
+    def count(self, what: str, n: int = 1) -> None:
+        self.checked[what] += n
+
+    def problem(self, file: str, words: str) -> None:
+        self.told[file] += 1
+        if self.told[file] <= MOST:
+            self.problems.append(f"{file}: {words}")
+        else:
+            self.more[file] += 1
+
+    @contextmanager
+    def reading(self, file: str) -> Iterator[None]:
+        """Whatever a damaged file makes of reading it is a problem of that file and no crash."""
+        try:
+            yield
+        except Exception as problem:
+            self.problem(file, f"it cannot be checked further: {said(problem)}")
+
+    def lines(self) -> Iterator[str]:
+        """For people."""
+        for what, count in self.checked.items():
+            yield f"checked {count:>9,} {what}"
+        yield from (f"problem: {problem}" for problem in self.problems)
+        yield from (f"problem: {file}: {count:,} more of the kind" for file, count in sorted(self.more.items()))
+        count = len(self.problems) + self.more.total()
+        yield "Everything is as it should be." if self.good else f"{count:,} problem{'s' if count > 1 else ''}."
+
+    def as_json(self) -> dict:
+        found = {"good": self.good, "checked": dict(self.checked), "problems": self.problems}
+        return found | {"more": dict(sorted(self.more.items()))}
+
+
+def said(problem: Exception) -> str:
+    """In one line; a KeyError's only word is what is missing."""
+    words = " ".join(str(problem).split())[:300]
+    if isinstance(problem, KeyError):
+        return f"{words} is missing"
+    return words or type(problem).__name__
