@@ -10,11 +10,13 @@ from annotation import (
     charts,
     estimation,
     exports,
+    freezing,
     funnel,
     overview,
     paper_page,
     plots,
     reckoning,
+    release_page,
     review,
     stuck,
 )
@@ -28,7 +30,8 @@ from benchmarks import jobs
 from benchmarks.models import Job
 
 SHOWN = 6  # flags
-FRESH = ("summary", "reckoned", "stage", "flags", "exports")  # parts of the page that are of now, whatever the size
+RELEASES = 3
+FRESH = ("summary", "reckoned", "stage", "flags", "exports", "releases")  # are of now, whatever the size
 BLOCKS = (
     *FRESH, "tiles", "funnel", "tabs", "outcomes", "kappas", "series", "annotators", "agreement", "types",
     "disagreements", "batches",
@@ -62,7 +65,7 @@ SELECT (SELECT state FROM annotation_study WHERE id = %(study)s),
    WHERE study_id = %(study)s),
   (SELECT count(*) FROM benchmarks_item WHERE benchmark_id = %(benchmark)s),
   (SELECT array_agg(id || state ORDER BY id) FROM benchmarks_job
-   WHERE kind IN ('export', 'estimate') AND params @> jsonb_build_object('study', %(study)s::bigint)),
+   WHERE kind IN ('export', 'estimate', 'release') AND params @> jsonb_build_object('study', %(study)s::bigint)),
   to_char(now(), 'YYYYMMDDHH24MI')
 """
 MINUTE = -1  # of SEEN: forecasts move with the clock
@@ -74,7 +77,7 @@ SELECT (SELECT state FROM annotation_study WHERE id = %(study)s),
   (SELECT max(id) FROM annotation_instructions WHERE stage_id = %(stage)s),
   (SELECT count(*) FROM annotation_slot WHERE stage_id = %(stage)s AND held_until > now()),
   (SELECT array_agg(id || state ORDER BY id) FROM benchmarks_job
-   WHERE kind IN ('export', 'estimate') AND params @> jsonb_build_object('study', %(study)s::bigint))
+   WHERE kind IN ('export', 'estimate', 'release') AND params @> jsonb_build_object('study', %(study)s::bigint))
 """
 
 
@@ -160,6 +163,7 @@ def looked_at(stage: Stage) -> dict:
     return {
         "flags": review.open_flags(stage, SHOWN),
         "exports": list(exports.exports_of(study)[:5]),
+        "releases": [release_page.row(release) for release in release_page.listed(study)[:RELEASES]],
         "busy": under_way(study),
         "moves": [(to, MOVES[to]) for to in MOVES if to in STUDY_MOVES[StudyState(study.state)]],
     }
@@ -167,7 +171,7 @@ def looked_at(stage: Stage) -> dict:
 
 def under_way(study: Study) -> bool:
     """Whether the page shows a job that is to come to its end, in a closed study too."""
-    going = Job.objects.filter(kind__in=(exports.KIND, estimation.KIND), params__study=study.pk)
+    going = Job.objects.filter(kind__in=(exports.KIND, estimation.KIND, freezing.KIND), params__study=study.pk)
     return going.filter(state__in=reckoning.UNDER_WAY).exists()
 
 
@@ -257,7 +261,8 @@ def study_links(study: Study, measured: bool) -> list[tuple[str, str]]:
     models = ("benchmark-models", "Models and humans", [study.benchmark_id], "")
     baseline = [("study-baseline", "Human baseline", [study.pk], ""), models] if measured else []
     people = [("study-participants", "Participants", [study.pk], ""), ("study-members", "Members", [study.pk], "")]
-    return there(*(people if study.may.manage else []), *baseline, ("study-report", "Report", [study.pk], ""))
+    papers = [("study-report", "Report", [study.pk], ""), ("release-list", "Releases", [study.pk], "")]
+    return there(*(people if study.may.manage else []), *baseline, *papers)
 
 
 def there(*wanted: tuple) -> list[tuple[str, str]]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 from django.contrib.auth.models import User
 from django.db import connection, transaction
-from django.test import Client
+from django.test import Client, override_settings
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
@@ -19,7 +19,7 @@ from annotation.models import Flag, Role, Study
 from annotation.plans import StagePlan
 from benchmarks import jobs, run_figures
 from benchmarks.models import JobState
-from tests import crew, judged_by, make
+from tests import crew, judged_by, make, released
 from tests.asking import adjudicate
 from tests.pages.test_baseline import answered
 from tests.pages.test_rights import ROUTES, TOLD
@@ -31,7 +31,7 @@ NO_ROWS = {
     "home", "health", "login", "logout", "first-password", "api-token", "image", "thumbnail", "api-schema", "join",
     "judge", "judge-before", "judge-leave", "study-download", "study-instructions", "import-new", "job-detail",
     "api-benchmark-detail", "api-job-detail",
-    "predictions-new", "reported-new", "score-new", "study-delete",
+    "predictions-new", "reported-new", "score-new", "study-delete", "release-download", "release-file",
 }  # fmt: skip
 # Of each page the study (of `world`) that it is asked of, or "" where it is of none; then what else it is asked for.
 PAGES = {
@@ -59,6 +59,9 @@ PAGES = {
     "study-wrong": ["asked?which=all"],
     "study-report-json": ["judged"],
     "study-members": ["judged"],
+    "release-list": ["judged"],
+    "release-new": ["stages"],
+    "release-detail": ["judged"],
     "api-benchmark-list": [""],
     "api-item-list": ["judged"],
     "api-study-list": [""],
@@ -81,7 +84,7 @@ def answers_get(name: str) -> bool:
 
 
 def judged(rows: int) -> Study:
-    """So many items adjudicated and so many that disagree, annotators, flags, checks, practice, members, exports."""
+    """So many items adjudicated, so many that disagree, annotators, flags, checks, practice, members, exports, releases."""
     study = make.study(items=2 * rows, overlap=rows + 1, check_rate=0.5, pay_per_hour=12)
     stage = study.stages.get()
     known = {item: ["candidate-1"] for item in make.benchmark(items=rows).items.all()}
@@ -97,6 +100,8 @@ def judged(rows: int) -> Study:
         user = User.objects.create_user(f"member {study.pk} {number}", is_staff=True)
         members.add(study=study, user=user, role=Role.VIEWER, by="test")
         export(study, boss)
+        released.by_hand(study, f"1.{number}")
+        released.failed(study, f"2.{number}")
     return study
 
 
@@ -166,6 +171,8 @@ def address(name: str, of: str, studies: dict[str, Study]) -> str:
     if study is not None:
         keys = {"studies": study.pk, "benchmarks": study.benchmark_id}
         first = study.annotators.order_by("number").first()
+        if segment == "releases":
+            keys[segment] = study.releases.get(version="1.0").pk
         values |= {"pk": keys.get(segment), "token": first.token if first else ""}
     url = reverse(name, kwargs={key: value for key, value in values.items() if f"{key}>" in ROUTES[name]})
     return f"{url}?{query}" if query else url
@@ -189,8 +196,8 @@ def counted(rows: int) -> dict[tuple[str, str], tuple[list[str], int]]:
 
 
 @pytest.fixture(scope="module")
-def queries(django_db_setup, django_db_blocker) -> Iterator[dict[int, dict]]:
-    with django_db_blocker.unblock():
+def queries(django_db_setup, django_db_blocker, tmp_path_factory) -> Iterator[dict[int, dict]]:
+    with django_db_blocker.unblock(), override_settings(MEDIA_ROOT=tmp_path_factory.mktemp("media")):
         yield {rows: counted(rows) for rows in (ONE, MORE)}
 
 

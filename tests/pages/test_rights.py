@@ -15,10 +15,10 @@ from django.test import Client
 from django.urls import URLPattern, get_resolver, reverse
 
 from annotation import claiming, judging, members
-from annotation.models import Annotator, Flag, Member, Role, Study
+from annotation.models import Annotator, Flag, Member, Release, Role, Study
 from benchmarks import jobs
 from benchmarks.models import Image, Job, JobState, Run
-from tests import make
+from tests import make, released
 
 pytestmark = pytest.mark.django_db
 
@@ -92,6 +92,13 @@ study-move              xxxxxx  ++--0L
 stage-move              xxxxxx  ++--0L
 stage-estimate          xxxxxx  ++--0L
 study-export            xxxxxx  ++--0L
+release-list            +++-0L  xxxxxx
+release-new             ++--0L  ++--0L
+release-detail          +++-0L  xxxxxx
+release-download        +++-0L  xxxxxx
+release-file            +++-0L  xxxxxx
+release-again           xxxxxx  ++--0L
+release-discard         xxxxxx  ++--0L
 flag-settle             xxxxxx  ++--0L
 study-members           ++--0L  +---0L
 study-member            xxxxxx  +---0L
@@ -110,6 +117,7 @@ class World:
     run: Run
     flag: Flag
     export: Job
+    release: Release
     clients: dict[str, Client]
 
 
@@ -152,7 +160,8 @@ def world(people, study, settings) -> World:
     clients["superuser"] = Client()
     clients["superuser"].force_login(User.objects.create_superuser("root"))
     run = Run.objects.create(benchmark=study.benchmark, origin="reported", kind="bivlc", title="CLIP")
-    return World(study, annotator, image, run, Flag.objects.get(), export, clients)
+    release = released.by_hand(study)
+    return World(study, annotator, image, run, Flag.objects.get(), export, release, clients)
 
 
 def addresses(patterns=None, before: str = "") -> dict[str, str]:
@@ -179,11 +188,12 @@ def address(name: str, world: World) -> str:
     """The address with the world's things in it."""
     study, member = world.study, world.study.members.get(role=Role.VIEWER)
     kinds = {"studies": study, "benchmarks": study.benchmark, "jobs": world.export, "flags": world.flag}
+    kinds["releases"] = world.release
     segment = ROUTES[name].removeprefix("api/").partition("/")[0]
     values = {
         "pk": kinds[segment].pk if segment in kinds else 0, "position": 1, "number": world.annotator.number,
         "act": "left", "member": member.pk, "job": world.export.pk, "run": world.run.pk, "invite": study.invite,
-        "token": world.annotator.token, "opaque": world.image.opaque,
+        "token": world.annotator.token, "opaque": world.image.opaque, "name": "README.md",
     }  # fmt: skip
     return reverse(name, kwargs={key: value for key, value in values.items() if f"{key}>" in ROUTES[name]})
 
@@ -259,6 +269,7 @@ def test_figures_that_a_worker_computes_are_the_members(world, kind):
 
 HIDDEN = [
     "study-move", "study-export", "stage-move", "flag-settle", "study-participants", "study-members", "study-checks",
+    "release-new",
 ]  # fmt: skip
 
 

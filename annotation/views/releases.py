@@ -1,0 +1,123 @@
+"""The pages of a study's releases: all of them, a new one, one with its files; and what is done to one unfinished."""
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from annotation import access, freezing, release_downloads, release_page
+from annotation.models import Release, Role, Study
+from annotation.release_forms import PlanForm
+from annotation.release_outlook import outlook
+from annotation.releasing.forms.registry import FORMS
+from benchmarks import events, jobs
+from benchmarks.access import staff_only
+
+NOTHING_NEW, UNFIT = 204, 422
+
+
+@require_safe
+@staff_only
+def release_list(request: HttpRequest, pk: int) -> HttpResponse:
+    study = access.study_for(request.user, pk)
+    rows = [release_page.row(release) for release in release_page.listed(study)]
+    return render(request, "studies/releases.html", {"section": "studies", "study": study, "rows": rows})
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@staff_only
+def release_new(request: HttpRequest, pk: int) -> HttpResponse:
+    """A form with all of the plan, beside what would be in it now; `look` counts that again for the chosen stages."""
+    study = access.study_for(request.user, pk, Role.MANAGER)
+    if request.method != "POST":
+        return _form(request, study, PlanForm(study))
+    form, looks = PlanForm(study, request.POST), "look" in request.POST
+    if not looks and form.is_valid() and (release := _asked_for(request, study, form)):
+        return redirect("release-detail", release.pk)
+    return _form(request, study, form, 200 if looks and form.is_valid() else UNFIT)
+
+
+def _asked_for(request: HttpRequest, study: Study, form: PlanForm) -> Release | None:
+    """The release, its job sent; None where it was refused, with what is wrong at the form's fields."""
+    by = events.named(request.user)
+    try:
+        release = freezing.freeze(study=study, plan=form.plan(), by=by, created_by=request.user)
+    except freezing.CannotFreeze as refusal:
+        form.refuse(refusal.problems)
+        return None
+    jobs.dispatch(release.job)
+    return release
+
+
+def _form(request: HttpRequest, study: Study, form: PlanForm, status: int = 200) -> HttpResponse:
+    context = {"section": "studies", "study": study, "form": form, "outlook": outlook(study, form.positions)}
+    context["parquet"] = FORMS["parquet"]
+    return render(request, "studies/release_new.html", context, status=status)
+
+
+@require_safe
+@never_cache
+@staff_only
+def release_detail(request: HttpRequest, pk: int) -> HttpResponse:
+    """What is in it, or how far it is; htmx gets that alone, while it is made. `?against=3`: beside another."""
+    release = access.release_for(request.user, pk)
+    shown = {"section": "studies", "study": release.study, **release_page.told(release)}
+    if request.htmx and "against" not in request.GET:
+        if shown["making"]:
+            return render(request, "studies/_release_progress.html", shown)
+        return HttpResponse(status=NOTHING_NEW, headers={"HX-Refresh": "true"})
+    if not release.frozen_at:
+        return render(request, "studies/release_making.html", shown)
+    shown |= release_page.beside(release, request.GET.get("against", ""))
+    if request.htmx:
+        return render(request, "studies/_release_changes.html", shown)
+    return render(request, "studies/release.html", shown | release_page.opened(release))
+
+
+@require_POST
+@staff_only
+def release_again(request: HttpRequest, pk: int) -> HttpResponse:
+    release = access.release_for(request.user, pk, Role.MANAGER)
+    try:
+        job = freezing.try_again(release=release, by=events.named(request.user), created_by=request.user)
+        jobs.dispatch(job)
+    except freezing.CannotFreeze as refusal:
+        messages.error(request, str(refusal))
+    return redirect("release-detail", pk)
+
+
+@require_POST
+@staff_only
+def release_discard(request: HttpRequest, pk: int) -> HttpResponse:
+    release = access.release_for(request.user, pk, Role.MANAGER)
+    try:
+        freezing.discard(release=release, by=events.named(request.user))
+    except freezing.CannotFreeze as refusal:
+        messages.error(request, str(refusal))
+        return redirect("release-detail", pk)
+    messages.success(request, f"{release} is discarded. Its version can be given again.")
+    return redirect("release-list", release.study_id)
+
+
+# Downloads
+
+
+@require_safe
+@staff_only
+def release_download(request: HttpRequest, pk: int) -> HttpResponseBase:
+    return release_downloads.whole(request, _frozen(request, pk))
+
+
+@require_safe
+@staff_only
+def release_file(request: HttpRequest, pk: int, name: str) -> HttpResponseBase:
+    return release_downloads.part(request, _frozen(request, pk), name)
+
+
+def _frozen(request: HttpRequest, pk: int) -> Release:
+    release = access.release_for(request.user, pk)
+    if not release.frozen_at:
+        raise Http404("This release is not frozen: it has no files yet.")
+    return release

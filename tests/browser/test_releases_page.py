@@ -1,0 +1,111 @@
+"""Releases in a real browser: every page in every state, by keyboard, without script."""
+
+import pytest
+from django.contrib.auth.models import User
+from playwright.sync_api import expect
+
+from annotation import freezing
+from annotation.models import Release
+from benchmarks import jobs
+from tests import crowd, make, released
+from tests.browser.looking import fits, tab_to
+from tests.pipeline import with_originals
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+@pytest.fixture
+def study():
+    return with_originals(crowd.stage(items=8, people=2).study)
+
+
+@pytest.fixture
+def visit(site, sign_in):
+    user = User.objects.create_superuser("ana", password="x")
+
+    def go(page, path: str):
+        sign_in(page, user)
+        page.goto(f"{site}{path}")
+        return page
+
+    return go
+
+
+@pytest.mark.parametrize("width, height, dark", [(1366, 768, False), (390, 844, True)])
+def test_every_page_fits_the_window_and_breaks_no_rule(study, visit, open_page, axe_violations, width, height, dark):
+    page = open_page(width, height, dark=dark)
+    first = released.frozen(study, "1.0", forms=("imagefolder", "webdataset"), words={"citation": "@misc{a}"})
+    study.annotators.filter(number=1).update(excluded_at="2026-03-02T08:00Z", exclusion_reason="Always left")
+    second = released.frozen(study, "1.1", splits={"train": 50, "test": 50})
+    failed, making = released.failed(study, "1.2"), released.asked(study, "1.3")
+    paths = [f"/releases/{one.pk}/" for one in (first, failed, making)]
+    paths += [f"/studies/{study.pk}/releases/", f"/studies/{make.study().pk}/releases/"]
+    for path in [*paths, f"/releases/{second.pk}/?against={first.pk}", f"/studies/{study.pk}/releases/new/"]:
+        visit(page, path)
+        page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+        assert fits(page), path
+        assert axe_violations(page) == [], path
+    page.check("[value=own]")
+    page.check("[value=gold]")
+    page.fill("[name=version]", "one")
+    page.get_by_role("button", name="Freeze this release").click()
+    expect(page.get_by_role("alert").get_by_role("link", name="Version")).to_be_visible()
+    assert fits(page) and axe_violations(page) == []
+    assert [error for error in page.errors if "422" not in error] == []
+
+
+def test_the_keyboard_makes_one_and_sees_it_come(study, visit, page):
+    visit(page, f"/studies/{study.pk}/")
+    tab_to(page, page.get_by_role("link", name="Releases", exact=True))
+    page.keyboard.press("Enter")
+    tab_to(page, page.get_by_role("link", name="Make the first release"))
+    page.keyboard.press("Enter")
+    tab_to(page, page.get_by_label("Name", exact=True))
+    page.keyboard.type("cups")
+    tab_to(page, page.locator("[name=splits][value=one]"))
+    page.keyboard.press("ArrowDown")
+    expect(page.get_by_label("Seed")).to_be_visible()
+    tab_to(page, page.get_by_role("button", name="Freeze this release"))
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("Waiting for a worker")).to_be_visible()
+    jobs.run(job_id=Release.objects.get().job_id, by="worker", work=freezing.run_release)
+    expect(page.get_by_text("frozen", exact=True)).to_be_visible()
+    expect(page.get_by_role("heading", name="cups 1.0").first).to_be_visible()
+    tab_to(page, page.get_by_role("link", name="Download everything"))
+    with page.expect_download() as download:
+        page.keyboard.press("Enter")
+    assert download.value.suggested_filename == "cups-1.0.zip"
+    assert download.value.path().stat().st_size == Release.objects.get().size
+
+
+def test_a_hash_is_copied_whole(visit, open_page):
+    release = released.by_hand(make.study())
+    page = visit(open_page(permissions=["clipboard-read", "clipboard-write"]), f"/releases/{release.pk}/")
+    page.get_by_role("button", name="Copy the content hash").click()
+    expect(page.get_by_text("Copied.")).to_be_visible()
+    assert page.evaluate("navigator.clipboard.readText()") == release.content
+
+
+def test_changes_come_by_themselves_and_without_script_by_a_link(study, visit, open_page):
+    released.frozen(study, "1.0")
+    second = released.frozen(study, "1.1")
+    plain = visit(open_page(java_script_enabled=False), f"/releases/{second.pk}/")
+    assert plain.get_by_text("Nothing but the name").count() == 0
+    page = visit(open_page(), f"/releases/{second.pk}/")
+    expect(page.get_by_text("Nothing but the name")).to_be_visible()
+    plain.get_by_role("link", name="Compare them").click()
+    expect(plain.get_by_text("Nothing but the name")).to_be_visible()
+
+
+def test_what_depends_on_a_choice_comes_with_it_without_script(study, visit, open_page):
+    page = visit(open_page(java_script_enabled=False), f"/studies/{study.pk}/releases/new/")
+    expect(page.get_by_label("train, %")).to_be_hidden()
+    page.check("[value=own]")
+    page.get_by_label("train, %").fill("70")
+    page.get_by_label("test, %").fill("30")
+    page.get_by_text("0 of 13 given").click()
+    page.get_by_label("Licence").fill("MIT")
+    page.get_by_role("button", name="Freeze this release").click()
+    expect(page.get_by_text("It is being made")).to_be_visible()
+    plan = Release.objects.get().plan
+    assert (plan["splits"], plan["words"]) == ({"train": 70, "test": 30}, {"licence": "MIT"})
