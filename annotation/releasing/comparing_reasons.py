@@ -50,7 +50,10 @@ def why(a: Sight, b: Sight, setting: Setting) -> list[dict]:
     if ABSENT in (a.state, b.state):
         came = a.state == ABSENT
         return [{"code": "imported" if came else "no_longer_imported", "sure": setting.sure[0 if came else 1]}]
-    found = list(_decisions(a, b, setting))
+    found = []
+    for reason in _decisions(a, b, setting):
+        if reason not in found:  # a stage may ask several questions
+            found.append(reason)
     if b.state == DROPPED and b.line["reason"] in LEFT_OUT and a.fate != b.fate:
         told = {"code": "left_out", "stage": b.line["stage"], "reason": b.line["reason"]}
         place = next((i for i, one in enumerate(found) if one.get("stage") == told["stage"]), len(found))

@@ -18,7 +18,7 @@ def set_up(a: Mapping, b: Mapping) -> dict:
         "release": differing(a["release"], b["release"]),
         "study": differing(a.get("study", {}), b.get("study", {})),
         "made": differing(*({name: one.get(name) for name in MADE} for one in (a, b))),
-        "splits": differing(a.get("splits", {}), b.get("splits", {})),
+        "splits": differing(*({name: one["items"] for name, one in m.get("splits", {}).items()} for m in (a, b))),
         "columns": differing(a.get("columns", {}), b.get("columns", {})),
         "counts": differing(*(_numbers(one.get("counts", {})) for one in (a, b))),
         "stages": _stages(a.get("stages", []), b.get("stages", [])),

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
+from annotation.releasing.comparing_setup import NAMING
+
 SHOWN = 20  # items of a group
 LENGTH = 200  # characters of a value
 SHORT = {  # of a reason, where items are counted
@@ -92,7 +94,8 @@ def setup(found: Mapping) -> Iterator[str]:
     """A sentence for each thing that differs beside the items."""
     for part, title in PARTS.items():
         for name, both in found.get(part, {}).items():
-            yield f"{title}: {name} {_both(both)}."
+            if part != "release" or name not in NAMING:
+                yield f"{title}: {name} {_both(both)}."
     yield from _stages(found.get("stages", {}))
     for way, words in (("added", "excluded since"), ("removed", "no longer excluded")):
         for one in found.get("exclusions", {}).get(way, []):
@@ -190,7 +193,8 @@ def _judgments(one: Mapping) -> str:
 def _people(one: Mapping) -> str:
     who = ", ".join(f"{name} ({why or 'no reason is given'})" for name, why in one["annotators"].items())
     way = "excluded since" if one["code"] == "excluded" else "no longer excluded"
-    return f"{who}, judged it in {one['stage']}, {way}{_decided(one)}"
+    are = "is" if len(one["annotators"]) == 1 else "are"
+    return f"{who} judged it in {one['stage']} and {are} {way}{_decided(one)}"
 
 
 def _imported(one: Mapping) -> str:

@@ -143,7 +143,9 @@ def test_an_excluded_annotator_is_the_reason_where_they_judged(release):
     found = compare(before, release([], dropped, exclusions=excluded))
     assert codes(found, "dropped") == {"1": ["excluded"], "2": ["fewer_judgments"], "3": ["fewer_judgments"]}
     assert found["items"]["dropped"][0]["reasons"][0]["annotators"] == {"A-01": "Clicked at random"}
-    assert "Annotator A-01 is excluded since: Clicked at random." in list(sentences(found))
+    said = list(sentences(found))
+    assert "Annotator A-01 is excluded since: Clicked at random." in said
+    assert "A-01 (Clicked at random) judged it in choose and is excluded since (dropped, majority)." in said[-3]
 
 
 def test_an_exclusion_that_was_lifted(release):
@@ -172,9 +174,9 @@ def test_new_instructions_stand_beside_the_judgments_that_changed(release):
 
 
 def test_the_first_stage_that_differs_is_the_main_reason(release):
-    fits = decision("fits", outcome="positive-0")
+    fits = [decision("fits", question=name, outcome="positive-0") for name in ("one", "two")]
     before = release([], [gone("1", decision(state="dropped"))])
-    found = compare(before, release([line("1", decision(by="adjudicator"), fits)]))
+    found = compare(before, release([line("1", decision(by="adjudicator"), *fits)]))
     assert codes(found, "added") == {"1": ["adjudicated", "followed"]}
 
 
@@ -288,8 +290,10 @@ def test_other_votes_with_the_same_content_are_no_change(release):
 
 def test_the_set_up(release):
     plan = {"version": "1.1", "public": ["times"], "forms": ["csv"]}
-    after = release([line("1")], plan=plan, version="0.7.0", content="bb", files={"a.csv": {"sha256": "1"}})
-    setup = compare(release([line("1")]), after)["setup"]
+    after = release([line("1")], plan=plan, version="0.7.0", content="bb", files={"a.csv": {"sha256": "1"}},
+                    splits={"test": {"items": 1}})  # fmt: skip
+    setup = compare(release([line("1")], splits={"test": {"items": 2}}), after)["setup"]
+    assert setup["splits"] == {"test": [2, 1]}
     assert setup["release"] == {
         "version": ["1.0", "1.1"], "public": [[], ["times"]], "forms": [["csv", "jsonl", "source"], ["csv"]],
     }  # fmt: skip
