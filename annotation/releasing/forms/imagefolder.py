@@ -18,7 +18,6 @@ class Writer:
     def __init__(self, layout: Layout):
         self.folder = layout.folder / FOLDER
         self.pictures = {name for name, part in layout.columns.items() if part.startswith("image:")}
-        self.written: dict[str, set[str]] = {split: set() for split in layout.splits}
         for split in layout.splits:
             (self.folder / split / IMAGES).mkdir(parents=True)
         self.lists = {split: LinesFile(self.folder / split / LIST) for split in layout.splits}
@@ -29,9 +28,9 @@ class Writer:
         self.lists[row.split].add(dict(self.cell(name, value) for name, value in row.cells.items()))
 
     def put(self, split: str, name: str, data: bytes) -> None:
-        if name not in self.written[split]:
-            self.written[split].add(name)
-            (self.folder / split / IMAGES / name).write_bytes(data)
+        path = self.folder / split / IMAGES / name
+        if not path.exists():
+            path.write_bytes(data)
 
     def cell(self, column: str, value: object) -> tuple[str, object]:
         if column not in self.pictures:

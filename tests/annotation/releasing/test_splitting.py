@@ -86,6 +86,11 @@ def test_each_kind_has_the_shares_too(shares, seed):
     assert max(off.values()) < 2, off
 
 
+def test_kinds_of_one_item_each_make_the_shares_together():
+    units = [unit(f"item-{number}", kind=("rare", str(number))) for number in range(50)]
+    assert Counter(assign(units, SPLITS["80/10/10"], 3).splits.values()) == {"train": 40, "validation": 5, "test": 5}
+
+
 def test_another_seed_deals_otherwise_and_the_same_one_the_same():
     one, again, other = (assign(alone(60), SPLITS["80/20"], seed).splits for seed in (1, 1, 2))
     assert one == again != other
