@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from django.core.cache import cache
 from django.db.models import QuerySet
 
-from annotation import freezing, release_card
+from annotation import card_blocks, freezing
 from annotation.models import Release, Study
 from annotation.releasing import told_changes
 from annotation.releasing.comparing import compare
@@ -94,7 +94,7 @@ def opened(release: Release) -> dict:
             "groups": groups(manifest["files"], len(files.read(MANIFEST))),
             "folder": folder_of(release),
             "loading": loading(release, manifest),
-            "card": list(release_card.blocks(files.read(CARD).decode())),
+            "card": list(card_blocks.blocks(files.read(CARD).decode())),
         }
 
 

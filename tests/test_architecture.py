@@ -19,6 +19,7 @@ PURE = [
     "annotation/annotator_plots.py",
     "annotation/baseline_plans.py",
     "annotation/breakdowns.py",
+    "annotation/card_blocks.py",
     "annotation/chances.py",
     "annotation/charts.py",
     "annotation/coefficients.py",

@@ -84,7 +84,7 @@ def answers_get(name: str) -> bool:
 
 
 def judged(rows: int) -> Study:
-    """So many items adjudicated, so many that disagree, annotators, flags, checks, practice, members, exports, releases."""
+    """So many items adjudicated and that disagree, annotators, flags, checks, practice, members, exports, releases."""
     study = make.study(items=2 * rows, overlap=rows + 1, check_rate=0.5, pay_per_hour=12)
     stage = study.stages.get()
     known = {item: ["candidate-1"] for item in make.benchmark(items=rows).items.all()}

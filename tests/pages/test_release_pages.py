@@ -8,9 +8,9 @@ from django.core.files.storage import default_storage
 from django.urls import reverse
 
 from annotation import release_forms, release_page
+from annotation.card_blocks import Run, blocks, runs
 from annotation.models import Release
 from annotation.plans import StagePlan
-from annotation.release_card import Run, blocks, runs
 from annotation.releasing.plan import Plan
 from benchmarks import jobs
 from benchmarks.models import Job

@@ -27,7 +27,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """`kind`: heading (of `level`), text, list, steps (a numbered list), table (`rows`, the first its head), code (`text`).
+    """`kind`: heading (of `level`), text, list, steps (a numbered list), table (`rows`, first its head), code (`text`).
 
     `parts` are their runs.
     """
