@@ -5,9 +5,7 @@ import zipfile
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
-from django.conf import settings
 from django.core.files import File
 from django.core.files.storage import default_storage
 from django.db import connections
@@ -18,7 +16,7 @@ from django.utils.text import slugify
 from annotation.models import Study
 from annotation.release_files import files_below
 from annotation.releases import export_split
-from benchmarks import jobs
+from benchmarks import jobs, workplaces
 from benchmarks.models import Job
 
 KIND = "export"
@@ -38,22 +36,23 @@ def exports_of(study: Study) -> QuerySet[Job]:
 def run_export(job: Job, progress: jobs.Progress) -> None:
     """Export to a zip in the storage. Progress is written by a connection of its own: the export's sees one moment."""
     study = Study.objects.get(pk=job.params["study"])
-    with TemporaryDirectory(dir=settings.FILE_UPLOAD_TEMP_DIR) as place, ThreadPoolExecutor(1) as thread:
-        folder = Path(place) / (slugify(study.name) or f"study-{study.pk}")
+    with workplaces.workplace(job) as place, ThreadPoolExecutor(1) as thread:
+        folder = place / (slugify(study.name) or f"study-{study.pk}")
         thread.submit(progress.begin, "writing items").result()
         try:
             manifest = export_split(study=study, out=folder, by="worker", step=aside(thread, progress))
             thread.submit(progress.write).result()
         finally:
             thread.submit(connections.close_all).result()
-        packed = zip_folder(folder, Path(place) / "export.zip")
+        packed = zip_folder(folder, place / "export.zip")
         name = f"exports/{job.pk}/{folder.name}.zip"
-        default_storage.delete(name)  # of a run that was cut short
+        workplaces.will_store(job, name)
+        default_storage.delete(name)  # of a run that was cut short on another machine
         with packed.open("rb") as file:
             name = default_storage.save(name, File(file))
-    download = reverse("study-download", args=[study.pk, job.pk])
-    report = {"file": name, "bytes": default_storage.size(name), "counts": manifest["counts"], "download": download}
-    jobs.finish_job(job=job, by="worker", report=report)
+        download = reverse("study-download", args=[study.pk, job.pk])
+        report = {"file": name, "bytes": default_storage.size(name), "counts": manifest["counts"], "download": download}
+        jobs.finish_job(job=job, by="worker", report=report)
 
 
 def aside(thread: ThreadPoolExecutor, progress: jobs.Progress) -> Callable[[int, int], None]:

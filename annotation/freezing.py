@@ -6,9 +6,7 @@ from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
-from django.conf import settings
 from django.core.files import File
 from django.core.files.storage import default_storage
 from django.db import IntegrityError, connections, transaction
@@ -22,7 +20,7 @@ from annotation.releases import CannotExport, export_split, stages_of
 from annotation.releasing import building
 from annotation.releasing.opened import Opened
 from annotation.releasing.plan import Plan
-from benchmarks import events, jobs
+from benchmarks import events, jobs, workplaces
 from benchmarks.models import Job, JobState
 
 KIND = "release"
@@ -135,8 +133,8 @@ def run_release(job: Job, progress: jobs.Progress) -> None:
     """Export, build, pack, freeze. May run again: what an earlier run left in the storage is replaced."""
     release = Release.objects.select_related("study").get(job=job)
     plan = Plan.from_json(release.plan)
-    with TemporaryDirectory(dir=settings.FILE_UPLOAD_TEMP_DIR) as place, ThreadPoolExecutor(1) as thread:
-        export, folder = Path(place) / "export", Path(place) / f"{plan.name}-{plan.version}"
+    with workplaces.workplace(job) as place, ThreadPoolExecutor(1) as thread:
+        export, folder = place / "export", place / f"{plan.name}-{plan.version}"
         folder.mkdir()
         try:
             thread.submit(progress.begin, "reading items").result()
@@ -148,7 +146,7 @@ def run_release(job: Job, progress: jobs.Progress) -> None:
         finally:
             thread.submit(connections.close_all).result()
         progress.begin("packing")
-        packed = zip_folder(folder, Path(place) / "release.zip")
+        packed = zip_folder(folder, place / "release.zip")
         progress.write()
         _keep(release, manifest, packed, job)
 

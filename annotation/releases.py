@@ -5,9 +5,8 @@ bytes. The folder appears whole or not at all.
 """
 
 import json
-import os
-import shutil
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from django.conf import settings
@@ -23,6 +22,7 @@ from annotation import (
     release_files,
     release_rows,
     release_texts,
+    whole_folders,
 )
 from annotation.decisions import DROPPED, KEPT
 from annotation.edit_names import Edits, edits_of
@@ -52,19 +52,13 @@ def export_split(
     A folder that holds a former export is replaced; any other that is not empty is refused (CannotExport).
     """
     out = Path(out).absolute()
-    _check_target(out)
-    folder = out.with_name(f".{out.name}.{os.getpid()}.part")
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    promotion.take_in(study, by=by)
-    estimation.bring_up_to_date(study, by)
-    try:
+    with _appearing(out) as folder:
+        _check_target(out)
+        promotion.take_in(study, by=by)
+        estimation.bring_up_to_date(study, by)
         with sources.snapshot():
             study = Study.objects.select_related("benchmark").get(pk=study.pk)
             manifest = _write(study, stages_of(study, stages), folder, step)
-        _put(folder, out)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
     events.record(by=by, verb="exported", subject=study, files=manifest["files"], counts=manifest["counts"])
     return manifest
 
@@ -104,13 +98,13 @@ def is_export(folder: Path) -> bool:
     return manifest.is_file() and f'"made_by": "{MADE_BY}"' in manifest.read_text(encoding="utf-8")
 
 
-def _put(folder: Path, out: Path) -> None:
-    """The finished folder takes its name; what stood there goes only when that has worked."""
-    old = folder.with_suffix(".old")
-    if out.exists():
-        out.rename(old)
-    folder.rename(out)
-    shutil.rmtree(old, ignore_errors=True)
+@contextmanager
+def _appearing(out: Path) -> Iterator[Path]:
+    try:
+        with whole_folders.appearing(out) as folder:
+            yield folder
+    except whole_folders.Busy as busy:
+        raise CannotExport(str(busy)) from None
 
 
 def _write(study: Study, stages: Sequence[Stage], folder: Path, step: Step) -> dict:

@@ -3,7 +3,7 @@
 from celery import shared_task
 from celery.signals import worker_ready
 
-from benchmarks import actions, afterwards, jobs, prediction_import, run_figures, scoring, staging, uploads
+from benchmarks import actions, afterwards, jobs, prediction_import, run_figures, scoring, staging, uploads, workplaces
 
 BY = "worker"
 
@@ -48,4 +48,5 @@ def tidy_up(**signal) -> None:
     staging.sweep_staging()
     afterwards.finish_dead()
     uploads.sweep()
+    workplaces.sweep()
     jobs.revive_jobs(by=BY)
