@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from annotation.releasing.documents import counted, judged, markdown, people
+from annotation.releasing.documents import counted, judged, markdown, measured, people
 from annotation.releasing.documents.facts import UNKNOWN, Facts
 from annotation.releasing.documents.front import JUDGMENTS, ROWS, front
 from annotation.releasing.documents.markdown import bullets, code, paragraphs, sentence, text
@@ -14,6 +14,10 @@ QUESTIONS = (
     "images."
 )
 TABLE_ONE = "Retrieval questions by type and subtype, in the layout of Table 1 of BiVLC (Miranda et al., 2024):"
+AGREEMENT = (
+    "Of tasks that two or more annotators judged. κ is averaged over pairs of annotators; the interval is that of α, "
+    "from drawing tasks again (bootstrap)."
+)
 FOLDERS = {
     "data": "the kept items with their images, in parquet shards",
     "jsonl": "the same items as lines of JSON, without image bytes",
@@ -37,7 +41,7 @@ def card(facts: Facts) -> str:
         "What is in it": _inside(facts),
         "How it was validated": _validated(facts),
         "Agreement": _agreement(facts),
-        "People as a baseline": _baseline(facts),
+        "Human figures": _measured(facts),
         "Annotators": _annotators(facts),
         "Images and licences": _licences(facts),
         "Uses and limits": _limits(facts),
@@ -56,15 +60,15 @@ def _head(facts: Facts) -> Iterator[str]:
     counts = facts.manifest["counts"]
     yield f"# {text(facts.title)}"
     yield paragraphs(facts.said("summary")) or f"Summary: {UNKNOWN}."
-    opened = f" {counts['open']:,} are not decided yet and are in no split." if counts["open"] else ""
+    opened = f" Not decided yet, and in no split: {counts['open']:,}." if counts["open"] else ""
     yield (
-        f"{counts['imported']:,} items were imported from {text(facts.manifest['study']['benchmark'])} and judged; "
+        f"{counts['imported']:,} items are in the benchmark {text(facts.manifest['study']['benchmark'])}; "
         f"{counts['kept']:,} were kept and {counts['dropped']:,} dropped.{opened}"
     )
     for warning in facts.manifest.get("warnings", ()):
         yield f"**Warning.** {text(warning)}"
     if facts.simulated:
-        yield f"**Warning.** {next(judged.limits(facts))}"
+        yield f"**Warning.** {judged.simulated(facts)}"
     yield bullets(_stated(facts))
 
 
@@ -96,6 +100,7 @@ def _inside(facts: Facts) -> Iterator[str]:
     if facts.statistics["types"]:
         yield TABLE_ONE if "I2T" in table.partition("\n")[0] else "By type and subtype:"
         yield table
+        yield "Captions and their lengths:"
         yield counted.lengths(facts.statistics)
     yield f"**Splits.** {text(facts.manifest['split_rule'])}"
     if moved := facts.manifest.get("moved"):
@@ -105,23 +110,27 @@ def _inside(facts: Facts) -> Iterator[str]:
 
 def _validated(facts: Facts) -> Iterator[str]:
     yield bullets((f"**{text(stage['name'])}**. {text(judged.asked(stage))}" for stage in facts.stages), numbered=True)
-    yield judged.funnel(facts)
-    yield judged.dropped(facts)
+    if table := judged.funnel(facts):
+        yield "What became of the items in each stage:"
+        yield table
+    if table := judged.dropped(facts):
+        yield "Why items were dropped:"
+        yield table
+    yield from measured.fates(facts)
 
 
 def _agreement(facts: Facts) -> Iterator[str]:
-    yield judged.agreement(facts)
+    if table := judged.agreement(facts):
+        yield AGREEMENT
+        yield table
     if alone := judged.not_shared(facts):
         yield f"No two annotators judged the same in: {', '.join(map(text, alone))}."
 
 
-def _baseline(facts: Facts) -> Iterator[str]:
-    found = list(judged.baselines(facts))
-    for rests, table in found:
-        yield rests
-        yield table
-    if not found:
-        yield "Not measured in this release."
+def _measured(facts: Facts) -> Iterator[str]:
+    found = list(measured.parts(facts))
+    yield from found
+    yield "" if found else "None in this release."
 
 
 def _annotators(facts: Facts) -> Iterator[str]:
@@ -157,10 +166,11 @@ def _limits(facts: Facts) -> Iterator[str]:
 def _files(facts: Facts) -> Iterator[str]:
     there = [*facts.manifest["files"], *OTHERS]
     folders = {name.partition("/")[0] for name in there if "/" in name}
-    rows = [(f"`{name}/`", says) for name, says in FOLDERS.items() if name in folders]
-    rows += [(f"`{table.file}`", table.says) for table in TABLES.values() if table.file in there]
-    rows += [(f"`{name}`", says) for name, says in OTHERS.items() if name in there]
-    yield markdown.table(["File", "What"], ([name, _small(says)] for name, says in rows), right=2)
+    rows = [(f"`{name}/`", "", says) for name, says in FOLDERS.items() if name in folders]
+    tables = (table for table in TABLES.values() if table.file in there)
+    rows += [(f"`{table.file}`", f"{facts.rows(table.file):,}", _small(table.says)) for table in tables]
+    rows += [(f"`{name}`", "", says) for name, says in OTHERS.items() if name in there]
+    yield markdown.table(["File", "Rows", "What"], rows, right=3)
     yield _hidden(facts)
     yield f"Made with Winnow {text(facts.manifest['version'])}."
 

@@ -62,4 +62,4 @@ def lengths(statistics: Mapping) -> str:
          cell["words"]["max"], f"{cell['characters']['mean']:.1f}"]
         for role, cell in found
     )  # fmt: skip
-    return markdown.table(["Captions", "Count", "Words, mean", "least", "most", "Characters, mean"], rows)
+    return markdown.table(["Role", "Captions", "Words, mean", "Words, fewest", "Words, most", "Characters, mean"], rows)

@@ -5,18 +5,8 @@ from collections.abc import Iterator, Mapping
 from annotation.protocols.registry import PROTOCOLS
 from annotation.releasing.documents import markdown
 from annotation.releasing.documents.facts import Facts, reason
-from annotation.releasing.documents.markdown import decimal, percent, text
+from annotation.releasing.documents.markdown import decimal, interval, percent, text
 from annotation.report_words import in_words
-
-MEASURES = {
-    "i2t": "I2T: both images, image to text",
-    "t2i": "T2I: both captions, text to image",
-    "group": "Group: all four questions",
-    "i_pos2t": "given the positive image",
-    "i_neg2t": "given the negative image",
-    "t_pos2i": "given the positive caption",
-    "t_neg2i": "given the negative caption",
-}
 
 
 def stages(facts: Facts) -> list[str]:
@@ -35,9 +25,13 @@ def rule(stage: Mapping) -> str:
     decided = stage["decision_rule"].partition("; dropped are ")[0].partition("; nothing is dropped")[0].strip(".")
     decided = decided.replace(" (tie_unresolved)", "").replace("_", " ")
     if stage["measures"]:
-        return f"{_capital(decided)}. It measures; it drops nothing."
+        return f"{_judgments(stage)}. Answers are scored; no item is dropped."
     drops = "; ".join(f"{_option(answer)} ({reason(why)})" for answer, why in sorted(stage["drops"].items()))
     return f"{_capital(decided)}." + (f" These outcomes drop an item: {drops}." if drops else "")
+
+
+def _judgments(stage: Mapping) -> str:
+    return f"Judgments: {next(line['says'] for line in in_words(stage) if line['name'] == 'Judgments')}"
 
 
 def _option(answer: str) -> str:
@@ -72,7 +66,7 @@ def dropped(facts: Facts) -> str:
 def agreement(facts: Facts) -> str:
     """Of each stage on each view of its answers where two people judged the same."""
     rows = [_coefficients(name, found) for name, found in _agreed(facts) if found["percent"]["n"]]
-    head = ["Stage", "Of", "Same answer", "Pairs of judgments", "Mean Cohen's κ", "Pairs of people",
+    head = ["Stage", "Compared on", "Same answer", "Pairs of judgments", "Mean Cohen's κ", "Pairs of people",
             "Krippendorff's α", "95 % interval", "Tasks"]  # fmt: skip
     return markdown.table(head, rows, right=2) if rows else ""
 
@@ -90,10 +84,6 @@ def _coefficients(name: str, found: Mapping) -> list[str]:
         text(name), text(found["on"]), percent(share["value"]), f"{share['n']:,}", decimal(kappa["value"]),
         f"{kappa['pairs']:,}", decimal(alpha["value"]), interval(alpha["interval"]), f"{alpha['n']:,}",
     ]  # fmt: skip
-
-
-def interval(found: Mapping, write=decimal) -> str:
-    return "–" if found["low"] is None else f"{write(found['low'])} to {write(found['high'])}"
 
 
 def not_shared(facts: Facts) -> list[str]:
@@ -121,34 +111,6 @@ def _in_words(share: Mapping, kappa: Mapping, alpha: Mapping) -> str:
     )
 
 
-def baselines(facts: Facts) -> Iterator[tuple[str, str]]:
-    """What it rests on, and its table, of each human baseline that has answers."""
-    for one in facts.figures.get("baselines", ()):
-        if one["answered"]:
-            yield (
-                _rests(one),
-                markdown.table(
-                    ["Measure", "Right", "Of", "Share", "95 % interval", "Chance"], _measured(one["measures"])
-                ),
-            )
-
-
-def _rests(one: Mapping) -> str:
-    names = " and ".join(text(stage["name"]) for stage in one["stages"])
-    return (
-        f"{one['answered']:,} of {one['questions']:,} questions about {one['items']:,} items were answered, in {names}."
-    )
-
-
-def _measured(measures: Mapping) -> Iterator[list[str]]:
-    for name, says in MEASURES.items():
-        if found := measures.get(name):
-            yield [
-                says, f"{found['right']:,}", f"{found['n']:,}", percent(found["share"]), interval(found, percent),
-                percent(found["chance"]),
-            ]  # fmt: skip
-
-
 def per_item(facts: Facts) -> str:
     """How many judgments the tasks of each stage were to get."""
     said = []
@@ -160,11 +122,15 @@ def per_item(facts: Facts) -> str:
     return "; ".join(said)
 
 
+def simulated(facts: Facts) -> str:
+    return f"{facts.simulated:,} of {facts.people:,} annotators are programs, not people: this is a trial."
+
+
 def limits(facts: Facts) -> Iterator[str]:
     """What the figures themselves say against the split; plain words."""
     counts = facts.manifest["counts"]
     if facts.simulated:
-        yield f"{facts.simulated:,} of {facts.people:,} annotators are programs, not people: this is a trial."
+        yield simulated(facts)
     if counts["open"]:
         yield f"{counts['open']:,} of {counts['imported']:,} items are not decided yet. They are in no split."
     single = [stage["name"] for stage in facts.stages if stage["name"] in not_shared(facts)]

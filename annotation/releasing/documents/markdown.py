@@ -1,7 +1,7 @@
 """Words, lists and tables as Markdown; what people wrote comes through as they wrote it, whatever it holds. Pure."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 URL = re.compile(r"(https?://[^\s<>|]*[^\s<>|.,;:!?'\")\]])")  # a full stop behind it is not part of it
 SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~&$])")
@@ -49,3 +49,7 @@ def percent(share: float | None) -> str:
 
 def decimal(value: float | None) -> str:
     return "–" if value is None else f"{value:.2f}"
+
+
+def interval(found: Mapping, write: Callable = decimal) -> str:
+    return "–" if found["low"] is None else f"{write(found['low'])} to {write(found['high'])}"

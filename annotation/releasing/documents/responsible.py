@@ -1,6 +1,6 @@
 """The fields of Croissant's RAI extension: what only the producer knows, and what the figures say. Pure."""
 
-from annotation.releasing.documents import judged, people
+from annotation.releasing.documents import judged, measured, people
 from annotation.releasing.documents.facts import Facts
 
 
@@ -27,24 +27,14 @@ def _missing(facts: Facts) -> str:
 
 def _annotation(facts: Facts) -> dict:
     simulated = f"{facts.simulated:,} simulated annotators" if facts.simulated else ""
-    measured = [f"Human baseline, {line}" for line in _baseline(facts)]
     return {
         "dataAnnotationProtocol": [*judged.stages(facts), *filter(None, [facts.said("ethics")])],
         "dataAnnotationPlatform": list(filter(None, [f"Winnow {facts.manifest['version']}", facts.said("platform")])),
-        "dataAnnotationAnalysis": [*judged.agreement_said(facts), *measured],
+        "dataAnnotationAnalysis": [*judged.agreement_said(facts), *measured.sentences(facts)],
         "annotationsPerItem": judged.per_item(facts),
         "annotatorDemographics": [people.count(facts), *filter(None, [facts.said("demographics")])],
         "machineAnnotationTools": [simulated] if simulated else [],
     }
-
-
-def _baseline(facts: Facts) -> list[str]:
-    return [
-        f"{says}: {found['right']:,} of {found['n']:,} right, 95 % interval {judged.interval(found, judged.percent)}."
-        for one in facts.figures.get("baselines", ())
-        for name, says in judged.MEASURES.items()
-        if (found := one["measures"].get(name)) and found["n"]
-    ]
 
 
 def _use(facts: Facts) -> dict:

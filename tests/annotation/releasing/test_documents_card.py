@@ -90,11 +90,53 @@ def test_what_was_judged_and_what_came_of_it(tmp_path):
     made = release(tmp_path / "a")
     made.written()
     card = made.text("README.md")
-    assert "5 items were imported from Animals and judged; 3 were kept and 1 dropped. 1 are not decided" in card
+    assert (
+        "5 items are in the benchmark Animals; 3 were kept and 1 dropped. Not decided yet, and in no split: 1." in card
+    )
     assert "| choose | 5 | 3 | 1 | 1 |" in card and "| choose | no image fits | 1 | 20.0 % |" in card
     assert "| choose | answer | 75.0 % | 4 | 0.40 | 1 | 0.50 | 0.25 to 0.75 | 3 |" in card
     assert "| CC0 | 2 |\n" in card and "| not stated | 2 |\n" in card
     assert "a tie drops the item. These outcomes drop an item: none (no image fits)." in card
+
+
+def test_what_people_were_measured_to_do(tmp_path):
+    made = release(tmp_path / "a")
+    shares = {"right": 1, "n": 2, "share": 0.5, "low": 0.1, "high": 0.9}
+    ranked = {**shares, "by_type": [{**shares, "type": "swap", "subtype": None}]}
+    row = {"criterion": "sense", "better": [3, 1], "tie": 2, "n": 6, "type": ""}
+    papers = {
+        "hard-positive-rank": ranked,
+        "sugarcrepe-compare": {"origins": ["A|B", "C"], "all": [row], "rows": [], "judgments": 6},
+        "visla-triplet": {"fates": {"accepted": 3, "edited": 0, "dropped": 1}},
+    }
+    made.figures["stages"] = [
+        {"study": {"stage_name": name, "protocol": name}, "paper": one} for name, one in papers.items()
+    ]
+    stages = [{"name": "i2t"}, {"name": "t2i"}]
+    measures = {"group": {**shares, "chance": 1 / 6}}
+    made.figures["baselines"] = [{"answered": 7, "questions": 8, "stages": stages, "measures": measures}]
+    made.written()
+    card = made.text("README.md")
+    assert "7 of 8 questions were answered, in i2t and t2i." in card
+    assert "| Group: all four questions | 1 | 2 | 50.0 % | 10.0 % to 90.0 % | 16.7 % |" in card
+    assert "| all |  | 1 | 2 | 50.0 % |" in card and "| swap |  | 1 |" in card
+    assert "| Type | By | A\\|B | C | Neither | Judgments |" in card and "| all | sense | 3 | 1 | 2 | 6 |" in card
+    assert "Texts in visla-triplet: 3 taken as they were, 1 dropped." in card
+    assert len([one for one in made.json("croissant.json")["rai:dataAnnotationAnalysis"] if "1 of 2 items" in one]) == 2
+
+
+def test_simulated_annotators_are_a_warning_and_nobody_was_paid(tmp_path):
+    made = release(tmp_path / "a", study={"name": "A", "benchmark": "B", "currency": "USD", "pay_per_hour": 12.0})
+    made.written()
+    assert "**Pay.** 12.00 USD an hour of active time." in made.text("README.md") and "Warning" not in made.text(
+        "README.md"
+    )
+    path = made.folder / "annotators.jsonl"
+    path.write_text(path.read_text().replace('"simulated": false', '"simulated": true'))
+    made.written()
+    card = made.text("README.md")
+    assert "**Warning.** 2 of 2 annotators are programs" in card and "Nobody was paid" in card
+    assert "machine-generated" in card and "human-validated" not in card
 
 
 def test_only_files_that_are_there_are_listed(tmp_path):

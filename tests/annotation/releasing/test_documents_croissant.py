@@ -40,8 +40,10 @@ def test_lists_of_objects_are_read_and_free_objects_named(tmp_path, caplog):
     assert [one["items/captions/text"] for one in item["items/captions"]] == [b"A dog sits there.", b"A cat sits."]
     images = [(one["items/images/chosen"], one["items/images/crop"]) for one in item["items/images"]]
     assert images == [(True, None), (False, None), (False, [0, 0, 4, 4])]
-    (said,) = (one["description"] for one in made.json("croissant.json")["recordSet"] if one["@id"] == "items")
-    assert said.endswith(": decisions.votes, decisions.content, meta.")
+    described = {one["@id"]: one for one in made.json("croissant.json")["recordSet"]}
+    lists = {field["name"] for field in described["judgments"]["field"] if field.get("repeated")}
+    assert lists == {"shown", "flags"}
+    assert described["items"]["description"].endswith(": decisions.votes, decisions.content, meta.")
 
 
 def test_every_file_stands_with_its_hash(tmp_path):
