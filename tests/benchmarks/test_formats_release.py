@@ -5,11 +5,14 @@ from dataclasses import replace
 
 import pyarrow as pa
 import pytest
+from django.contrib.auth.models import User
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.urls import reverse
 
 from benchmarks.formats.base import ProblemLog
 from benchmarks.formats.checks import check
 from benchmarks.formats.registry import FORMATS
-from benchmarks.models import Benchmark, Image, ItemImage
+from benchmarks.models import Benchmark, Image, ItemImage, Job
 from tests.benchmarks import importing
 from tests.benchmarks.bad_case import picture
 from tests.benchmarks.parquet_files import stored, table
@@ -206,6 +209,18 @@ def test_it_is_stored_under_the_names_that_its_source_had(tmp_path, media):
     ]
     assert Image.objects.count() == 4
     assert importing.codes(importing.imported(tmp_path / "in", None, format="release")) == ["ALREADY_IMPORTED"]
+
+
+@pytest.mark.django_db
+def test_its_files_together_on_the_page(tmp_path, media, client, eager_tasks, django_capture_on_commit_callbacks):
+    path = release(tmp_path / "in", [line(1, images=line(1)["images"][2:])], [crepe(1)], flat=True)
+    (path / "manifest.json").write_text('{"source_format": "sugarcrepe"}')
+    files = [SimpleUploadedFile(file.name, file.read_bytes()) for file in sorted(path.iterdir())]
+    client.force_login(User.objects.create_superuser("ana"))
+    with django_capture_on_commit_callbacks(execute=True):
+        client.post(reverse("import-new"), {"name": "Cups", "format": "release", "data": files})
+    assert Job.objects.get().problems == []
+    assert (Benchmark.objects.get().source, ItemImage.objects.get().source_name) == ("sugarcrepe", "1.jpg")
 
 
 @pytest.mark.django_db
