@@ -2,7 +2,9 @@
 
 from pathlib import Path
 
-from annotation.release_files import ParquetFile
+import pyarrow as pa
+
+from annotation.release_files import BYTES, ParquetFile
 from annotation.releasing.exported import Row
 from annotation.releasing.forms.base import Form, Layout
 from annotation.releasing.forms.shards import Shards
@@ -11,8 +13,16 @@ FOLDER = "data"
 
 
 class Shard(ParquetFile):
+    """Keeps at most `heavy` bytes of images waiting."""
+
+    def __init__(self, path: Path, schema: pa.Schema, heavy: int):
+        super().__init__(path, schema)
+        self.heavy = heavy
+
     def add(self, row: Row) -> None:
         super().add(dict(row.cells), sum(len(image["bytes"]) for _, image in row.images()))
+        if self.weight >= self.heavy:
+            self.flush()
 
 
 class Writer:
@@ -20,11 +30,12 @@ class Writer:
 
     def __init__(self, layout: Layout):
         self.folder, self.schema = layout.folder / FOLDER, layout.schema
+        self.heavy = BYTES // len(layout.splits)  # all splits' shards are open at once
         self.folder.mkdir()
         self.shards = Shards(layout, self.begin)
 
     def begin(self, split: str, number: int) -> Shard:
-        return Shard(self.part(split, number), self.schema)
+        return Shard(self.part(split, number), self.schema, self.heavy)
 
     def part(self, split: str, number: int) -> Path:
         return self.folder / f"{split}-{number:05}.part"

@@ -91,6 +91,17 @@ def test_a_shard_ends_when_the_next_row_would_pass_the_limit(tmp_path):
         assert set(contents(tmp_path / str(limit))) == set(files)
 
 
+def test_several_splits_keep_no_more_images_waiting_than_one(tmp_path, monkeypatch):
+    same = {"image": picture(0), "negative_image": picture(1, "png")}
+    rows = [row(place, "test" if place % 2 else "train", **same) for place in range(8)]
+    two_rows = 2 * sum(len(image["bytes"]) for image in same.values())
+    monkeypatch.setattr("annotation.releasing.forms.parquet.BYTES", two_rows)
+    files = [*written("parquet", tmp_path / "one", rows[::2]), *written("parquet", tmp_path / "two", rows)]
+    folders = [tmp_path / "one/release", *[tmp_path / "two/release"] * 2]
+    groups = [pq.ParquetFile(folder / file).num_row_groups for folder, file in zip(folders, files, strict=True)]
+    assert groups == [2, 4, 4]
+
+
 def test_a_split_without_rows_has_a_shard_that_loads(tmp_path):
     files = written("parquet", tmp_path, [row(0)], splits=("train", "test"))
     assert files == {"data/train-00000-of-00001.parquet": 0, "data/test-00000-of-00001.parquet": 1}
