@@ -91,7 +91,7 @@ class Handler(BaseHTTPRequestHandler):
             self.close_connection = True
             return
         if status:
-            self.answer({"error": "told to fail"}, status)
+            self.answer({"error": f"told to fail, with {self.headers['Authorization']}"}, status)
         elif not asked.startswith("PUT /large/") and self.headers.get("Authorization") != f"Bearer {TOKEN}":
             self.answer({"error": "Invalid credentials"}, 401)
         else:
