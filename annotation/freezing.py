@@ -1,7 +1,5 @@
 """Releases are made in the worker and frozen when all of them is there: the row, and its zip in the storage."""
 
-import os
-import shutil
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -13,6 +11,7 @@ from django.db import IntegrityError, connections, transaction
 from django.db.models import QuerySet
 from django.db.models.functions import Now
 
+from annotation import whole_folders
 from annotation.exports import aside, zip_folder
 from annotation.models import Release, Study
 from annotation.release_files import digest
@@ -22,6 +21,7 @@ from annotation.releasing.opened import Opened
 from annotation.releasing.plan import Plan
 from benchmarks import events, jobs, workplaces
 from benchmarks.models import Job, JobState
+from benchmarks.records import Problem, Refused
 
 KIND = "release"
 OVER = {JobState.FAILED, JobState.CANCELLED}
@@ -80,9 +80,7 @@ def discard(*, release: Release, by: str) -> None:
     with transaction.atomic():
         found = _unfinished(release)
         events.record(by=by, verb="discarded", subject=found, name=found.name, version=found.version)
-        name = place_of(found)
         found.delete()
-    default_storage.delete(name)  # of a run that was cut short
 
 
 def _unfinished(release: Release) -> Release:
@@ -115,15 +113,12 @@ def check_target(out: Path | None) -> None:
 def unpack(release: Release, out: Path) -> int:
     """Its files into a folder that is new or empty: all, or no folder. How many there are. Raises CannotFreeze."""
     check_target(out)
-    part = out.absolute().with_name(f".{out.absolute().name}.{os.getpid()}.part")
     try:
-        with opened(release) as files:
-            files.unpack(part)
-            count = len(files.names())
-        os.replace(part, out)
-    finally:
-        shutil.rmtree(part, ignore_errors=True)
-    return count
+        with whole_folders.appearing(out.absolute()) as folder, opened(release) as files:
+            files.unpack(folder)
+            return len(files.names())
+    except whole_folders.Busy as why:
+        raise CannotFreeze(**{"": str(why)}) from None
 
 
 # In the worker
@@ -133,31 +128,35 @@ def run_release(job: Job, progress: jobs.Progress) -> None:
     """Export, build, pack, freeze. May run again: what an earlier run left in the storage is replaced."""
     release = Release.objects.select_related("study").get(job=job)
     plan = Plan.from_json(release.plan)
-    with workplaces.workplace(job) as place, ThreadPoolExecutor(1) as thread:
-        export, folder = place / "export", place / f"{plan.name}-{plan.version}"
-        folder.mkdir()
-        try:
-            thread.submit(progress.begin, "reading items").result()
-            step = aside(thread, progress)
-            export_split(study=release.study, out=export, by="worker", stages=plan.stages, step=step)
-            thread.submit(progress.begin, "writing forms").result()
-            manifest = building.build(export, plan, folder, earlier_splits(release, plan), step)
-            thread.submit(progress.write).result()
-        finally:
-            thread.submit(connections.close_all).result()
+    with workplaces.workplace(job) as place:
+        folder = place / f"{plan.name}-{plan.version}"
+        manifest = _make(release, plan, place / "export", folder, progress)
         progress.begin("packing")
         packed = zip_folder(folder, place / "release.zip")
         progress.write()
         _keep(release, manifest, packed, job)
 
 
-def place_of(release: Release) -> str:
-    return f"releases/{release.pk}/{release.name}-{release.version}.zip"
+def _make(release: Release, plan: Plan, export: Path, folder: Path, progress: jobs.Progress) -> dict:
+    """Both folders; the release's manifest."""
+    folder.mkdir()
+    with ThreadPoolExecutor(1) as thread:
+        step = aside(thread, progress)
+        try:
+            thread.submit(progress.begin, "reading items").result()
+            export_split(study=release.study, out=export, by="worker", stages=plan.stages, step=step)
+            thread.submit(progress.begin, "writing forms").result()
+            return building.build(export, plan, folder, earlier_splits(release, plan), step)
+        except building.CannotBuild as why:
+            raise Refused([Problem("CANNOT_RELEASE", "", None, "", str(why))]) from None
+        finally:
+            thread.submit(connections.close_all).result()
 
 
 def _keep(release: Release, manifest: dict, packed: Path, job: Job) -> None:
-    name = place_of(release)
-    default_storage.delete(name)  # of a run that was cut short
+    name = f"releases/{release.pk}/{job.pk}/{release.name}-{release.version}.zip"
+    workplaces.will_store(job, name)
+    default_storage.delete(name)  # of a run that was cut short on another machine
     with packed.open("rb") as file:
         name = default_storage.save(name, File(file))
     found = {"content": manifest["content"], "file": name, "summary": building.summary(manifest)}

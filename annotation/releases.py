@@ -5,7 +5,7 @@ bytes. The folder appears whole or not at all.
 """
 
 import json
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -112,11 +112,14 @@ def _write(study: Study, stages: Sequence[Stage], folder: Path, step: Step) -> d
     split = Split(study, stages, edits)
     rows, kept = _write_items(split, study, folder, step)
     rows |= _write_rows(study, stages, edits, folder)
-    no_source = release_data.write_source(study.benchmark, kept, folder)
+    said = {
+        "no_source": release_data.write_source(study.benchmark, kept, folder),
+        "warnings": list(blindness.look(study.benchmark, whole=True).warnings),
+    }
     release_files.write_json(folder / "figures.json", _figures(study, stages, whole, found))
-    _write_card(study, split, whole, folder, no_source)
+    _write_card(study, split, whole, folder, said)
     told = [{**release_cards.settings_of(stage), "not_suitable": split.not_suitable(stage)} for stage in stages]
-    manifest = _manifest(study, told, whole, found, folder, rows)
+    manifest = _manifest(study, told, whole, found, folder, rows) | said
     release_files.write_json(folder / "manifest.json", manifest)
     return manifest
 
@@ -157,11 +160,10 @@ def _write_rows(study: Study, stages: Sequence[Stage], edits: Edits, folder: Pat
     return rows | {"judgments.parquet": release_files.write_judgments(folder / "judgments.parquet", judgments)}
 
 
-def _write_card(study: Study, split: Split, whole: dict, folder: Path, no_source: str) -> None:
+def _write_card(study: Study, split: Split, whole: dict, folder: Path, said: Mapping) -> None:
     written = {stage.name: split.written(stage) for stage in split.stages}
     columns = [column.name for column in release_data.columns_of(study.benchmark)]
-    warned = blindness.look(study.benchmark, whole=True).warnings
-    files = release_cards.Files(release_files.digest(folder / "data.parquet")["sha256"], columns, no_source, warned)
+    files = release_cards.Files(release_files.digest(folder / "data.parquet")["sha256"], columns, **said)
     text = release_cards.card(study, whole, split.stages, written, files)
     (folder / "README.md").write_text(text, encoding="utf-8", newline="\n")
 

@@ -12,7 +12,7 @@ from annotation.plans import StagePlan
 from annotation.protocols.base import Ask
 from benchmarks.models import Image
 from tests import crowd, make
-from tests.pictures import draw
+from tests.pictures import draw, numbered
 
 
 def pipeline() -> Study:
@@ -62,7 +62,7 @@ def with_originals(study: Study) -> Study:
     for number, image in enumerate(
         Image.objects.filter(uses__item__benchmark=study.benchmark).distinct().order_by("pk")
     ):
-        content = draw(number, 64, 48)
+        content = numbered(draw(number, 64, 48), number)
         Image.objects.filter(pk=image.pk).update(sha256=hashlib.sha256(content).hexdigest())
         image.refresh_from_db()
         default_storage.save(image.original_path, ContentFile(content))

@@ -10,25 +10,33 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
 
+import pyarrow.parquet as pq
+
 from annotation.release_files import digest, files_below, write_json
 from annotation.releasing import public, splitting
 from annotation.releasing.documents import writing
 from annotation.releasing.exported import Exported, hashes
 from annotation.releasing.forms.base import Layout
 from annotation.releasing.forms.registry import FORMS
-from annotation.releasing.plan import SPLIT_NAMES, Plan
+from annotation.releasing.plan import Plan
 from annotation.releasing.splitting import Assigned, Unit
 
 MADE_BY, KIND, MANIFEST = "Winnow", "release", "manifest.json"
 MB = 1_000_000
 PARQUET = "parquet"  # always there: whoever has a release can import it again
+
+
+class CannotBuild(ValueError):
+    """There is no such release of this study as it is; the message says why."""
+
+
 Step = Callable[[int, int], None]  # items done, items in all
 
 
 def build(
     export: Path, plan: Plan, out: Path, fixed: Mapping[str, str] | None = None, step: Step = lambda done, total: None
 ) -> dict:
-    """Write the release to the empty folder `out`; its manifest.
+    """Write the release to the empty folder `out`; its manifest. Raises CannotBuild where a split would be empty.
 
     `fixed` has the splits of an earlier version by item: what was in a split stays there.
     """
@@ -47,13 +55,20 @@ def build(
 
 def assign(source: Exported, plan: Plan, fixed: Mapping[str, str]) -> Assigned:
     units = (Unit(line["id"], (line["type"], line["subtype"]), frozenset(hashes(line))) for line in source.items())
-    return splitting.assign(units, plan.splits, plan.seed, fixed)
+    assigned = splitting.assign(units, plan.splits, plan.seed, fixed)
+    if empty := [name for name in plan.names if name not in assigned.splits.values()]:
+        kept = f"{len(assigned.splits):,} kept item{'s' * (len(assigned.splits) != 1)}"
+        raise CannotBuild(
+            f"{' and '.join(empty)} would be empty: there are {kept}, and those that share an image stay together."
+        )
+    return assigned
 
 
 def _forms(source: Exported, plan: Plan, out: Path, assigned: Assigned, step: Step) -> dict[str, int]:
     """One reading of the items for all forms; the rows of each file."""
-    splits = tuple(name for name in SPLIT_NAMES if name in plan.splits)
-    layout = Layout(out, source.schema, source.columns, splits, plan.shard_mb * MB, source.manifest["source_format"])
+    layout = Layout(
+        out, source.schema, source.columns, plan.names, plan.shard_mb * MB, source.manifest["source_format"]
+    )
     writers = [form.writer(layout) for name, form in FORMS.items() if name == PARQUET or name in plan.forms]
     total = len(assigned.splits)
     for done, row in enumerate(source.rows(assigned.splits), 1):
@@ -73,7 +88,9 @@ def _manifest(source: Exported, plan: Plan, assigned: Assigned) -> dict:
         "release": replace(plan, words={name: word for name, word in plan.words.items() if word}).as_json(),
         "columns": there["columns"],
         "source_format": there["source_format"] if "source" in plan.forms else "",
-        "splits": {name: {"items": counted[name]} for name in SPLIT_NAMES if name in plan.splits},
+        "no_source": there["no_source"] if "source" in plan.forms else "",
+        "warnings": there["warnings"],
+        "splits": {name: {"items": counted[name]} for name in plan.names},
         "split_rule": rule(plan),
         "moved": dict(sorted(assigned.moved.items())),
         "exclusions": _exclusions(source),
@@ -84,7 +101,7 @@ def rule(plan: Plan) -> str:
     """How items came into their splits, in words."""
     if len(plan.splits) == 1:
         return f"All items are in {next(iter(plan.splits))}."
-    shares = ", ".join(f"{plan.splits[name]} % {name}" for name in SPLIT_NAMES if name in plan.splits)
+    shares = ", ".join(f"{plan.splits[name]} % {name}" for name in plan.names)
     return (
         f"{shares}, of each type and subtype, drawn with seed {plan.seed}. Items that share an image, by the SHA-256 "
         "of its bytes, are in one split; what an earlier version had in a split stays there."
@@ -92,9 +109,13 @@ def rule(plan: Plan) -> str:
 
 
 def _exclusions(source: Exported) -> list[dict]:
-    """Who was excluded and why."""
+    """Who was excluded and why, and how many rows of judgments.parquet are theirs."""
+    given = Counter()
+    with pq.ParquetFile(source.folder / "judgments.parquet") as file:
+        for batch in file.iter_batches(columns=["annotator"]):
+            given.update(batch.column(0).to_pylist())
     return [
-        {"annotator": line["annotator"], "reason": line["exclusion_reason"]}
+        {"annotator": line["annotator"], "reason": line["exclusion_reason"], "judgments": given[line["annotator"]]}
         for line in source.lines("annotators.jsonl")
         if line["excluded"]
     ]

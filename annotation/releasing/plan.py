@@ -68,6 +68,11 @@ class Plan:
     def title(self) -> str:
         return f"{self.name} {self.version}"
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of its splits, in order."""
+        return tuple(name for name in SPLIT_NAMES if name in self.splits)
+
     def as_json(self) -> dict:
         listed = {name: sorted(getattr(self, name)) for name in ("forms", "public", "stages")}
         return asdict(self) | listed | {"splits": dict(self.splits), "words": dict(sorted(self.words.items()))}

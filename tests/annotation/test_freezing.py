@@ -3,6 +3,7 @@
 import json
 import subprocess
 import zipfile
+from types import SimpleNamespace
 
 import pyarrow.parquet as pq
 import pytest
@@ -10,9 +11,9 @@ from django.conf import settings
 from django.core.files.storage import default_storage
 from django.core.management import CommandError, call_command
 
-from annotation import freezing, releases, tasks
+from annotation import freezing, participants, releases, tasks
 from annotation.freezing import CannotFreeze
-from annotation.models import Release, Study, Task
+from annotation.models import Judgment, Release, Study, Task
 from annotation.release_files import files_below
 from annotation.releasing import building
 from annotation.releasing.plan import FORMS, Plan
@@ -25,7 +26,8 @@ WORDS = {"summary": "Cups: “red” & <blue>.", "licence": "CC-BY-4.0", "demogr
 
 @pytest.fixture
 def study() -> Study:
-    return pipeline.with_originals(crowd.stage(items=12, people=4, overlap=3).study)
+    """Whose items share no image."""
+    return pipeline.with_originals(crowd.stage(benchmark=make.benchmark(12), people=4, overlap=3).study)
 
 
 def freeze(study: Study, version: str = "1.0", **plan) -> Release:
@@ -52,6 +54,20 @@ def test_it_is_frozen_whole(study, eager_tasks):
     assert [event.verb for event in Event.objects.filter(subject=f"release:{release.pk}").order_by("pk")] == [
         "asked for", "froze",
     ]  # fmt: skip
+
+
+def test_what_a_reader_must_know_is_in_the_manifest_and_on_the_card(study, eager_tasks, monkeypatch):
+    warned = SimpleNamespace(warnings=["A blind model answers it."])
+    monkeypatch.setattr(releases.blindness, "look", lambda benchmark, whole: warned)
+    out = study.annotators.first()
+    participants.exclude(annotator=out, reason="Answered at random", by="test")
+    with freezing.opened(freeze(study, forms=["source"])) as files:
+        card = files.read("README.md").decode()
+        assert files.manifest["warnings"] == warned.warnings and "A blind model answers it." in card
+        assert "jsonl, which is not written" in files.manifest["no_source"] and "There is no `source/`" in card
+        (excluded,) = files.manifest["exclusions"]
+        given = Judgment.objects.filter(lease__annotator=out).count()
+        assert excluded == {"annotator": "A-01", "reason": "Answered at random", "judgments": given}
 
 
 def test_the_same_study_gives_the_same_content(study, eager_tasks):
@@ -93,6 +109,12 @@ def test_what_failed_can_be_tried_again_or_discarded(study, eager_tasks, monkeyp
     for verb in (freezing.try_again, freezing.discard):
         with pytest.raises(CannotFreeze, match="is frozen: it stays"):
             verb(release=release, by="test")
+
+
+def test_there_is_no_release_with_an_empty_split(eager_tasks):
+    release = freeze(make.study(items=2), splits={"train": 50, "test": 50})
+    assert release.job.problems[0]["code"] == "CANNOT_RELEASE"
+    assert release.job.problems[0]["advice"].startswith("train and test would be empty: there are 0 kept items")
 
 
 def test_some_stages_alone_are_a_release_of_what_they_kept(eager_tasks):

@@ -171,6 +171,8 @@ def _files(facts: Facts) -> Iterator[str]:
     rows += [(f"`{table.file}`", f"{facts.rows(table.file):,}", _small(table.says)) for table in tables]
     rows += [(f"`{name}`", "", says) for name, says in OTHERS.items() if name in there]
     yield markdown.table(["File", "Rows", "What"], rows, right=3)
+    if why := facts.manifest.get("no_source"):
+        yield f"There is no `source/`: {text(why)}"
     yield _hidden(facts)
     yield f"Made with Winnow {text(facts.manifest['version'])}."
 
