@@ -20,23 +20,21 @@ def released(study: Study, version: str) -> None:
 
 def test_what_happened_between_two_versions_is_told(capsys):
     study = pipeline.pipeline()
-    choose = study.stages.get(name="choose")
+    fits, first = study.stages.get(name="fits"), study.annotators.get(number=1)
     released(study, "1.0")
-    none = Task.objects.filter(stage=choose, live=True, kind="judge", decided__outcome="none", overlap=1)
-    adjudicated = none.exclude(decided__by="adjudicator").earliest("pk")
-    pipeline.adjudicate(adjudicated, choose, "candidate-1")
-    first = study.annotators.get(number=1)
-    judged = {slot.task.item.key for slot in first.slots.filter(judgment__isnull=False, task__kind="judge")}
+    slots = first.slots.filter(judgment__isnull=False, task__kind="judge").select_related("task__item", "stage")
+    judged = {slot.task.item.key for slot in slots}
+    chose = [slot.task.item_id for slot in slots if slot.stage.name == "choose"]
+    adjudicated = Task.objects.filter(stage=fits, live=True, decided__state="dropped").exclude(item__in=chose).first()
+    pipeline.adjudicate(adjudicated, fits, "positive-0")
     participants.exclude(annotator=first, reason="Clicked at random", by="test")
     released(study, "1.1")
     capsys.readouterr()
     call_command("diff_release", "cats@1.0", "cats@1.1", "--json")
     found = json.loads(capsys.readouterr().out)
     told = {one["id"]: one for group in found["items"].values() for one in group}
-    assert (
-        told[adjudicated.item.key]["reasons"][0] | {"code": "adjudicated", "stage": "choose"}
-        == (told[adjudicated.item.key]["reasons"][0])
-    )
+    (added,) = found["items"]["added"]
+    assert (added["id"], added["reasons"][0]["code"]) == (adjudicated.item.key, "adjudicated")
     excluded = {key for key, one in told.items() if one["reasons"][0]["code"] == "excluded"}
     assert excluded and excluded <= judged and found["items"]["dropped"]
     assert [one["annotator"] for one in found["setup"]["exclusions"]["added"]] == ["A-01"]
