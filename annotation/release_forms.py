@@ -43,7 +43,10 @@ NEEDED = "Choose one at least."
 
 
 class PlanForm(Form):
-    """`study`'s next release. Begins with what its last one had, but for what is public: that is said each time."""
+    """`study`'s next release. Begins with what its last one had, but for what is public: that is said each time.
+
+    `instead` is one that was never frozen, which it takes the place of: all is as it was there.
+    """
 
     name = CharField(label="Name", max_length=100, help_text=NAME_HINT)
     version = CharField(label="Version", max_length=20, help_text=VERSION_HINT)
@@ -63,10 +66,11 @@ class PlanForm(Form):
     )  # fmt: skip
     public = MultipleChoiceField(label="Also public", widget=CheckboxSelectMultiple, required=False)
 
-    def __init__(self, study: Study, data: Mapping | None = None):
+    def __init__(self, study: Study, data: Mapping | None = None, instead: Release | None = None):
         self.study_stages = list(study.stages.select_related("source", "after").order_by("position"))
-        last = study.releases.order_by("-created_at", "-pk").first()
-        super().__init__(data, initial=beginning(study, last, self.study_stages))
+        last = instead or study.releases.order_by("-created_at", "-pk").first()
+        same = {"version": instead.version, "public": instead.plan["public"]} if instead else {}
+        super().__init__(data, initial=beginning(study, last, self.study_stages) | same)
         choices = {
             "stages": [(str(stage.position), _stage_words(stage)) for stage in self.study_stages],
             "splits": [(name, _titled(*words)) for name, words in SPLIT_CHOICES.items()],

@@ -130,10 +130,10 @@ def folder_of(release: Release) -> str:
 
 def loading(release: Release, manifest: Mapping) -> dict:
     """The code that reads its splits, and how many lines it has."""
-    folder = folder_of(release)
     there = [name for name in SPLIT_NAMES if manifest["splits"].get(name, {}).get("items")]
-    lines = [f'{name} = load_dataset("{folder}", split="{name}")' for name in there]
-    return {"code": "\n".join(["from datasets import load_dataset", "", *lines]), "count": 2 + len(lines)}
+    lines = ["from datasets import load_dataset", "", f'splits = load_dataset("{folder_of(release)}")']
+    lines += [f'{name} = splits["{name}"]' for name in there]
+    return {"code": "\n".join(lines), "count": len(lines)}
 
 
 # What differs from another version

@@ -1,6 +1,7 @@
 """The pages of a study's releases: all of them, a new one, one with its files; and what is done to one unfinished."""
 
 from django.contrib import messages
+from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
@@ -29,21 +30,32 @@ def release_list(request: HttpRequest, pk: int) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @staff_only
 def release_new(request: HttpRequest, pk: int) -> HttpResponse:
-    """A form with all of the plan, beside what would be in it now; `look` counts that again for the chosen stages."""
+    """A form with all of the plan, beside what would be in it now; `look` counts that again for the chosen stages.
+
+    `instead` is the number of one that could not be made, and whose place it takes.
+    """
     study = access.study_for(request.user, pk, Role.MANAGER)
+    instead = _unfinished(study, request.POST.get("instead") or request.GET.get("instead", ""))
     if request.method != "POST":
-        return _form(request, study, PlanForm(study))
-    form, looks = PlanForm(study, request.POST), "look" in request.POST
-    if not looks and form.is_valid() and (release := _asked_for(request, study, form)):
+        return _form(request, study, PlanForm(study, instead=instead), instead)
+    form, looks = PlanForm(study, request.POST, instead), "look" in request.POST
+    if not looks and form.is_valid() and (release := _asked_for(request, study, form, instead)):
         return redirect("release-detail", release.pk)
-    return _form(request, study, form, 200 if looks and form.is_valid() else UNFIT)
+    return _form(request, study, form, instead, 200 if looks and form.is_valid() else UNFIT)
 
 
-def _asked_for(request: HttpRequest, study: Study, form: PlanForm) -> Release | None:
+def _unfinished(study: Study, number: str) -> Release | None:
+    return next((one for one in study.releases.filter(frozen_at=None) if str(one.pk) == number), None)
+
+
+def _asked_for(request: HttpRequest, study: Study, form: PlanForm, instead: Release | None) -> Release | None:
     """The release, its job sent; None where it was refused, with what is wrong at the form's fields."""
     by = events.named(request.user)
     try:
-        release = freezing.freeze(study=study, plan=form.plan(), by=by, created_by=request.user)
+        with transaction.atomic():
+            if instead:
+                freezing.discard(release=instead, by=by)
+            release = freezing.freeze(study=study, plan=form.plan(), by=by, created_by=request.user)
     except freezing.CannotFreeze as refusal:
         form.refuse(refusal.problems)
         return None
@@ -51,8 +63,11 @@ def _asked_for(request: HttpRequest, study: Study, form: PlanForm) -> Release | 
     return release
 
 
-def _form(request: HttpRequest, study: Study, form: PlanForm, status: int = 200) -> HttpResponse:
-    context = {"section": "studies", "study": study, "form": form, "outlook": outlook(study, form.positions)}
+def _form(
+    request: HttpRequest, study: Study, form: PlanForm, instead: Release | None, status: int = 200
+) -> HttpResponse:
+    context = {"section": "studies", "study": study, "form": form, "instead": instead}
+    context["outlook"] = outlook(study, form.positions)
     context["parquet"] = FORMS["parquet"]
     return render(request, "studies/release_new.html", context, status=status)
 

@@ -16,7 +16,8 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 @pytest.fixture
 def study():
-    return with_originals(crowd.stage(items=8, people=2).study)
+    """Its items share no images, so there can be several splits."""
+    return with_originals(crowd.stage(benchmark=make.benchmark(items=8), people=2).study)
 
 
 @pytest.fixture

@@ -115,12 +115,13 @@ def test_a_stage_takes_along_what_it_rests_on(client, manager, monkeypatch):
     plans = [
         StagePlan("bivlc-choose", "one", settings={"carries": "negative"}),
         StagePlan("bivlc-disambiguate", "two", source="one", apart_from=[]),
-        StagePlan("bivlc-i2t", "three", source="one", apart_from=[]),
-        StagePlan("bivlc-t2i", "four", source="one", after="three", apart_from=[]),
+        StagePlan("verify", "beside", source="one", apart_from=[]),
+        StagePlan("bivlc-i2t", "three", source="two", apart_from=[]),
+        StagePlan("bivlc-t2i", "four", source="two", after="three", apart_from=[]),
     ]
     study = make.study(items=1, stages=plans)
-    client.post(new(study), {**SENT, "stages": ["4"]})
-    assert Release.objects.get().plan["stages"] == [1, 3, 4]
+    client.post(new(study), {**SENT, "stages": ["5"]})
+    assert Release.objects.get().plan["stages"] == [1, 2, 4, 5]
 
 
 def test_it_says_what_would_be_in_it_and_what_to_think_of(client, manager):
@@ -156,6 +157,7 @@ def test_htmx_gets_the_bar_until_it_is_over(client, study):
 def test_one_that_failed_says_why_and_can_be_tried_again_or_discarded(client, study, monkeypatch):
     monkeypatch.setattr(jobs, "dispatch", lambda job: None)
     release = released.failed(study)
+    assert page(release) in client.get(reverse("job-detail", args=[release.job_id])).text
     for url in (page(release), reverse("release-list", args=[study.pk])):
         assert "The disk is full." in client.get(url).text
     client.post(reverse("release-again", args=[release.pk]))
@@ -164,6 +166,22 @@ def test_one_that_failed_says_why_and_can_be_tried_again_or_discarded(client, st
     Job.objects.update(state="cancelled", finished_at="2026-03-02T08:00Z")
     client.post(reverse("release-discard", args=[release.pk]))
     assert not Release.objects.exists()
+
+
+def test_a_plan_that_did_not_do_is_changed_in_its_place(client, study, monkeypatch):
+    monkeypatch.setattr(jobs, "dispatch", lambda job: None)
+    old = released.failed(study, "1.4", name="cups", public=["times"], words={"licence": "MIT"})
+    form = client.get(f"{new(study)}?instead={old.pk}").context["form"]
+    assert [form[name].value() for name in ("name", "version", "public", "word-licence")] == [
+        "cups", "1.4", ["times"], "MIT",
+    ]  # fmt: skip
+    sent = {**SENT, "version": "1.4", "instead": old.pk}
+    assert client.post(new(study), {**sent, "version": "x"}).status_code == 422
+    assert Release.objects.get() == old
+    client.post(new(study), sent)
+    found = Release.objects.get()
+    assert (found.version, found.pk == old.pk) == ("1.4", False)
+    assert client.post(new(study), {**sent, "instead": found.pk}).status_code == 422
 
 
 # Frozen
