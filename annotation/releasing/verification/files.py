@@ -16,6 +16,7 @@ ALWAYS = (
     "figures.json", "flags.jsonl", "images.jsonl", "items.jsonl", "judgments.parquet", "statistics.json", "tasks.jsonl",
     "texts.jsonl",
 )  # fmt: skip
+DATA = "data"
 BYTES = 1024 * 1024
 
 
@@ -30,12 +31,23 @@ def check(place: Place, report: Report) -> None:
         report.problem(name, "it is not in the manifest")
     for name in sorted({*ALWAYS} - {*listed}):
         report.problem(MANIFEST, f"it names no {name}, which every release has")
+    for name in sorted({*listed} & there - {*ALWAYS}):
+        if not belongs(place, name):
+            report.problem(name, "it is of no form and no split that the release has")
     for name in sorted(there):
         with report.reading(name):
             place.digests[name] = digest(place.folder / name)
             if name in listed:
                 _check_file(place, name, listed[name], report)
     _check_content(place, report)
+
+
+def belongs(place: Place, name: str) -> bool:
+    """Whether a file is of a form in the plan and of a split: `data/test-…`, `csv/test.csv`, `imagefolder/test/…`."""
+    folder, _, rest = name.partition("/")
+    if folder != DATA and folder not in place.manifest["release"]["forms"]:
+        return False
+    return folder == "source" or any(rest.startswith(split) and rest[len(split)] in "-./" for split in place.splits)
 
 
 def _check_file(place: Place, name: str, listed: dict, report: Report) -> None:

@@ -13,11 +13,12 @@ from annotation.release_files import write_json
 from annotation.releases import export_split
 from annotation.releasing import building
 from annotation.releasing.building import build
+from annotation.releasing.exported import Exported, hashes
 from annotation.releasing.plan import FORMS, PUBLIC, Plan
 from tests import cohorts, scribes
 from tests.pipeline import pipeline, with_originals
 
-THREE = {"train": 60, "validation": 20, "test": 20}
+ONE, THREE = {"test": 100}, {"train": 60, "validation": 20, "test": 20}
 
 
 def written(folder: Path) -> Path:
@@ -46,14 +47,23 @@ STUDIES: dict[str, Callable[[Path], Path]] = {"written": written, "stages": stag
 
 def release(export: Path, out: Path, public=tuple(PUBLIC), splits=None, forms=FORMS) -> Path:
     out.mkdir()
-    build(export, Plan(name="made", version="1.0", splits=splits or THREE, forms=forms, public=public), out)
+    splits = splits or (THREE if apart(export) else ONE)
+    build(export, Plan(name="made", version="1.0", splits=splits, forms=forms, public=public), out)
     return out
+
+
+def apart(export: Path) -> bool:
+    """Whether no two items share an image."""
+    found = [hashes(line) for line in Exported(export).lines("items.jsonl")]
+    return sum(map(len, found)) == len(set().union(*found))
 
 
 def mend(folder: Path) -> None:
     """Hashes and sizes in the manifest as they are now, so that only what the files say can tell."""
     manifest = json.loads((folder / "manifest.json").read_text())
     rows = {name: file["rows"] for name, file in manifest["files"].items()}
+    for path in folder.glob("data/*.parquet"):
+        rows[path.relative_to(folder).as_posix()] = pq.read_metadata(path).num_rows
     manifest["files"] = building.described(folder, rows)
     manifest["content"] = building.content(manifest["files"])
     write_json(folder / "manifest.json", manifest)

@@ -2,7 +2,7 @@
 
 import itertools
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -10,14 +10,15 @@ import pandas as pd
 from annotation.releasing.verification.recomputing.reading import TASK
 
 SEED, RESAMPLES = 20240601, 1000
-Labels = Sequence[str]
+Labels = tuple[str, ...]
+Said = dict[tuple, list[tuple[str, str]]]  # (annotator, label) of each task's judgments
 
 
-def agreement(name: str, table: pd.DataFrame) -> dict:
-    pairs = kappas(table)
+def agreement(name: str, said: Said) -> dict:
+    pairs = kappas(said)
     defined = [pair["value"] for pair in pairs if pair["value"] is not None]
     mean = float(np.mean(defined)) if defined else None
-    found = units(table)
+    found = units(said)
     return {
         "on": name,
         "percent": percent(found),
@@ -27,28 +28,34 @@ def agreement(name: str, table: pd.DataFrame) -> dict:
     }
 
 
-def by_task(table: pd.DataFrame) -> dict[tuple, list[tuple[str, str]]]:
-    """(annotator, label) of each task's judgments, tasks in order."""
-    found = defaultdict(list)
-    for *task, who, label in table[[*TASK, "annotator", "label"]].itertuples(index=False, name=None):
-        found[tuple(task)].append((who, label))
-    return dict(sorted(found.items()))
+def by_task(rows: pd.DataFrame, view: Callable[[str], str]) -> Said:
+    """What the rows' annotators said, in the order of the rows; the labels are what the view makes of answers."""
+    found: Said = defaultdict(list)
+    labels = {answer: view(answer) for answer in rows.answer.unique()}
+    given: dict[tuple[str, str], tuple[str, str]] = {}  # each once, however many judgments say so
+    for *task, who, answer in rows[[*TASK, "annotator", "answer"]].itertuples(index=False, name=None):
+        one = (who, labels[answer])
+        found[tuple(task)].append(given.setdefault(one, one))
+    return dict(found)
 
 
-def units(table: pd.DataFrame) -> list[list[str]]:
-    """The labels of each task that has two or more, tasks in order."""
-    return [[label for _, label in said] for said in by_task(table).values() if len(said) > 1]
+def units(said: Said) -> list[Labels]:
+    """The labels of each task that has two or more, in alphabetical order."""
+    return [tuple(sorted(label for _, label in given)) for given in said.values() if len(given) > 1]
 
 
 def percent(found: Sequence[Labels]) -> dict:
-    pairs = [first == second for labels in found for first, second in itertools.combinations(labels, 2)]
-    return {"value": sum(pairs) / len(pairs) if pairs else None, "n": len(pairs)}
+    same = n = 0
+    for labels, times in Counter(found).items():
+        pairs = [first == second for first, second in itertools.combinations(labels, 2)]
+        same, n = same + sum(pairs) * times, n + len(pairs) * times
+    return {"value": same / n if n else None, "n": n}
 
 
-def kappas(table: pd.DataFrame) -> list[dict]:
+def kappas(one: Said) -> list[dict]:
     """Of each two annotators with a task in common, by their numbers."""
     said: dict[tuple[int, int], Counter] = defaultdict(Counter)
-    for given in by_task(table).values():
+    for given in one.values():
         numbered = sorted((number(who), label) for who, label in given)
         for (first, one), (second, other) in itertools.combinations(numbered, 2):
             said[first, second][one, other] += 1
@@ -84,9 +91,9 @@ def alpha(found: Sequence[Labels]) -> float | None:
     labels = sorted({label for unit in found for label in unit})
     places = {label: place for place, label in enumerate(labels)}
     coincidences = np.zeros((len(labels), len(labels)))
-    for unit in found:
+    for unit, times in Counter(found).items():
         for first, second in itertools.permutations(unit, 2):
-            coincidences[places[first], places[second]] += 1 / (len(unit) - 1)
+            coincidences[places[first], places[second]] += times / (len(unit) - 1)
     sums = coincidences.sum(axis=1)
     n = sums.sum()
     expected = n * n - (sums**2).sum()
@@ -118,13 +125,14 @@ def bootstrap(found: Sequence[Labels]) -> dict:
     return {"low": float(np.quantile(values, 0.025)), "high": float(np.quantile(values, 0.975))}
 
 
-def with_majority(table: pd.DataFrame) -> dict[str, tuple[int, int]]:
+def with_majority(said: Said) -> dict[str, tuple[int, int]]:
     """Of each annotator, how often they gave the one label that most of the others gave, of how many."""
     found: dict[str, list[int]] = defaultdict(lambda: [0, 0])
-    for said in by_task(table).values():
-        votes = Counter(label for _, label in said)
-        for who, label in said:
-            most = single_mode(votes - Counter([label]))
+    for given in said.values():
+        votes = Counter(label for _, label in given)
+        modes = {label: single_mode(votes - Counter([label])) for label in votes}
+        for who, label in given:
+            most = modes[label]
             if most is not None:
                 found[who][0] += label == most
                 found[who][1] += 1
@@ -132,5 +140,6 @@ def with_majority(table: pd.DataFrame) -> dict[str, tuple[int, int]]:
 
 
 def single_mode(votes: Mapping[str, int]) -> str | None:
-    top = [label for label, count in votes.items() if count == max(votes.values())]
+    most = max(votes.values(), default=0)
+    top = [label for label, count in votes.items() if count == most]
     return top[0] if len(top) == 1 else None

@@ -38,9 +38,8 @@ class Work:
         times = stage.counted.active_ms
         self.typical = float(np.median(times)) if len(times) and self.timed else None
         self.labels = Counter(stage.counted.answer.map(stage.views[stage.coarse]))
-        self.same = {view: agreeing.with_majority(table) for view, table in stage.seen.items()}
-        self.kappas = {view: own_kappas(agreeing.kappas(table)) for view, table in stage.seen.items()}
-        self.tasks = {view: agreeing.by_task(table) for view, table in stage.seen.items()}
+        self.same, self.tasks = stage.majorities, stage.said
+        self.kappas = {found["on"]: own_kappas(found["kappa_pairs"]) for found in stage.agreements}
         self.every, self.counted = (dict(iter(rows.groupby("annotator"))) for rows in (stage.every, stage.counted))
         self.none = stage.every.iloc[:0]
 

@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from annotation.releasing.verification.recomputing import agreeing
 from annotation.releasing.verification.recomputing.working import HOUR_MS, in_time
 
 if TYPE_CHECKING:
@@ -19,10 +18,9 @@ LEVEL = 0.001
 POINTS = 0.1 - 1e-12  # that a share is away from what is expected
 
 
-def rows(stage: "Stage", agreements: list[dict]) -> list[dict]:
+def rows(stage: "Stage") -> list[dict]:
     """Everybody with a seat in the stage, in the order of joining."""
-    same = {view: agreeing.with_majority(table) for view, table in stage.seen.items()}
-    kappas = {found["on"]: own_kappas(found["kappa_pairs"]) for found in agreements}
+    kappas = {found["on"]: own_kappas(found["kappa_pairs"]) for found in stage.agreements}
     groups = {
         name: dict(iter(table.groupby("annotator")))
         for name, table in (("every", stage.every), ("own", stage.rows), ("mine", stage.counted))
@@ -32,7 +30,7 @@ def rows(stage: "Stage", agreements: list[dict]) -> list[dict]:
         name = who["annotator"]
         parts = {of: group.get(name, stage.every.iloc[:0]) for of, group in groups.items()}
         row = of_one(name, stage, **parts)
-        row["with_majority"] = {view: shared(of.get(name, (0, 0))) for view, of in same.items()}
+        row["with_majority"] = {view: shared(of.get(name, (0, 0))) for view, of in stage.majorities.items()}
         row["kappa_mean"] = {view: of.get(name) for view, of in kappas.items()}
         row |= {key: who[key] for key in ("simulated", "excluded", "exclusion_reason", "left")}
         found.append(row | {"batch": seat["batch"], "skipped": seat["skipped"]})

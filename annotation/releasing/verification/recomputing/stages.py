@@ -63,9 +63,19 @@ class Stage:
         )
 
     @cached_property
-    def seen(self) -> dict[str, pd.DataFrame]:
-        """What stands, with its label under each view."""
-        return {name: self.standing.assign(label=self.standing.answer.map(view)) for name, view in self.views.items()}
+    def said(self) -> dict[str, agreeing.Said]:
+        """What stands, by task, under each view."""
+        return {name: agreeing.by_task(self.standing, view) for name, view in self.views.items()}
+
+    @cached_property
+    def agreements(self) -> list[dict]:
+        """On each view."""
+        return [agreeing.agreement(name, said) for name, said in self.said.items()]
+
+    @cached_property
+    def majorities(self) -> dict[str, dict[str, tuple[int, int]]]:
+        """By view, of each annotator how often they said what most of the others said, of how many."""
+        return {view: agreeing.with_majority(said) for view, said in self.said.items()}
 
     @property
     def coarse(self) -> str:
@@ -74,11 +84,9 @@ class Stage:
 
     def figures(self) -> dict:
         """All but what the protocol's paper reports (papers.py), as far as it is public."""
-        agreements = [agreeing.agreement(name, table) for name, table in self.seen.items()]
-        rows = people.rows(self, agreements) if "annotators" in self.public else []
-        if "annotators" not in self.public:
-            for one in agreements:
-                del one["kappa_pairs"]
+        shown = "annotators" in self.public
+        hidden = () if shown else ("kappa_pairs",)
+        agreements = [{name: of for name, of in one.items() if name not in hidden} for one in self.agreements]
         wanted, gone = int(self.tasks.overlap.sum()), len(self.counted) - len(self.standing)
         pay = self.study["pay_per_hour"]
         timed = "times" in self.public and {
@@ -91,11 +99,11 @@ class Stage:
             "progress": self.progress(wanted, gone),
             "outcomes": outcomes(self.decided),
             "agreement": agreements,
-            "disagreements": {name: disagreements(table) for name, table in self.seen.items()},
+            "disagreements": {name: disagreements(said) for name, said in self.said.items()},
             "by_type_on": self.coarse,
             "by_type": self.by_type(),
             **(timed or {}),
-            **({"annotators": rows} if "annotators" in self.public else {}),
+            **({"annotators": people.rows(self)} if shown else {}),
         }
 
     def named(self) -> dict:
@@ -119,13 +127,21 @@ class Stage:
         }
 
     def by_type(self) -> list[dict]:
-        labels, found = self.seen[self.coarse], []
-        of_kind = dict(iter(labels.groupby(["type", "subtype"], sort=False)))
+        said, found = self.said[self.coarse], []
         for (kind, subtype), group in self.decided.groupby(["type", "subtype"], sort=True):
-            part = of_kind.get((kind, subtype), labels.iloc[:0])
+            tasks = group[TASK].itertuples(index=False, name=None)
+            part = {task: said[task] for task in tasks if task in said}
             units = agreeing.units(part)
             agreed = {"percent": agreeing.percent(units), "alpha": agreeing.alpha_with_interval(units)}
-            found.append({"type": kind, "subtype": subtype, **outcomes(group), "judgments": len(part), **agreed})
+            found.append(
+                {
+                    "type": kind,
+                    "subtype": subtype,
+                    **outcomes(group),
+                    "judgments": sum(map(len, part.values())),
+                    **agreed,
+                }
+            )
         return found
 
 
@@ -151,6 +167,6 @@ def outcomes(decided: pd.DataFrame) -> dict:
     }
 
 
-def disagreements(table: pd.DataFrame) -> int:
+def disagreements(said: agreeing.Said) -> int:
     """Tasks with two different labels."""
-    return sum(len(set(labels)) > 1 for labels in agreeing.units(table))
+    return sum(len(set(labels)) > 1 for labels in agreeing.units(said))
