@@ -26,12 +26,6 @@ def draw(number: int, width: int = 512, height: int = 512, **save) -> bytes:
     return file.getvalue()
 
 
-def numbered(jpeg: bytes, number: int) -> bytes:
-    """The same picture with a comment of its own: other bytes, another hash, the same work to decode."""
-    comment = f"stand-in {number}".encode()
-    return jpeg[:2] + b"\xff\xfe" + (len(comment) + 2).to_bytes(2) + comment + jpeg[2:]
-
-
 def put(image: Image, rendered: Rendered) -> None:
     default_storage.save(image.served_path, ContentFile(rendered.served))
     default_storage.save(image.thumbnail_path, ContentFile(rendered.thumbnail))

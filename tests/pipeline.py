@@ -12,7 +12,8 @@ from annotation.plans import StagePlan
 from annotation.protocols.base import Ask
 from benchmarks.models import Image
 from tests import crowd, make
-from tests.pictures import draw, numbered
+from tests.load.import_full import numbered
+from tests.pictures import draw
 
 
 def pipeline() -> Study:
