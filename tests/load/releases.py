@@ -37,6 +37,27 @@ phases[state[0]] = time.monotonic() - state[1]
 assert job.state == "done", job.problems
 print(json.dumps({"phases": phases, "memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}))
 """
+UNDECIDE = """
+DELETE FROM annotation_outcome WHERE task_id IN (SELECT id FROM annotation_task WHERE stage_id = ANY(%(of)s))
+"""
+# What the stage's rule makes of five judgments: most kinds of answer decide, then the image picked most, then first.
+DECIDE = """
+INSERT INTO annotation_outcome (task_id, state, outcome, content, reason, by, note)
+WITH given AS (
+  SELECT slot.task_id, judgment.id, judgment.answer
+  FROM annotation_slot slot JOIN annotation_judgment judgment ON judgment.id = slot.judgment_id
+  WHERE slot.stage_id = ANY(%(of)s)
+), kinds AS (
+  SELECT task_id, count(*) FILTER (WHERE answer = 'none') > 2 AS none FROM given GROUP BY task_id HAVING count(*) = 5
+), picks AS (
+  SELECT DISTINCT ON (task_id) task_id, answer
+  FROM (SELECT task_id, answer, count(*) AS n, min(id) AS first FROM given WHERE answer <> 'none' GROUP BY 1, 2) each
+  ORDER BY task_id, n DESC, first
+)
+SELECT kinds.task_id, CASE WHEN none THEN 'dropped' ELSE 'kept' END, CASE WHEN none THEN 'none' ELSE picks.answer END,
+       '{}', CASE WHEN none THEN 'no_image_fits' ELSE '' END, 'majority', ''
+FROM kinds LEFT JOIN picks USING (task_id)
+"""
 VERIFY = """
 import json, resource, sys, time
 from pathlib import Path
@@ -50,11 +71,12 @@ print(json.dumps({"seconds": time.monotonic() - begun, "memory": most, "problems
 
 def work(code: str, *arguments: object) -> dict:
     command = [sys.executable, "-c", code, *map(str, arguments)]
-    return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()[-1])
+    return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()[-1])
 
 
 def items(count: int, var: Path) -> None:
     """Imported as the first study of a lab would be, judged in bulk."""
+    from annotation.releasing.plan import FORMS
     from benchmarks import actions, jobs
     from benchmarks.models import Benchmark
     from tests import crowd, make
@@ -70,22 +92,26 @@ def items(count: int, var: Path) -> None:
     (var / "images.tar").unlink()
     made = make.study(benchmark=Benchmark.objects.get(name="Measured"), overlap=2, pay_per_hour=12)
     crowd.work(made, people=16, undone=0)
-    release(made, var, "items", shard_mb=500)
+    release(made, var, "items", splits={"train": 80, "validation": 20}, forms=FORMS)
 
 
 def judgments(count: int, var: Path) -> None:
+    from tests.load.claim_plans import run
     from tests.load.study_page import filled
     from tests.pipeline import with_originals
 
-    release(with_originals(filled(count).study), var, "judgments", forms=("jsonl",), public=("times", "annotators"))
+    study = with_originals(filled(count).study)
+    stages = [stage.pk for stage in study.stages.all()]
+    run(UNDECIDE, of=stages)
+    run(DECIDE, of=stages)
+    release(study, var, "judgments", forms=("jsonl",), public=("times", "annotators"))
 
 
 def release(study, var: Path, name: str, **plan: object) -> None:
     from annotation import freezing
-    from annotation.releasing.plan import FORMS, Plan
+    from annotation.releasing.plan import Plan
 
-    plan = Plan(name, "1.0", splits={"train": 80, "validation": 20}, **{"forms": FORMS, **plan})
-    made = freezing.freeze(study=study, plan=plan, by="measure")
+    made = freezing.freeze(study=study, plan=Plan(name, "1.0", **plan), by="measure")
     began = time.monotonic()
     told = work(MAKE, made.pk)
     seconds = time.monotonic() - began
