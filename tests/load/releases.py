@@ -48,14 +48,16 @@ WITH given AS (
   FROM annotation_slot slot JOIN annotation_judgment judgment ON judgment.id = slot.judgment_id
   WHERE slot.stage_id = ANY(%(of)s)
 ), kinds AS (
-  SELECT task_id, count(*) FILTER (WHERE answer = 'none') > 2 AS none FROM given GROUP BY task_id HAVING count(*) = 5
+  SELECT task_id, count(*) FILTER (WHERE answer = 'none') > 2 AS none, count(DISTINCT answer) AS kinds
+  FROM given GROUP BY task_id HAVING count(*) = 5
 ), picks AS (
-  SELECT DISTINCT ON (task_id) task_id, answer
+  SELECT DISTINCT ON (task_id) task_id, answer, count(*) OVER (PARTITION BY task_id, n) > 1 AS level
   FROM (SELECT task_id, answer, count(*) AS n, min(id) AS first FROM given WHERE answer <> 'none' GROUP BY 1, 2) each
   ORDER BY task_id, n DESC, first
 )
 SELECT kinds.task_id, CASE WHEN none THEN 'dropped' ELSE 'kept' END, CASE WHEN none THEN 'none' ELSE picks.answer END,
-       '{}', CASE WHEN none THEN 'no_image_fits' ELSE '' END, 'majority', ''
+       '{}', CASE WHEN none THEN 'no_image_fits' ELSE '' END,
+       CASE WHEN kinds = 1 THEN 'unanimous' WHEN level AND NOT none THEN 'first_of_equals' ELSE 'majority' END, ''
 FROM kinds LEFT JOIN picks USING (task_id)
 """
 VERIFY = """
