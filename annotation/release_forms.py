@@ -18,12 +18,14 @@ from django.utils.text import capfirst, slugify
 
 from annotation.models import Release, Stage, Study
 from annotation.protocols.registry import PROTOCOLS
+from annotation.release_data import source_format
 from annotation.releasing.forms.registry import FORMS
 from annotation.releasing.plan import FORMS as OPTIONAL_FORMS
 from annotation.releasing.plan import NAME, PUBLIC, SHARD_MB, SPLIT_NAMES, SPLITS, USUAL_FORMS, VERSION, WORDS, Plan
 
 FIRST_VERSION = "1.0"
 OWN = "own"
+SOURCE = "source"  # the form that a benchmark may not have
 SPLIT_CHOICES = {
     "one": ("One split", "test: nothing is trained on it"),
     "80/20": ("80 / 20", "train and validation"),
@@ -71,10 +73,11 @@ class PlanForm(Form):
         last = instead or study.releases.order_by("-created_at", "-pk").first()
         same = {"version": instead.version, "public": instead.plan["public"]} if instead else {}
         super().__init__(data, initial=beginning(study, last, self.study_stages) | same)
+        forms = [name for name in OPTIONAL_FORMS if name != SOURCE or source_format(study.benchmark)]
         choices = {
             "stages": [(str(stage.position), _stage_words(stage)) for stage in self.study_stages],
             "splits": [(name, _titled(*words)) for name, words in SPLIT_CHOICES.items()],
-            "forms": [(name, _titled(FORMS[name].title, FORMS[name].what)) for name in OPTIONAL_FORMS],
+            "forms": [(name, _titled(FORMS[name].title, FORMS[name].what)) for name in forms],
             "public": [(name, _titled(capfirst(words) + ".", RISKS[name])) for name, words in PUBLIC.items()],
         }
         for name, found in choices.items():

@@ -12,7 +12,7 @@ from annotation.releasing import told_changes
 from annotation.releasing.comparing import compare
 from annotation.releasing.forms.registry import FORMS
 from annotation.releasing.opened import MANIFEST
-from annotation.releasing.plan import PUBLIC, SPLIT_NAMES, WORDS
+from annotation.releasing.plan import PUBLIC, SPLIT_NAMES
 from benchmarks import jobs
 from benchmarks.models import JobState
 
@@ -79,8 +79,7 @@ def told(release: Release) -> dict:
     return row(release) | {
         "plan": plan,
         "public": [PUBLIC[name] for name in plan["public"]],
-        "forms": [FORMS[name].title for name in ("parquet", *plan["forms"])],
-        "words": [(word.title, plan["words"][word.name]) for word in WORDS if plan["words"].get(word.name)],
+        "forms": [form.title for name, form in FORMS.items() if name in {"parquet", *plan["forms"]}],
         "stages": release.study.stages.filter(position__in=plan["stages"]).order_by("position"),
     }
 

@@ -135,6 +135,12 @@ def test_it_says_what_would_be_in_it_and_what_to_think_of(client, manager):
     assert "Still open" not in client.get(new(study)).text
 
 
+@pytest.mark.parametrize("source, there", [("sugarcrepe", True), ("jsonl", False)])
+def test_its_own_files_are_offered_where_they_can_be_written(client, manager, source, there):
+    study = make.study(benchmark=make.benchmark(source=source))
+    assert ('value="source"' in client.get(new(study)).text) == there
+
+
 def test_counting_again_freezes_nothing(client, study):
     assert client.post(new(study), {**SENT, "look": "1"}).status_code == 200
     assert not Release.objects.exists()
