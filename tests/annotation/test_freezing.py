@@ -56,6 +56,12 @@ def test_it_is_frozen_whole(study, eager_tasks):
     ]  # fmt: skip
 
 
+def test_every_column_of_the_judgments_is_described(study, eager_tasks):
+    with freezing.opened(freeze(study)) as files, files.open("judgments.parquet") as file:
+        sets = {one["name"]: one for one in json.loads(files.read("croissant.json"))["recordSet"]}
+        assert {field["name"] for field in sets["judgments"]["field"]} == set(pq.read_schema(file).names)
+
+
 def test_what_a_reader_must_know_is_in_the_manifest_and_on_the_card(study, eager_tasks, monkeypatch):
     warned = SimpleNamespace(warnings=["A blind model answers it."])
     monkeypatch.setattr(releases.blindness, "look", lambda benchmark, whole: warned)

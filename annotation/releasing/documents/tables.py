@@ -128,6 +128,7 @@ JUDGMENTS = """
     place                 integer  Where the answer stood on the screen, from 1.
     shown                 texts    The options in the order of the screen.
     created_at            time     When it was given, in UTC.
+    given                 integer  Its place among the judgments of its task, by time, from 1.
     active_ms             integer  Milliseconds with the page in view.
     elapsed_ms            integer  Milliseconds from showing to answering.
     counted               boolean  It counts.
