@@ -22,15 +22,19 @@ SAID_OF_IMAGE = ("source_name", "licence", "attribution")
 
 def write_tables(export: Exported, folder: Path, public: Collection[str], splits: Mapping[str, str]) -> dict[str, int]:
     """Write the tables and figures.json; the rows of each table by its name. `splits` has the kept items'."""
-    figures = export.figures
+    figures, quiet = export.figures, COMMENTS not in public
+
+    def lines(name: str) -> Iterator[dict]:
+        return map(uncommented, export.lines(name)) if quiet else export.lines(name)
+
     tables = {
-        "items.jsonl": ({**line, "split": splits[line["id"]]} for line in export.lines("items.jsonl")),
-        "dropped.jsonl": export.lines("dropped.jsonl"),
-        "tasks.jsonl": without(export.lines("tasks.jsonl"), GOLD not in public, "gold"),
+        "items.jsonl": ({**line, "split": splits[line["id"]]} for line in lines("items.jsonl")),
+        "dropped.jsonl": lines("dropped.jsonl"),
+        "tasks.jsonl": without(lines("tasks.jsonl"), GOLD not in public, "gold"),
         "texts.jsonl": without(export.lines("texts.jsonl"), TIMES not in public, "created_at"),
-        "adjudications.jsonl": without(export.lines("adjudications.jsonl"), COMMENTS not in public, "note"),
+        "adjudications.jsonl": without(lines("adjudications.jsonl"), quiet, "note"),
         "annotators.jsonl": annotators(export, figures, ANNOTATORS in public),
-        "flags.jsonl": without(export.lines("flags.jsonl"), COMMENTS not in public, "reason"),
+        "flags.jsonl": without(export.lines("flags.jsonl"), quiet, "reason"),
         "images.jsonl": images(export),
     }
     rows = {name: write_lines(folder / name, found) for name, found in tables.items()}
@@ -44,6 +48,16 @@ def write_tables(export: Exported, folder: Path, public: Collection[str], splits
 def without(lines: Iterator[dict], hidden: bool, name: str) -> Iterator[dict]:
     """The lines, with nothing under the name where it is hidden."""
     return ({**line, name: None} if hidden else line for line in lines)
+
+
+def uncommented(line: Mapping) -> dict:
+    """A line whose answers, its own and those of its decisions, are without the reasons that were written with them."""
+    found = dict(line)
+    if "content" in line:
+        found["content"] = public_judgments.uncommented(line["content"])
+    if "decisions" in line:
+        found["decisions"] = [uncommented(one) for one in line["decisions"]]
+    return found
 
 
 def annotators(export: Exported, figures: Mapping, shown: bool) -> Iterator[dict]:

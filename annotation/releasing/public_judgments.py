@@ -4,7 +4,8 @@ Without times nobody could tell which of a task's judgments came first, on which
 own says that alone: `given`, the place of a judgment among those of its task.
 """
 
-from collections.abc import Collection
+import json
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,7 @@ from annotation.release_files import JUDGMENTS, ParquetFile
 BATCH = 10_000
 TASK = ["stage", "item", "question", "round", "kind"]
 HIDDEN = {"times": ("created_at", "active_ms", "elapsed_ms"), "comments": ("reason", "flags")}
+REASON = "reason"  # in free words; an answer that is more than a pick may hold it too
 GIVEN = pa.field("given", pa.int32())
 SCHEMA = JUDGMENTS.append(GIVEN)
 
@@ -27,15 +29,31 @@ def write(source: Path, target: Path, public: Collection[str]) -> int:
     given, file, done = order(source), ParquetFile(target, SCHEMA), 0
     with pq.ParquetFile(source) as table:
         for batch in table.iter_batches(BATCH, use_threads=False):
-            columns = [
-                pa.nulls(len(batch), column.type) if column.name in hidden else batch.column(column.name)
+            columns = {
+                column.name: pa.nulls(len(batch), column.type) if column.name in hidden else batch.column(column.name)
                 for column in JUDGMENTS
-            ]
-            columns.append(pa.array(given[done : done + len(batch)], GIVEN.type))
-            file.file.write_table(pa.Table.from_arrays(columns, schema=SCHEMA))
+            }
+            if REASON in hidden:
+                columns["content"] = _uncommented(columns["content"])
+            columns[GIVEN.name] = pa.array(given[done : done + len(batch)], GIVEN.type)
+            file.file.write_table(pa.Table.from_arrays([*columns.values()], schema=SCHEMA))
             done += len(batch)
     file.close()
     return done
+
+
+def uncommented(content: Mapping | None) -> Mapping | None:
+    """What an answer holds, without the reason that was written beside it."""
+    return {**content, REASON: None} if content and REASON in content else content
+
+
+def _uncommented(column: pa.Array) -> pa.Array:
+    """The same of a column of JSON."""
+    texts = (
+        text and json.dumps(uncommented(json.loads(text)), ensure_ascii=False, sort_keys=True)
+        for text in column.to_pylist()
+    )
+    return pa.array(texts, column.type)
 
 
 def order(source: Path) -> np.ndarray:

@@ -14,6 +14,8 @@ from annotation.releasing import public, public_judgments
 from annotation.releasing.exported import Exported
 from annotation.releasing.plan import PUBLIC
 from annotation.releasing.verification.recomputing.reading import Files
+from annotation.releasing.verification.verifying import verify
+from tests import make, scribes
 from tests.annotation.releasing.released import release
 from tests.pipeline import pipeline
 
@@ -61,6 +63,19 @@ def test_no_canary_is_in_any_byte_of_the_least_and_all_are_where_they_are_public
     assert "7777777" not in least and "8888888" not in least
     whole = everything(release(planted, tmp_path / "whole"))
     assert {one for one in CANARIES if one in whole} == {"CANARYNOTE", "CANARYGOLD", "CANARYREASON", "CANARYFLAG"}
+
+
+def test_the_words_of_a_rejection_are_a_comment(tmp_path):
+    study = scribes.visla_study(tmp_path / "in", rows=6)
+    rejected = {"answer": "reject", "why": "CANARYWHY", "same": "broken"}
+    scribes.says(make.annotator(study), study.stages.get(position=1), lambda lease, texts: rejected)
+    scribes.work(study, people=3)
+    export_split(study=study, out=tmp_path / "export", by="test")
+    folder = release(tmp_path / "export", tmp_path / "least", (), {"test": 100})
+    assert "CANARYWHY" not in everything(folder) and verify(folder).problems == []
+    task = next(row for row in rows(folder, "tasks") if row["outcome"] == "reject")
+    assert task["content"]["reason"] is None and task["content"]["guidelines"]["same"] is False
+    assert "CANARYWHY" in everything(release(tmp_path / "export", tmp_path / "more", ("comments",), {"test": 100}))
 
 
 def rows(folder: Path, name: str) -> list[dict]:
