@@ -174,10 +174,13 @@ def _keep(release: Release, manifest: dict, packed: Path, job: Job) -> None:
 
 
 def earlier_splits(release: Release, plan: Plan) -> Mapping[str, str]:
-    """Where the last frozen release of this name with the same splits had its items; {} where there is none."""
-    found = frozen(release.study).filter(name=release.name).order_by("-frozen_at", "-pk")
-    last = next((one for one in found if set(one.plan["splits"]) == set(plan.splits)), None)
-    if last is None or len(plan.splits) == 1:
-        return {}
-    with opened(last) as files:
-        return {line["id"]: line["split"] for line in files.lines("items.jsonl")}
+    """Where frozen releases of this name with the same splits had each item, the last that had it; {} without any.
+
+    The last release alone is not enough: an item that it lacks may have been trained on since the one before.
+    """
+    splits = {}
+    for one in frozen(release.study).filter(name=release.name).order_by("frozen_at", "pk"):
+        if len(plan.splits) > 1 and set(one.plan["splits"]) == set(plan.splits):
+            with opened(one) as files:
+                splits |= {line["id"]: line["split"] for line in files.lines("items.jsonl")}
+    return splits

@@ -13,7 +13,7 @@ from django.core.management import CommandError, call_command
 
 from annotation import freezing, participants, releases, tasks
 from annotation.freezing import CannotFreeze
-from annotation.models import Judgment, Release, Study, Task
+from annotation.models import Judgment, Outcome, Release, Study, Task
 from annotation.release_files import files_below
 from annotation.releasing import building
 from annotation.releasing.plan import FORMS, Plan
@@ -145,6 +145,20 @@ def test_a_later_version_keeps_items_in_their_splits(study, eager_tasks):
     with freezing.opened(freeze(study, "2.0", splits=shares, seed=2)) as files:
         after = {line["id"]: line["split"] for line in files.lines("items.jsonl")}
     assert len(after) == len(before) - 1 and after.items() <= before.items()
+
+
+def test_what_a_version_between_did_not_have_stays_where_it_once_was(study, eager_tasks):
+    shares = {"train": 50, "test": 50}
+    with freezing.opened(freeze(study, splits=shares, seed=1)) as files:
+        before = {line["id"]: line["split"] for line in files.lines("items.jsonl")}
+    away = {key for split in shares for key in sorted(key for key in before if before[key] == split)[1:]}
+    outcomes = list(Outcome.objects.filter(task__item__key__in=away, task__stage__study=study))
+    Outcome.objects.filter(task__in=[outcome.task_id for outcome in outcomes]).delete()
+    assert freeze(study, "1.1", splits=shares).summary["counts"]["kept"] == 2
+    Outcome.objects.bulk_create(outcomes)
+    with freezing.opened(freeze(study, "1.2", splits=shares, seed=3)) as files:
+        assert {line["id"]: line["split"] for line in files.lines("items.jsonl")} == before
+        assert files.manifest["moved"] == {}
 
 
 def test_the_content_hash_is_what_sha256sum_makes_of_the_files(study, eager_tasks, tmp_path):
