@@ -5,8 +5,10 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.db import DatabaseError, connection
 
-from annotation.models import Judgment, Study
+from annotation import deleting, freezing, tasks
+from annotation.models import Judgment, Release, Study
 from annotation.releases import export_split
+from annotation.releasing.plan import Plan
 from benchmarks.backups import backup
 from benchmarks.models import Image
 from benchmarks.restoring import restore
@@ -37,3 +39,30 @@ def test_the_export_has_the_same_bytes(tmp_path, settings):
     assert make.annotator(study).number == 4
     other = make.stage(items=1)
     assert make.judgment(make.annotator(other.study), other).pk > last
+
+
+def test_a_release_is_there_again_and_the_next_one_says_the_same(tmp_path, settings, eager_tasks):
+    settings.CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
+    study = with_originals(crowd.stage(benchmark=make.benchmark(6), people=3, overlap=3).study)
+    for image in Image.objects.all():
+        default_storage.save(image.served_path, ContentFile(b"a copy"))
+        default_storage.save(image.thumbnail_path, ContentFile(b"a small copy"))
+    before = frozen(study, "1.0")
+    with freezing.opened(before) as files:
+        held = {name: files.read(name) for name in files.names()}
+    backup(out=tmp_path / "saved")
+    deleting.delete_study(study=study, by="test", releases=True)
+    restore(folder=tmp_path / "saved", replace=True, by="test")
+    again = Release.objects.get()
+    with freezing.opened(again) as files:
+        assert {name: files.read(name) for name in files.names()} == held and again.content == before.content
+    with freezing.opened(frozen(again.study, "1.1")) as files:
+        apart = {name for name in files.names() if files.read(name) != held[name]}
+    assert apart == {"README.md", "croissant.json", "data_statement.md", "manifest.json"}  # they name the version
+
+
+def frozen(study: Study, version: str) -> Release:
+    release = freezing.freeze(study=study, plan=Plan("cups", version), by="test")
+    tasks.run_release.delay(release.job_id)
+    release.refresh_from_db()
+    return release
