@@ -19,11 +19,13 @@ from annotation.releases import CannotExport, export_split, stages_of
 from annotation.releasing import building
 from annotation.releasing.opened import Opened
 from annotation.releasing.plan import Plan
-from benchmarks import events, jobs, workplaces
+from annotation.rows import fetch
+from benchmarks import actions, events, jobs, workplaces
 from benchmarks.models import Job, JobState
 from benchmarks.records import Problem, Refused
 
 KIND = "release"
+LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(%(name)s, 0))"
 OVER = {JobState.FAILED, JobState.CANCELLED}
 
 
@@ -37,9 +39,10 @@ class CannotFreeze(ValueError):
 
 def freeze(*, study: Study, plan: Plan, by: str, created_by=None, foreground: bool = False) -> Release:
     """A release to be made, with its job: send that with `jobs.dispatch`. Raises CannotFreeze."""
-    check(study, plan)
     try:
         with transaction.atomic():
+            fetch(LOCK, name=f"release {plan.name}")  # two studies may ask for the name at once
+            check(study, plan)
             job = _queue(study, plan.title, by, created_by, foreground)
             named = {"name": plan.name, "version": plan.version, "plan": plan.as_json()}
             release = Release.objects.create(study=study, job=job, created_by=created_by, **named)
@@ -84,11 +87,12 @@ def discard(*, release: Release, by: str) -> None:
 
 
 def _unfinished(release: Release) -> Release:
-    found = Release.objects.select_for_update(no_key=True, of=("self",)).select_related("study", "job")
-    found = found.get(pk=release.pk)
+    found = Release.objects.select_for_update(no_key=True).filter(pk=release.pk).first()
+    if found is None:
+        raise CannotFreeze(**{"": f"{release} is discarded."})
     if found.frozen_at:
         raise CannotFreeze(**{"": f"{found} is frozen: it stays as it is. Make another version."})
-    if found.job and found.job.state not in OVER:
+    if found.job and found.job.state not in OVER:  # read after the lock, since whoever had it may have set another
         raise CannotFreeze(**{"": f"{found} is being made. Cancel that first, or wait."})
     return found
 
@@ -128,7 +132,7 @@ def run_release(job: Job, progress: jobs.Progress) -> None:
     """Export, build, pack, freeze. May run again: what an earlier run left in the storage is replaced."""
     release = Release.objects.select_related("study").get(job=job)
     plan = Plan.from_json(release.plan)
-    with workplaces.workplace(job) as place:
+    with actions.full_disk_refused(), workplaces.workplace(job) as place:
         folder = place / f"{plan.name}-{plan.version}"
         manifest = _make(release, plan, place / "export", folder, progress)
         progress.begin("packing")

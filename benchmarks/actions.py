@@ -263,5 +263,5 @@ def full_disk_refused() -> Iterator[None]:
 
 
 def storage_full() -> Refused:
-    advice = "The server's disk is full. Nothing was stored and its space is free again; make room, then import again."
+    advice = "The server's disk is full. Nothing was stored and its space is free again; make room, then try again."
     return Refused([Problem("STORAGE_FULL", "", None, "", advice)])

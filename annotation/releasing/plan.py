@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, field
 
-VERSION = re.compile(r"\d{1,4}(\.\d{1,4}){1,2}")
+VERSION = re.compile(r"[0-9]{1,4}(\.[0-9]{1,4}){1,2}")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")  # also a folder's name, and a repository's on a hub
 SPLIT_NAMES = ("train", "validation", "test")
 SPLITS = {  # of the preset's name → percent of the items in each split

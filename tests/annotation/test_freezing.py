@@ -1,8 +1,10 @@
 """A release is made by its job, frozen when all of it is there, and never before; commands say what they did."""
 
+import errno
 import json
 import subprocess
 import zipfile
+from functools import partial
 from types import SimpleNamespace
 
 import pyarrow.parquet as pq
@@ -18,7 +20,8 @@ from annotation.release_files import files_below
 from annotation.releasing import building
 from annotation.releasing.plan import FORMS, Plan
 from benchmarks.models import Event, Job
-from tests import crowd, make, pipeline
+from tests import crowd, make, pipeline, released
+from tests.annotation.test_participants_races import together
 
 pytestmark = pytest.mark.django_db(transaction=True)
 WORDS = {"summary": "Cups: “red” & <blue>.", "licence": "CC-BY-4.0", "demographics": ""}
@@ -85,7 +88,7 @@ def test_the_same_study_gives_the_same_content(study, eager_tasks):
 
 def test_the_plan_is_checked_before_anything_is_made(study):
     with pytest.raises(CannotFreeze) as refused:
-        freezing.freeze(study=study, plan=Plan("my cups", "one", splits={"train": 99}, forms=["paper"]), by="test")
+        freezing.freeze(study=study, plan=Plan("my cups", "١.٠", splits={"train": 99}, forms=["paper"]), by="test")
     assert set(refused.value.problems) == {"name", "version", "splits", "forms"}
     with pytest.raises(CannotFreeze, match="no stage 7"):
         freezing.freeze(study=study, plan=Plan("cups", "1.0", stages=[1, 7]), by="test")
@@ -195,3 +198,49 @@ def test_a_command_that_fails_leaves_the_version_free(study, tmp_path, monkeypat
     with pytest.raises(CommandError, match="Nothing was released"):
         call_command("create_release", study.name, "cups@1.0")
     assert not Release.objects.exists()
+
+
+def test_a_command_that_is_stopped_leaves_the_version_free(study, monkeypatch):
+    def stop(*more):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(releases, "_write", stop)
+    with pytest.raises(CommandError, match="Nothing was released"):
+        call_command("create_release", study.name, "cups@1.0")
+    assert not Release.objects.exists()
+
+
+def test_a_full_disk_is_told_as_such(study, eager_tasks, monkeypatch):
+    def full(*more):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(default_storage, "save", full)
+    release = freeze(study)
+    assert release.frozen_at is None and release.job.problems[0]["code"] == "STORAGE_FULL"
+
+
+def refused(act) -> bool:
+    try:
+        act()
+    except CannotFreeze:
+        return True
+    return False
+
+
+def test_of_those_who_act_at_once_on_one_that_failed_one_does(study):
+    for version in range(4):
+        release = released.failed(study, f"1.{version}")
+        again = partial(freezing.try_again, release=release, by="test")
+        gone = partial(freezing.discard, release=release, by="test")
+        said = together(*[partial(refused, act) for act in (again, again, gone, gone)])
+        assert said.count(False) == 1
+        left = Release.objects.filter(pk=release.pk).first()
+        assert left is None or (left.job != release.job and left.job.state == "queued")
+
+
+def test_of_two_studies_that_ask_for_a_name_at_once_one_has_it(study):
+    other = make.study()
+    for number in range(4):
+        one = partial(freezing.freeze, study=study, plan=Plan(f"cups-{number}", "1.0"), by="test")
+        two = partial(freezing.freeze, study=other, plan=Plan(f"cups-{number}", "1.1"), by="test")
+        assert sorted(together(partial(refused, one), partial(refused, two))) == [False, True]

@@ -32,7 +32,11 @@ class Command(BaseCommand):
             release = freezing.freeze(study=found, plan=plan, by=BY, foreground=True)
         except freezing.CannotFreeze as why:
             raise CommandError(str(why)) from None
-        job = jobs.run(job_id=release.job_id, by=BY, work=freezing.run_release)
+        try:
+            job = jobs.run(job_id=release.job_id, by=BY, work=freezing.run_release)
+        except KeyboardInterrupt:
+            freezing.discard(release=release, by=BY)
+            raise CommandError("Stopped. Nothing was released.") from None
         if job.state != JobState.DONE:
             freezing.discard(release=release, by=BY)
             raise CommandError("Nothing was released. " + "\n".join(str(Problem(**one)) for one in job.problems))
