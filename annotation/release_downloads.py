@@ -4,6 +4,8 @@ import hashlib
 import json
 import struct
 import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
@@ -30,7 +32,7 @@ class Stretch:
 
 def stretch(release: Release, name: str) -> Stretch:
     """Of one file, by its path in the release's folder; 404 where there is none."""
-    with default_storage.open(release.file) as file, zipfile.ZipFile(file) as archive:
+    with _there(), default_storage.open(release.file) as file, zipfile.ZipFile(file) as archive:
         top = f"{release.name}-{release.version}"
         try:
             entry = archive.getinfo(f"{top}/{name}")
@@ -47,7 +49,8 @@ def stretch(release: Release, name: str) -> Stretch:
 
 def whole(request: HttpRequest, release: Release) -> HttpResponseBase:
     name = f"{release.name}-{release.version}.zip"
-    return ranged(request, lambda: default_storage.open(release.file), release.size, name, release.sha256)
+    with _there():
+        return ranged(request, lambda: default_storage.open(release.file), release.size, name, release.sha256)
 
 
 def part(request: HttpRequest, release: Release, name: str) -> HttpResponseBase:
@@ -62,3 +65,12 @@ def part(request: HttpRequest, release: Release, name: str) -> HttpResponseBase:
     if "Content-Type" in answer.headers:
         answer["Content-Type"] = TEXT if path.suffix in READ else BYTES
     return answer
+
+
+@contextmanager
+def _there() -> Iterator[None]:
+    """A file that somebody took out of the storage is not found, and no failure of ours."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise Http404("The files of this release are not in the storage any more.") from None

@@ -234,6 +234,13 @@ def test_what_is_not_in_it_is_not_there(client, study, name):
     assert client.get(part(released.by_hand(study), name)).status_code == 404
 
 
+def test_what_was_taken_out_of_the_storage_is_not_there(client, study):
+    release = released.by_hand(study)
+    default_storage.delete(release.file)
+    for url in (reverse("release-download", args=[release.pk]), part(release, "README.md")):
+        assert client.get(url).status_code == 404
+
+
 def test_what_is_not_frozen_has_no_files(client, study):
     release = released.asked(study)
     for url in (reverse("release-download", args=[release.pk]), part(release, "README.md")):
