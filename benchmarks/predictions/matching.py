@@ -1,20 +1,22 @@
 """Which item of a benchmark each answer is about: by id, or by captions, and what did not match. Pure.
 
 Captions are compared without regard to capitals, white space and the full stop at the end, since BiVLC's released files
-differ from SugarCrepe's in these. Where several items have the same captions, the image's name tells them apart; where
-it cannot, the answers are taken in the file's order if there are as many as items, and are not matched otherwise.
+differ from SugarCrepe's in these. Where several items have the same captions, the image's name tells them apart, then
+what is written the same to the letter; where that cannot, the answers are taken in the file's order if there are as
+many as items, and are not matched otherwise.
 """
 
 import unicodedata
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
 from benchmarks.predictions.base import Reference
 from benchmarks.predictions.collecting import About
 from benchmarks.records import ItemRecord
 
 Texts = tuple[tuple[str, str], ...]  # (role, text as it is compared)
+Spelling = Callable[[str], str]  # `exact` or `spelt`
 LISTED = 100  # of what did not match; all are counted
 NO_ID = "no item has this id"
 OTHER = "the item with this id has other captions"
@@ -75,8 +77,12 @@ class Finder:
     def __init__(self, items: Sequence[ItemRecord], answers: Iterable[About]):
         self.items = items
         self.by_key = {item.key: item for item in items}
-        self.by_captions: dict[tuple[str, ...], dict[Texts, list[ItemRecord]]] = {}  # roles → their texts → items
-        self.named = Counter((texts_of(about.item), about.item.image) for about in answers if not about.item.key)
+        self.indexes: dict[tuple, dict[Texts, list[ItemRecord]]] = {}  # by roles and spelling: their texts → items
+        self.named: dict[tuple, dict[Reference, int]] = defaultdict(dict)  # answers of one name, in the file's order
+        for item in (about.item for about in answers if not about.item.key):
+            for spelling in (exact, spelt):
+                alike = self.named[name_of(item, spelling)]
+                alike.setdefault(item, len(alike))
 
     def find(self, item: Reference) -> tuple[ItemRecord | None, str]:
         """The item, or None and why."""
@@ -89,26 +95,31 @@ class Finder:
         return (found, "") if texts_of(item) in [*captions(found, roles)] else (None, OTHER)
 
     def with_captions(self, item: Reference) -> tuple[ItemRecord | None, str]:
-        found = self.index(tuple(role for role, _ in item.captions)).get(texts_of(item), [])
+        """Those with the very captions where they are as many as such answers, else those whose captions are alike."""
+        found, same = self.alike(item, exact), self.named[name_of(item, exact)]
+        if len(found) != len(same):
+            found, same = self.alike(item, spelt), self.named[name_of(item, spelt)]
         if not found:
-            return None, NO_CAPTIONS
-        if item.image:
-            found = [one for one in found if may_have(one, item.image)]
-            if not found:
-                return None, NO_IMAGE
-        if len(found) > 1 and self.named[texts_of(item), item.image] != len(found):
+            return None, NO_IMAGE if self.alike(replace(item, image=""), spelt) else NO_CAPTIONS
+        if len(found) > 1 and len(same) != len(found):
             return None, SEVERAL
-        return found[item.nth if len(found) > 1 else 0], ""
+        return found[same[item] if len(found) > 1 else 0], ""
 
-    def index(self, roles: tuple[str, ...]) -> dict[Texts, list[ItemRecord]]:
+    def alike(self, item: Reference, spelling: Spelling) -> list[ItemRecord]:
+        """The items with its captions, and its image where it names one, in the benchmark's order."""
+        roles = tuple(role for role, _ in item.captions)
+        found = self.index(roles, spelling).get(texts_of(item, spelling), [])
+        return [one for one in found if may_have(one, item.image)] if item.image else found
+
+    def index(self, roles: tuple[str, ...], spelling: Spelling) -> dict[Texts, list[ItemRecord]]:
         """Items by what their captions with these roles say; made when it is first asked for."""
-        if roles not in self.by_captions:
+        if (roles, spelling) not in self.indexes:
             made: dict[Texts, list[ItemRecord]] = defaultdict(list)
             for item in self.items:
-                for texts in captions(item, roles):
+                for texts in captions(item, roles, spelling):
                     made[texts].append(item)
-            self.by_captions[roles] = made
-        return self.by_captions[roles]
+            self.indexes[roles, spelling] = made
+        return self.indexes[roles, spelling]
 
 
 def may_have(item: ItemRecord, image: str) -> bool:
@@ -117,16 +128,24 @@ def may_have(item: ItemRecord, image: str) -> bool:
     return image in names or not names
 
 
-def captions(item: ItemRecord, roles: Sequence[str]) -> Iterator[Texts]:
-    """Its first caption of each role, as compared; nothing where it lacks one."""
-    first = {caption.role: spelt(caption.text) for caption in reversed(item.captions)}
-    if {*roles} <= {*first}:
-        yield tuple((role, first[role]) for role in roles)
-
-
-def texts_of(item: Reference) -> Texts:
-    return tuple((role, spelt(text)) for role, text in item.captions)
+def exact(text: str) -> str:
+    return text
 
 
 def spelt(text: str) -> str:
     return " ".join(unicodedata.normalize("NFC", text).casefold().split()).rstrip(".").rstrip()
+
+
+def captions(item: ItemRecord, roles: Sequence[str], spelling: Spelling = spelt) -> Iterator[Texts]:
+    """Its first caption of each role, as compared; nothing where it lacks one."""
+    first = {caption.role: caption.text for caption in reversed(item.captions)}
+    if {*roles} <= {*first}:
+        yield tuple((role, spelling(first[role])) for role in roles)
+
+
+def texts_of(item: Reference, spelling: Spelling = spelt) -> Texts:
+    return tuple((role, spelling(text)) for role, text in item.captions)
+
+
+def name_of(item: Reference, spelling: Spelling) -> tuple:
+    return spelling, texts_of(item, spelling), item.image

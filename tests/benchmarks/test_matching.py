@@ -71,6 +71,15 @@ def test_as_many_answers_as_items_are_taken_in_their_order():
     assert keys(matched([Reference("", CUPS, nth=0), Reference("", CUPS, nth=1)], TWINS)) == ["7", "8"]
 
 
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_what_is_written_the_same_to_the_letter_is_the_item(order):
+    ways = [(("positive", "A red cup."),), (("positive", "a red cup"),)]
+    items = [item(key, way) for key, way in zip("78", ways, strict=True)]
+    assert keys(matched([Reference("", ways[one]) for one in order], items)) == ["78"[one] for one in order]
+    loud = [Reference("", (("positive", text),)) for text in ("A RED CUP", "A Red Cup")]
+    assert keys(matched(loud, items)) == ["7", "8"]
+
+
 def test_fewer_or_more_are_not_matched():
     for count in (1, 3):
         found = matched([Reference("", CUPS, nth=nth) for nth in range(count)], TWINS)
