@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import tanh
+from math import exp, lgamma, log, log1p, tanh
 from typing import Protocol
 
 from benchmarks.predictions.kinds import ARO, BIVLC, HARD_POSITIVE, KINDS, SUGARCREPE, VISLA
@@ -15,6 +15,7 @@ HEADLINES: Mapping[str, Sequence[str]] = {
     SUGARCREPE.name: ("overall",),
     ARO.name: ("relation", "attribution", "order"),
 }
+ACCIDENT = 1 / 20
 # The question whose right and wrong caption are weighed against each other by a refinement.
 WEIGHED = {BIVLC.name: "i_pos2t", VISLA.name: "p1_n", HARD_POSITIVE.name: "original"}
 
@@ -30,7 +31,7 @@ class Told(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """A blind run's share of right answers in one measure, with its 95 % interval."""
+    """A blind run's share of right answers in one measure, with its 95 % interval. `right`: of n; None of a mean."""
 
     run: int
     title: str
@@ -40,11 +41,13 @@ class Share:
     high: float
     chance: float
     n: int
+    right: int | None = None
 
     @property
     def warns(self) -> bool:
-        """Chance is beaten by more than the interval."""
-        return self.low > self.chance
+        """Chance is beaten by more than the interval, and of few items not by what chance does one time in twenty:
+        there Wilson's interval is too short (one item of one is above 1/6 by it)."""
+        return self.low > self.chance and (self.right is None or by_chance(self.right, self.n, self.chance) <= ACCIDENT)
 
     def __str__(self) -> str:
         interval = f"95 % {100 * self.low:.1f} to {100 * self.high:.1f}, n {self.n:,}"
@@ -58,10 +61,25 @@ class Share:
         return f"{told} ({interval}): captions alone answer part of it."
 
 
+def by_chance(right: int, n: int, chance: float) -> float:
+    """The probability that `right` or more of n come right by chance alone (binomial, exact). `right` is above n times
+    `chance`, which lies between 0 and 1: from there on each term is smaller than the one before."""
+    odds = chance / (1 - chance)
+    ways = lgamma(n + 1) - lgamma(right + 1) - lgamma(n - right + 1)
+    term = exp(ways + right * log(chance) + (n - right) * log1p(-chance))
+    total = term
+    for more in range(right, n):
+        term *= (n - more) / (more + 1) * odds
+        total += term
+        if term < total * 1e-12:
+            break
+    return total
+
+
 def shares(runs: Iterable[Told], figures: Mapping[int, Mapping]) -> list[Share]:
     """Of blind runs. `figures`: by run, as `run_figures.of_runs` has them; others are left out."""
     return [
-        Share(run.pk, run.title, name, of["share"], of["low"], of["high"], of["chance"], of["n"])
+        Share(run.pk, run.title, name, of["share"], of["low"], of["high"], of["chance"], of["n"], of.get("right"))
         for run in runs
         if run.blind
         for name, of in headlines(run.kind, figures.get(run.pk, {}).get("measures", {})).items()

@@ -56,7 +56,7 @@ def made(run: Told, split: str, name: str, of: Mapping) -> Split | None:
     """None where there is no interval, as of no items and of figures that a source printed."""
     if of.get("low") is None:
         return None
-    share = Share(run.pk, run.title, name, of["share"], of["low"], of["high"], of["chance"], of["n"])
+    share = Share(run.pk, run.title, name, of["share"], of["low"], of["high"], of["chance"], of["n"], of.get("right"))
     known = named(run.kind, name) if name in HEADLINES[run.kind] and run.kind != SUGARCREPE.name else None
     return Split(split, share, known.short if known else "accuracy")
 

@@ -1,9 +1,13 @@
 """Blind runs part by part, and where a warning stands."""
 
+from dataclasses import replace
+
 import pytest
+from scipy.stats import binom
 
 from annotation.releases import export_split
-from benchmarks import blindness
+from benchmarks import blind, blindness
+from benchmarks.metrics import base
 from tests import judged_by, make
 
 pytestmark = pytest.mark.django_db
@@ -56,3 +60,17 @@ def test_an_export_says_it_in_its_card(benchmark, tmp_path):
     reader(benchmark, lambda place: True)
     export_split(study=make.study(benchmark=benchmark), out=tmp_path / "split", by="test")
     assert "**Warning.** Reader, which sees no image" in (tmp_path / "split/README.md").read_text()
+
+
+@pytest.mark.parametrize(("right", "n", "chance"), [(1, 1, 1 / 6), (2, 2, 1 / 3), (4, 4, 1 / 2), (7, 18, 1 / 5)])
+def test_what_chance_does_often_is_no_warning_however_short_the_interval(right, n, chance):
+    found = base.figure([True] * right + [False] * (n - right), chance)
+    share = blind.Share(1, "Reader", "group", found.share, found.low, found.high, chance, n)
+    assert share.warns  # a mean of groups, of which only the interval is known
+    assert not replace(share, right=right).warns
+
+
+def test_what_chance_does_is_counted_exactly():
+    assert blind.by_chance(4, 4, 1 / 2) == pytest.approx(1 / 16)
+    assert blind.by_chance(6, 17, 1 / 6) == pytest.approx(binom.sf(5, 17, 1 / 6))
+    assert blind.by_chance(7_000, 7_512, 1 / 2) < 1e-300
