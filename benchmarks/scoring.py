@@ -60,7 +60,7 @@ class Scoring:
         self.job, self.progress, self.began = job, progress, time.monotonic()
         self.benchmark = Benchmark.objects.filter(pk=job.params["benchmark"]).first()
         if self.benchmark is None:
-            raise CannotScore("BENCHMARK_GONE", "The benchmark was deleted meanwhile.")
+            raise gone()
         self.device = job.params["device"]
         self.asked = asking.read(job.params["model"], job.params["pretrained"], settings.MODELS)
         self.kind = scoring_material.kind(self.benchmark)
@@ -72,7 +72,7 @@ class Scoring:
         model = self.known() or self.loaded()
         self.encode(model)
         digest = self.digest(model)
-        if same := Run.objects.filter(model=model, benchmark=self.benchmark, digest=digest).first():
+        if same := self.stored(model, digest):
             return self.finish(same, {"note": AGAIN})
         scores = self.compared(model)
         if not scores.count:
@@ -140,19 +140,27 @@ class Scoring:
         self.progress.begin("reading items")
         return scoring_material.digest(self.benchmark, self.kind, model.fingerprint)
 
+    def stored(self, model: ScoringModel, digest: str) -> Run | None:
+        return Run.objects.filter(model=model, benchmark=self.benchmark, digest=digest).first()
+
     def compared(self, model: ScoringModel) -> comparing.Scores:
         self.progress.begin("comparing", self.benchmark.items.count())
         scores, asker = comparing.Scores(), asker_of(self.asked)
         for chunk in scoring_material.chunks(self.benchmark):
             comparing.compare(
                 scores, chunk, lambda captions: scoring_plan.wanted(self.kind, captions), asker,
-                lambda contents: embeddings.vectors(model, contents),
+                lambda contents: vectors(model, contents),
             )  # fmt: skip
             self.progress.step(len(chunk))
         return scores
 
     def store(self, model: ScoringModel, digest: str, scores: comparing.Scores) -> None:
+        """The benchmark's row is locked: of two jobs that ask the same at once the second finds the first one's run."""
         with transaction.atomic():
+            if not Benchmark.objects.select_for_update(no_key=True).filter(pk=self.benchmark.pk).exists():
+                raise gone()
+            if same := self.stored(model, digest):
+                return self.finish(same, {"note": AGAIN})
             run = Run.objects.create(
                 benchmark=self.benchmark, origin=RunOrigin.MEASURED, kind=self.kind, title=self.asked.title,
                 model=model, digest=digest, blind=not self.asked.sees_images, job=self.job,
@@ -176,6 +184,19 @@ class Scoring:
         facts |= {"device": self.encoder.loaded.device if self.encoder else "", "encoded": self.encoded}
         facts |= {"seconds": round(time.monotonic() - self.began, 1), **told}
         jobs.finish_job(job=self.job, by=self.job.params["by"], report=facts)
+
+
+def gone() -> CannotScore:
+    return CannotScore("BENCHMARK_GONE", "The benchmark was deleted meanwhile.")
+
+
+def vectors(model: ScoringModel, contents: set[str]) -> dict:
+    """Of all of them; CannotScore where an import added items after the others were encoded."""
+    found = embeddings.vectors(model, contents)
+    if len(found) < len(contents):
+        advice = "Items were added to the benchmark meanwhile. Score it again: what is encoded is kept."
+        raise CannotScore("ITEMS_CHANGED", advice)
+    return found
 
 
 def row_of(encoder: Encoder, asked: Asked, recipe: str | None) -> ScoringModel:

@@ -38,6 +38,37 @@ def checkpoint(tmp_path_factory) -> Path:
     return path
 
 
+# What comes between
+
+
+def between(monkeypatch, does):
+    """`does` happens once, when a job has encoded everything and read the items."""
+    digest = scoring.Scoring.digest
+
+    def read(self, model):
+        monkeypatch.setattr(scoring.Scoring, "digest", digest)
+        found = digest(self, model)
+        does()
+        return found
+
+    monkeypatch.setattr(scoring.Scoring, "digest", read)
+
+
+def test_two_workers_that_score_the_same_store_it_once(media, tmp_path, tiny, monkeypatch):
+    benchmark = cups(tmp_path)
+    between(monkeypatch, lambda: scored(benchmark, tiny))
+    assert run(queued(benchmark, tiny)).report["note"] == scoring.AGAIN
+    assert Run.objects.count() == 1
+
+
+def test_items_that_come_meanwhile_are_told(media, tmp_path, tiny, monkeypatch):
+    benchmark = cups(tmp_path)
+    between(monkeypatch, lambda: cups(tmp_path / "more", start=3))
+    job = run(queued(benchmark, tiny))
+    assert [problem["code"] for problem in job.problems] == ["ITEMS_CHANGED"] and not Run.objects.exists()
+    assert scored(benchmark, tiny).predictions.count() == 24
+
+
 # What the model itself would say
 
 
