@@ -40,11 +40,15 @@ GROUP BY run_id, question
 
 
 def runs_of(benchmark: Benchmark | int) -> list[Run]:
-    """Those that have predictions, the newest of each model and origin, by title. One query."""
+    """Those that have predictions, the newest of each model, by title. One query.
+
+    A model that was asked without images is another one; weights by one name are one, whatever computed with them.
+    """
     found = Run.objects.filter(benchmark=benchmark, origin__in=(RunOrigin.MEASURED, RunOrigin.IMPORTED))
     newest: dict[tuple, Run] = {}
-    for run in found.order_by("made_at", "pk"):
-        newest[run.title, run.kind, run.origin, run.model_id] = run
+    for run in found.select_related("model").order_by("made_at", "pk"):
+        weights = (run.model.name, run.model.pretrained) if run.model else ()
+        newest[run.title, run.source, run.kind, run.origin, run.blind, weights] = run
     return sorted(newest.values(), key=lambda run: (run.title.lower(), run.pk))
 
 

@@ -1,0 +1,30 @@
+"""Which runs count where models are set beside people."""
+
+import pytest
+
+from benchmarks import blindness, said
+from tests import compared, judged_by
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def benchmark():
+    return compared.pairs(2)
+
+
+def told(benchmark, **fields):
+    return judged_by.model(benchmark, {item: judged_by.bivlc() for item in benchmark.items.all()}, **fields)
+
+
+def test_a_model_that_was_asked_without_images_is_another_one(benchmark):
+    runs = [told(benchmark, title="LLaVA", blind=blind) for blind in (True, False)]
+    assert said.runs_of(benchmark) == runs
+    assert blindness.look(benchmark).runs == runs[:1]
+
+
+def test_one_models_weights_count_once_whatever_computed_with_them(benchmark):
+    named = [("openai", "float32"), ("openai", "float16"), ("laion2b", "float16")]
+    weights = [judged_by.weights(name="ViT", pretrained=tag, precision=of) for tag, of in named]
+    runs = [told(benchmark, title="ViT", origin="measured", model=one) for one in weights]
+    assert said.runs_of(benchmark) == runs[1:]
