@@ -4,6 +4,9 @@ is: one for the runs, one for stages that measure people, one for what these peo
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from django.conf import settings
 
 from annotation import access, baseline
 from annotation.baseline_plans import PROTOCOL
@@ -12,6 +15,7 @@ from annotation.models import Stage, Study
 from annotation.protocols.registry import PROTOCOLS
 from annotation.rows import fetch
 from benchmarks import run_figures
+from benchmarks.metrics.bivlc import QUESTIONS, Answered
 from benchmarks.models import Benchmark, Run, RunOrigin
 from benchmarks.predictions import stored
 from benchmarks.predictions.kinds import BIVLC
@@ -20,7 +24,7 @@ from benchmarks.reported import HUMAN
 
 def runs_of(benchmark: Benchmark, kind: str) -> list[Run]:
     """In the order of coming."""
-    return list(benchmark.runs.filter(kind=kind).order_by("made_at", "pk"))
+    return list(benchmark.runs.filter(kind=kind).select_related("model").order_by("made_at", "pk"))
 
 
 def kinds_of(benchmark: Benchmark) -> list[str]:
@@ -38,8 +42,19 @@ def entries_of(runs: Sequence[Run]) -> tuple[list[Entry], list[int]]:
 def entry(run: Run, figures: dict) -> Entry:
     is_reported = run.origin == RunOrigin.REPORTED
     return Entry(
-        run.title, stands(run), figures, run.source, run.figures.get("family", ""), run.pk, is_reported
+        run.title, stands(run), figures, run.source or place(run), run.figures.get("family", ""), run.pk, is_reported
     )  # fmt: skip
+
+
+def place(run: Run) -> str:
+    """Where the files of a model that was measured here lie, in the folder of models or as a whole path; their name
+    alone is often that of another model's. Empty where it is no file."""
+    given = [run.model.pretrained, run.model.name.partition(":")[2] or run.model.name] if run.model else []
+    path = next((Path(one) for one in given if one.startswith("/")), None)
+    if path is None:
+        return ""
+    models = Path(settings.MODELS).resolve()
+    return str(path.relative_to(models) if path.is_relative_to(models) else path)
 
 
 def stands(run: Run) -> str:
@@ -62,10 +77,14 @@ def people(user, benchmark: Benchmark, kind: str) -> list[Entry]:
     found = []
     for study, pair in pairs:
         items = baseline.scored({k: v for stage in pair.stages.values() for k, v in said[stage.pk].items()})
-        figures = stored.told(items, BIVLC)
+        figures = stored.told([item for item in items if any_answer(item)], BIVLC)
         if any(of["n"] for of in figures["measures"].values()):
             found.append(Entry(study.name, HUMANS, figures, f"study {study.pk}"))
     return found
+
+
+def any_answer(item: Answered) -> bool:
+    return any(getattr(item, name) is not None for name in QUESTIONS)
 
 
 def verdicts(stages: Iterable[Stage]) -> dict[int, dict[baseline.Question, bool | None]]:

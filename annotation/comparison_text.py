@@ -13,6 +13,7 @@ LATEX = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "%": r"\%", "#": r"\#", "_": r"\_",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "→": r"$\rightarrow$", "’": "'", "–": "--", "·": r"$\cdot$",
     "<": r"\textless{}", ">": r"\textgreater{}", "†": r"$^{\dagger}$",
+    "[": "{[}", "]": "{]}", "*": "{*}",  # bare at a row's start, the row's end before it would take them
 }  # fmt: skip
 MARKDOWN = {one: f"\\{one}" for one in "\\|*_`[]<>#"}
 

@@ -89,7 +89,7 @@ def store(job: Job, benchmark: Benchmark, rows: Sequence[tuple[int, Answer]], to
     began = told.pop("began")
     with transaction.atomic():
         Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)
-        refuse_second(benchmark, digest)
+        refuse_second(benchmark, digest, params["model"] if all(answer.choice for _, answer in rows) else "")
         run = Run.objects.create(
             benchmark=benchmark, origin=RunOrigin.IMPORTED, kind=params["kind"], title=params["model"],
             source=params["source"], digest=digest, blind=params["blind"], job=job, created_by_id=job.created_by_id,
@@ -107,8 +107,10 @@ def digest_of(kind: str, rows: Sequence[tuple[int, Answer]]) -> str:
     return hashlib.sha256(repr((kind, said)).encode()).hexdigest()
 
 
-def refuse_second(benchmark: Benchmark, digest: str) -> None:
-    same = benchmark.runs.filter(origin=RunOrigin.IMPORTED, digest=digest).first()
+def refuse_second(benchmark: Benchmark, digest: str, model: str) -> None:
+    """`model`: where there are choices alone, in which two models may well agree; a name then tells them apart."""
+    there = benchmark.runs.filter(origin=RunOrigin.IMPORTED, digest=digest)
+    same = (there.filter(title__iexact=model) if model else there).first()
     if same is not None:
         advice = f"“{benchmark.name}” has these predictions already, as “{same.title}” from {same.source}."
         raise Refused([Problem("ALREADY_IMPORTED", "", None, "", advice)])

@@ -115,7 +115,7 @@ def text(value: object, name: str, row: Row, log: ProblemLog) -> str:
     value = value.strip()
     if not value and name in FIELDS:
         log.error("VALUE_MISSING", file, number, name, "Write something here.")
-    elif len(value) > LONGEST.get(name, limits.MAX_FIELD):
+    elif name in LONGEST and len(value) > LONGEST[name]:
         log.error("FIELD_TOO_LONG", file, number, name, f"Give at most {LONGEST[name]} characters.")
     elif not value.isprintable():
         log.error("WRONG_VALUE", file, number, name, "Write this on one line, without control characters.")

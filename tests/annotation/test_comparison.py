@@ -124,6 +124,12 @@ def test_markdown_and_latex_escape_what_they_must():
     assert "† Reported: a paper." in markdown and "| *Chance* |  | 16.67 |" in markdown
 
 
+def test_latex_takes_no_name_for_an_argument_of_the_row_before():
+    sections = comparison.table([entry("[b] x", "measured"), entry("*c", "measured")], [])
+    lines = comparison_text.latex(sections, []).splitlines()
+    assert [line for line in lines if "&" in line][1:3] == [r"{[}b{]} x &  \\", r"{*}c &  \\"]
+
+
 def test_every_line_of_latex_has_as_many_cells():
     entries = published("bivlc")
     columns = comparison.heads("bivlc", entries)

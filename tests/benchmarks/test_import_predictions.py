@@ -43,9 +43,23 @@ def test_the_papers_table_comes_from_the_published_file(real, tmp_path):
 
 def test_the_same_file_twice_is_refused(benchmark, tmp_path):
     compared.imported(benchmark, tmp_path, right=1)
-    job = compared.run(compared.queued(benchmark, tmp_path / "CLIP-1.jsonl", model="CLIP again"))
+    job = compared.run(compared.queued(benchmark, tmp_path / "CLIP-1.jsonl", model="clip", source="again"))
     assert (job.state, codes(job)) == ("failed", ["ALREADY_IMPORTED"])
     assert Run.objects.count() == 1
+
+
+def test_two_models_may_choose_alike_but_no_two_score_alike(benchmark, tmp_path):
+    for model, state in (("One", "done"), ("Other", "done"), ("one", "failed")):
+        file = tmp_path / "answers.jsonl"
+        file.write_text(compared.lines(benchmark, 4))
+        assert compared.run(compared.queued(benchmark, file, model=model)).state == state
+    scores = [
+        {"item": item.key, "question": f"s(c{c},i{i})", "score": c == i}
+        for item in benchmark.items.all() for c in (0, 1) for i in (0, 1)
+    ]  # fmt: skip
+    file.write_text("".join(json.dumps({**row, "score": float(row["score"])}) + "\n" for row in scores))
+    for model, state in (("One", "done"), ("Other", "failed")):
+        assert compared.run(compared.queued(benchmark, file, model=model)).state == state
 
 
 @pytest.mark.parametrize(

@@ -69,6 +69,8 @@ def test_a_json_file_must_be_a_list(tmp_path):
     assert read(tmp_path / "figures.json", "{}")[1] == ["JSON_INVALID"]
     assert read(tmp_path / "figures.json", "[{}]")[1] == ["COLUMN_MISSING"] * 4
     assert read(tmp_path / "figures.txt", "")[1] == ["WRONG_TYPE"]
+    long = [{"model": "CLIP", "measure": "x" * 200_000, "value": 1, "source": "here"}]
+    assert read(tmp_path / "figures.json", json.dumps(long))[1] == ["WRONG_VALUE"]
 
 
 @pytest.mark.django_db

@@ -7,7 +7,7 @@ from django.urls import reverse
 
 from benchmarks import published, run_figures
 from benchmarks.models import Benchmark, Job, Run
-from tests import compared, make
+from tests import compared, judged_by, make
 from tests.pages.test_baseline import answered
 
 pytestmark = pytest.mark.django_db
@@ -160,3 +160,22 @@ def test_axe_finds_nothing(open_page, site, sign_in, axe_violations, study, mana
         page.goto(site + reverse(name, args=[study.benchmark_id]))
         assert axe_violations(page) == []
     assert page.errors == []
+
+
+def test_an_item_that_nobody_judged_does_not_count_as_judged(client, manager):
+    study = answered(items=12, people=1, batch_items=6)
+    page = client.get(address(study.benchmark))
+    [people] = page.context["entries"]
+    assert (people.figures["n"], people.figures["measures"]["group"]["n"]) == (6, 6)
+
+
+def test_files_of_one_name_are_models_of_their_own(client, manager, settings):
+    benchmark, title = compared.pairs(2), "ViT-B-32 · epoch_10.pt"
+    given = [f"{settings.MODELS.resolve()}/one/epoch_10.pt", "/elsewhere/epoch_10.pt", "/elsewhere/epoch_10.pt"]
+    for path in given:
+        model = judged_by.weights(name="ViT-B-32", pretrained=path, title=title)
+        said = {item: judged_by.bivlc() for item in benchmark.items.all()}
+        judged_by.model(benchmark, said, title=title, model=model, origin="measured")
+    context = client.get(address(benchmark)).context
+    assert [one.source for one in context["entries"]] == ["one/epoch_10.pt", "/elsewhere/epoch_10.pt"]
+    assert [one.source for one in context["older"]] == ["/elsewhere/epoch_10.pt"]
