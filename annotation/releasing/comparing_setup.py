@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 TELLING = {"README.md", "data_statement.md", "croissant.json", "statistics.json"}  # they carry name and version
-MADE = ("version", "source_format", "split_rule")  # the app's version
+MADE = ("version", "source_format", "split_rule", "warnings")  # the app's version
 NAMING = {"name", "version"}  # of the plan
 BESIDE = {"name", "position", "instructions"}  # of a stage: told in another place
 
@@ -12,7 +12,8 @@ def set_up(a: Mapping, b: Mapping) -> dict:
     """Of two manifests, what differs: {part: {name: [before, after]}}. A part that is the same is left out.
 
     `stages` has "added" and "removed" (names) and "changed" ({stage: {"settings", "instructions"}}), `exclusions`
-    "added" and "removed" (lines of the manifests), `files` "added", "removed" and "changed" (names).
+    "added", "removed" and, with the reason "before", "changed" (lines of the manifests), `files` "added", "removed" and
+    "changed" (names).
     """
     found = {
         "release": differing(a["release"], b["release"]),
@@ -77,6 +78,11 @@ def _exclusions(a: Sequence[Mapping], b: Sequence[Mapping]) -> dict:
     found = {
         "added": [after[who] for who in sorted(after) if who not in before],
         "removed": [before[who] for who in sorted(before) if who not in after],
+        "changed": [
+            {**after[who], "before": before[who].get("reason")}
+            for who in sorted({*before} & {*after})
+            if before[who].get("reason") != after[who].get("reason")
+        ],
     }
     return {name: part for name, part in found.items() if part}
 

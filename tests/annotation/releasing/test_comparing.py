@@ -307,6 +307,17 @@ def test_another_version_of_the_same_says_so(release):
     assert said[1] == "Nothing differs but the name or the version, and the files that carry them: README.md."
 
 
+def test_another_reason_of_an_exclusion_and_a_warning_are_told(release):
+    before, after = ([{"annotator": "A-01", "reason": reason}] for reason in ("Clicked at random", "Too fast"))
+    found = compare(
+        release([line("1")], exclusions=before), release([line("1")], exclusions=after, warnings=["Beware."])
+    )
+    said = list(sentences(found))
+    assert not found["same"] and found["totals"]["unchanged"] == 1
+    assert "Annotator A-01 is excluded for another reason: Clicked at random → Too fast." in said
+    assert "Made by: warnings none → ['Beware.']." in said
+
+
 def test_it_is_told_in_sentences(release):
     excluded = [{"annotator": "A-01", "reason": "Clicked at random"}]
     before = release([line("1"), line("4")], [gone("2")], [task("3")], [judgment("1", "A-01")])
