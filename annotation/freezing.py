@@ -123,6 +123,8 @@ def unpack(release: Release, out: Path) -> int:
             return len(files.names())
     except whole_folders.Busy as why:
         raise CannotFreeze(**{"": str(why)}) from None
+    except OSError as why:
+        raise CannotFreeze(**{"": f"{release} cannot be unpacked into {out}: {why}."}) from None
 
 
 # In the worker

@@ -191,6 +191,8 @@ def test_by_command(study, tmp_path, capsys):
     ]:
         with pytest.raises(CommandError, match=says):
             call_command(*command, out=tmp_path / "out")
+    with pytest.raises(CommandError, match=r"cups 1\.1 cannot be unpacked into .* It is frozen"):
+        call_command("create_release", study.name, "cups@1.1", out=words / "out")
 
 
 def test_a_command_that_fails_leaves_the_version_free(study, tmp_path, monkeypatch):

@@ -43,8 +43,14 @@ class Command(BaseCommand):
         release.refresh_from_db()
         self.tell(release)
         if out:
+            self.unpack(release, out)
+
+    def unpack(self, release, out: Path) -> None:
+        try:
             freezing.unpack(release, out)
-            self.stdout.write(f"Unpacked into {out}.")
+        except freezing.CannotFreeze as why:
+            raise CommandError(f"{why} It is frozen: fetch_release unpacks it elsewhere.") from None
+        self.stdout.write(f"Unpacked into {out}.")
 
     def tell(self, release) -> None:
         summary = release.summary
