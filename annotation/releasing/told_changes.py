@@ -101,7 +101,8 @@ def setup(found: Mapping) -> Iterator[str]:
         for one in found.get("exclusions", {}).get(way, []):
             yield f"Annotator {one['annotator']} is {words}: {one.get('reason') or 'no reason is given'}."
     for one in found.get("exclusions", {}).get("changed", []):
-        yield f"Annotator {one['annotator']} is excluded for another reason: {_both([one['before'], one.get('reason')])}."
+        reasons = _both([one["before"], one.get("reason")])
+        yield f"Annotator {one['annotator']} is excluded for another reason: {reasons}."
     if files := found.get("files"):
         yield f"Files: {'; '.join(f'{len(names):,} {way}' for way, names in files.items())}."
 
