@@ -41,29 +41,28 @@ def checkpoint(tmp_path_factory) -> Path:
 # What comes between
 
 
-def between(monkeypatch, does):
-    """`does` happens once, when a job has encoded everything and read the items."""
-    digest = scoring.Scoring.digest
+def before(monkeypatch, step, does):
+    """`does` happens once, before a job takes that step."""
+    taken = getattr(scoring.Scoring, step)
 
-    def read(self, model):
-        monkeypatch.setattr(scoring.Scoring, "digest", digest)
-        found = digest(self, model)
+    def take(self, *given):
+        monkeypatch.setattr(scoring.Scoring, step, taken)
         does()
-        return found
+        return taken(self, *given)
 
-    monkeypatch.setattr(scoring.Scoring, "digest", read)
+    monkeypatch.setattr(scoring.Scoring, step, take)
 
 
 def test_two_workers_that_score_the_same_store_it_once(media, tmp_path, tiny, monkeypatch):
     benchmark = cups(tmp_path)
-    between(monkeypatch, lambda: scored(benchmark, tiny))
+    before(monkeypatch, "compared", lambda: scored(benchmark, tiny))
     assert run(queued(benchmark, tiny)).report["note"] == scoring.AGAIN
     assert Run.objects.count() == 1
 
 
 def test_items_that_come_meanwhile_are_told(media, tmp_path, tiny, monkeypatch):
     benchmark = cups(tmp_path)
-    between(monkeypatch, lambda: cups(tmp_path / "more", start=3))
+    before(monkeypatch, "digest", lambda: cups(tmp_path / "more", start=3))
     job = run(queued(benchmark, tiny))
     assert [problem["code"] for problem in job.problems] == ["ITEMS_CHANGED"] and not Run.objects.exists()
     assert scored(benchmark, tiny).predictions.count() == 24
