@@ -173,7 +173,7 @@ def format_of(name: str, title: str, split: Mapping[str, str]) -> Format:
 
 WRITTEN = tuple(module.FORMAT for module in (sugarcrepe, sugarcrepe_compare, visla, hard_positives, aro))
 OWN = "parquet of a Winnow export"
-FORMATS = (
-    format_of("bivlc", "BiVLC as released (parquet)", SPLIT),
-    *(format_of(one.name, f"{one.title.partition(':')[0].partition(' (')[0]} ({OWN})", one.split) for one in WRITTEN),
+OF_EXPORTS = tuple(
+    format_of(one.name, f"{one.title.partition(':')[0].partition(' (')[0]} ({OWN})", one.split) for one in WRITTEN
 )
+FORMATS = (format_of("bivlc", "BiVLC as released (parquet)", SPLIT), *OF_EXPORTS)

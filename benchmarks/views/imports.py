@@ -9,6 +9,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from benchmarks import access, actions, jobs, tasks, uploads
 from benchmarks.events import named
+from benchmarks.formats.parquet import OF_EXPORTS
 from benchmarks.formats.registry import FORMATS
 from benchmarks.forms import ImportForm
 from benchmarks.models import Job
@@ -24,7 +25,9 @@ def import_new(request: HttpRequest) -> HttpResponse:
         if job:
             tasks.run_import.delay_on_commit(job.pk)
             return redirect("job-detail", job.pk)
-    context = {"section": "benchmarks", "form": form, "formats": FORMATS.values()}
+    often = [format for format in FORMATS.values() if format not in OF_EXPORTS]
+    context = {"section": "benchmarks", "form": form, "formats": often, "of_exports": OF_EXPORTS}
+    context["opened"] = form["format"].value() in {format.name for format in OF_EXPORTS}
     return render(request, "benchmarks/import.html", context, status=422 if form.errors else 200)
 
 

@@ -110,6 +110,7 @@ def test_the_second_side_by_keyboard(manager, waiting, tmp_path):
         manager.keyboard.press("ArrowDown")
     expect(second).to_be_visible()
     expect(origin).to_be_hidden()
+    manager.keyboard.press("Tab")  # to the formats that are seldom wanted
     for label, path in zip(("Data file or files", "Second side"), written_sides(tmp_path), strict=True):
         manager.keyboard.press("Tab")
         expect(manager.get_by_label(label)).to_be_focused()

@@ -82,3 +82,9 @@ def test_incomplete_rows_are_refused_or_left_out_and_listed(client, bring):
     assert "All whole rows are imported" in report and "items imported; 1 incomplete row left out" in report
     assert "<code>INCOMPLETE_ROW</code>" in report
     assert Item.objects.get().key == "generic-0"
+
+
+def test_a_format_that_is_seldom_wanted_is_in_sight_where_it_was_chosen(client):
+    assert "<details>" in client.get(reverse("import-new")).content.decode()
+    page = client.post(reverse("import-new"), {"name": "Cups", "format": "visla-parquet"}).content.decode()
+    assert "<details open>" in page and 'value="visla-parquet" checked' in page
