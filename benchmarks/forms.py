@@ -131,8 +131,8 @@ class ScoreForm(forms.Form):
         cleaned = super().clean()
         for name in ("model", "pretrained"):
             given = cleaned.get(name, "")
-            path = given.rpartition(":")[2].strip()
-            if path.startswith(("/", "~", "./", "../", "\\")) or ".." in path.split("/"):
+            paths = [one.strip() for one in (given, given.partition(":")[2])]  # whole, or behind `local-dir:`
+            if any(path.startswith(("/", "~", "./", "../", "\\")) or ".." in path.split("/") for path in paths):
                 self.add_error(name, "Give the name of a file or folder in the server's folder for models, not a path.")
         return cleaned
 

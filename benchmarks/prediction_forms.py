@@ -23,6 +23,12 @@ class Described(forms.Form):
                 field.widget.attrs |= {"aria-invalid": "true", "aria-describedby": f"{name}-error"}
 
 
+def on_one_line(text: str) -> str:
+    if not text.isprintable():
+        raise forms.ValidationError("Write this on one line, without control characters.")
+    return text
+
+
 class PredictionsForm(Described):
     model = forms.CharField(max_length=Run._meta.get_field("title").max_length)
     source = forms.CharField(max_length=Run._meta.get_field("source").max_length)
@@ -30,6 +36,12 @@ class PredictionsForm(Described):
     kind = forms.ChoiceField(choices=KIND_CHOICES)
     skip_incomplete = forms.BooleanField(required=False)
     blind = forms.BooleanField(required=False)
+
+    def clean_model(self) -> str:
+        return on_one_line(self.cleaned_data["model"])
+
+    def clean_source(self) -> str:
+        return on_one_line(self.cleaned_data["source"])
 
     def clean_files(self) -> list:
         return named_once(self.cleaned_data["files"])

@@ -18,6 +18,7 @@ from benchmarks.records import ItemRecord
 Texts = tuple[tuple[str, str], ...]  # (role, text as it is compared)
 Spelling = Callable[[str], str]  # `exact` or `spelt`
 LISTED = 100  # of what did not match; all are counted
+LONGEST = 400  # characters of each that are told: an id may be as long as a line
 NO_ID = "no item has this id"
 OTHER = "the item with this id has other captions"
 NO_CAPTIONS = "no item has these captions"
@@ -44,7 +45,12 @@ class Matching:
             "by_captions": sum(not about.item.key for about in self.matched),
             "unmatched": len(self.unmatched),
             "unmatched_first": [
-                {"file": about.origin.file, "row": about.origin.row, "item": str(about.item), "reason": reason}
+                {
+                    "file": about.origin.file,
+                    "row": about.origin.row,
+                    "item": str(about.item)[:LONGEST],
+                    "reason": reason,
+                }
                 for about, reason in self.unmatched[:LISTED]
             ],
             "unanswered": len(self.unanswered),

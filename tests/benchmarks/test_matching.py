@@ -55,6 +55,10 @@ def test_what_is_not_there_is_told_with_its_reason(reference, reason):
     assert told["unmatched_first"] == [{"file": "x", "row": 1, "item": str(reference), "reason": reason}]
 
 
+def test_the_report_is_short_whatever_an_item_is_called():
+    assert len(matched([Reference("x" * 1_000_000)], [item("7")]).told()["unmatched_first"][0]["item"]) == 400
+
+
 def test_an_item_without_images_is_not_refused_for_its_image():
     texts = tuple(CaptionRecord(role, text) for role, text in CUPS)
     assert keys(matched([Reference("", CUPS, "2.jpg")], [ItemRecord("7", "swap", "att", texts, ())])) == ["7"]

@@ -41,6 +41,7 @@ def test_a_request_queues_a_job(client, benchmark):
     [
         ({"pretrained": "/etc/passwd"}, "not a path"),
         ({"model": "local-dir:../secret", "pretrained": ""}, "not a path"),
+        ({"model": "local-dir: /srv/a:b", "pretrained": ""}, "not a path"),
         ({"pretrained": "a/../../b"}, "not a path"),
         ({"pretrained": ""}, "Say which weights"),
         ({"device": "toaster"}, "There is no device"),
