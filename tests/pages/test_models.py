@@ -111,7 +111,8 @@ def test_uploaded_predictions_come_to_a_report_of_what_did_not_match(
     ("fields", "words"),
     [
         ({"model": ""}, "required"), ({"source": ""}, "required"), ({"name": "a.txt"}, "end in .csv or .jsonl"),
-        ({"kind": "retrieval"}, "valid choice"),
+        ({"kind": "retrieval"}, "valid choice"), ({"model": "a\u202eb"}, "on one line"),
+        ({"source": "a\nb"}, "on one line"),
     ],
 )  # fmt: skip
 def test_what_makes_no_sense_is_refused_beside_the_field(client, manager, fields, words):
@@ -167,6 +168,8 @@ def test_an_item_that_nobody_judged_does_not_count_as_judged(client, manager):
     page = client.get(address(study.benchmark))
     [people] = page.context["entries"]
     assert (people.figures["n"], people.figures["measures"]["group"]["n"]) == (6, 6)
+    compared.reported(study.benchmark)
+    assert "These humans judged 6 of 12 items" in client.get(address(study.benchmark)).text
 
 
 def test_files_of_one_name_are_models_of_their_own(client, manager, settings):
