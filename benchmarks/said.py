@@ -30,11 +30,12 @@ class Asked:
         return self.run.pk, self.run.made_at, self.questions
 
 
+# What is NaN, or null, is no score: of figures neither (`predictions/stored.py`).
 # A column as bytes: item numbers and scores, big-endian, in the items' order. Rows would take ten times as long.
 SCORES = """
 SELECT run_id, question, string_agg(int8send(item_id), '' ORDER BY item_id),
        string_agg(float8send(score), '' ORDER BY item_id)
-FROM benchmarks_prediction WHERE run_id = ANY(%s) AND question = ANY(%s) AND score IS NOT NULL
+FROM benchmarks_prediction WHERE run_id = ANY(%s) AND question = ANY(%s) AND score <> 'NaN'
 GROUP BY run_id, question
 """
 

@@ -28,3 +28,10 @@ def test_one_models_weights_count_once_whatever_computed_with_them(benchmark):
     weights = [judged_by.weights(name="ViT", pretrained=tag, precision=of) for tag, of in named]
     runs = [told(benchmark, title="ViT", origin="measured", model=one) for one in weights]
     assert said.runs_of(benchmark) == runs[1:]
+
+
+def test_what_is_no_number_is_no_answer(benchmark):
+    scores = {"s(c0,i0)": float("nan"), "s(c1,i0)": 0.5}
+    run = judged_by.model(benchmark, dict.fromkeys(benchmark.items.all(), scores))
+    found = said.said([run], {"bivlc": ("i_pos2t",)})[run.pk]
+    assert len(found.items) == 0
