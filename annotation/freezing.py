@@ -1,8 +1,8 @@
 """Releases are made in the worker and frozen when all of them is there: the row, and its zip in the storage."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from django.core.files import File
@@ -48,8 +48,24 @@ def freeze(*, study: Study, plan: Plan, by: str, created_by=None, foreground: bo
             release = Release.objects.create(study=study, job=job, created_by=created_by, **named)
             events.record(by=by, verb="asked for", subject=release, **named)
     except IntegrityError:
-        raise CannotFreeze(version=f"There is already a {plan.title}. Give the next version.") from None
+        raise CannotFreeze(version=_taken(plan)) from None
     return release
+
+
+def _taken(plan: Plan) -> str:
+    said = f"There is already a {plan.title}"
+    if Release.objects.filter(name=plan.name, version=plan.version).exclude(frozen_at=None).exists():
+        return f"{said}. Give the next version."
+    return f"{said}, not frozen: it is being made, or could not be and can be discarded on its page."
+
+
+def clear_dead(*, study: Study, plan: Plan, by: str) -> None:
+    """The version is free again where a command that was killed has left it."""
+    for release in study.releases.filter(name=plan.name, version=plan.version, frozen_at=None).select_related("job"):
+        if release.job and release.job.params.get("foreground"):
+            jobs.revive_job(job=release.job, by=by)
+            with suppress(CannotFreeze):
+                discard(release=release, by=by)
 
 
 def _queue(study: Study, title: str, by: str, created_by, foreground: bool = False) -> Job:
@@ -179,14 +195,14 @@ def _keep(release: Release, manifest: dict, packed: Path, job: Job) -> None:
         jobs.finish_job(job=job, by="worker", report=report)
 
 
-def earlier_splits(release: Release, plan: Plan) -> Mapping[str, str]:
-    """Where frozen releases of this name with the same splits had each item, the last that had it; {} without any.
+def earlier_splits(release: Release, plan: Plan) -> building.Earlier:
+    """Where frozen releases of this name with the same splits had each item and image, the last that had it.
 
     The last release alone is not enough: an item that it lacks may have been trained on since the one before.
     """
-    splits = {}
+    earlier = building.Earlier()
     for one in frozen(release.study).filter(name=release.name).order_by("frozen_at", "pk"):
         if len(plan.splits) > 1 and set(one.plan["splits"]) == set(plan.splits):
             with opened(one) as files:
-                splits |= {line["id"]: line["split"] for line in files.lines("items.jsonl")}
-    return splits
+                earlier.add(files.lines("items.jsonl"))
+    return earlier

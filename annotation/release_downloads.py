@@ -32,7 +32,7 @@ class Stretch:
 
 def stretch(release: Release, name: str) -> Stretch:
     """Of one file, by its path in the release's folder; 404 where there is none."""
-    with _there(), default_storage.open(release.file) as file, zipfile.ZipFile(file) as archive:
+    with there(), default_storage.open(release.file) as file, zipfile.ZipFile(file) as archive:
         top = f"{release.name}-{release.version}"
         try:
             entry = archive.getinfo(f"{top}/{name}")
@@ -49,7 +49,7 @@ def stretch(release: Release, name: str) -> Stretch:
 
 def whole(request: HttpRequest, release: Release) -> HttpResponseBase:
     name = f"{release.name}-{release.version}.zip"
-    with _there():
+    with there():
         return ranged(request, lambda: default_storage.open(release.file), release.size, name, release.sha256)
 
 
@@ -68,7 +68,7 @@ def part(request: HttpRequest, release: Release, name: str) -> HttpResponseBase:
 
 
 @contextmanager
-def _there() -> Iterator[None]:
+def there() -> Iterator[None]:
     """A file that somebody took out of the storage is not found, and no failure of ours."""
     try:
         yield

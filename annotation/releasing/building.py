@@ -6,8 +6,8 @@ bytes.
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -18,10 +18,11 @@ from annotation.releasing.documents import writing
 from annotation.releasing.exported import Exported, hashes
 from annotation.releasing.forms.base import Layout
 from annotation.releasing.forms.registry import FORMS
-from annotation.releasing.plan import Plan
+from annotation.releasing.opened import KIND, MADE_BY, MANIFEST
+from annotation.releasing.plan import SPLIT_NAMES, Plan
 from annotation.releasing.splitting import Assigned, Unit
 
-MADE_BY, KIND, MANIFEST = "Winnow", "release", "manifest.json"
+SETTINGS = "release.json"  # the manifest without its list of files: so the content hash stands for it too
 MB = 1_000_000
 PARQUET = "parquet"  # always there: whoever has a release can import it again
 
@@ -30,22 +31,44 @@ class CannotBuild(ValueError):
     """There is no such release of this study as it is; the message says why."""
 
 
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """Splits of earlier versions, by item and by the content of images: one may come again with another item."""
+
+    items: dict[str, str] = field(default_factory=dict)
+    images: dict[str, str] = field(default_factory=dict)
+
+    def add(self, lines: Iterable[Mapping]) -> None:
+        """Of items.jsonl of a version later than those that are in."""
+        for line in lines:
+            self.items[line["id"]] = line["split"]
+            self.images.update(dict.fromkeys(hashes(line), line["split"]))
+
+    def split_of(self, unit: Unit) -> str:
+        """Of an item that is new and has images of several splits, the last of them; empty: of none."""
+        if unit.key in self.items:
+            return self.items[unit.key]
+        return max((self.images[one] for one in unit.hashes & self.images.keys()), key=SPLIT_NAMES.index, default="")
+
+
 Step = Callable[[int, int], None]  # items done, items in all
 
 
 def build(
-    export: Path, plan: Plan, out: Path, fixed: Mapping[str, str] | None = None, step: Step = lambda done, total: None
+    export: Path, plan: Plan, out: Path, earlier: Earlier | None = None, step: Step = lambda done, total: None
 ) -> dict:
     """Write the release to the empty folder `out`; its manifest. Raises CannotBuild where a split would be empty.
 
-    `fixed` has the splits of an earlier version by item: what was in a split stays there.
+    What was in a split in an `earlier` version stays there.
     """
     source = Exported(export)
-    assigned = assign(source, plan, fixed or {})
+    assigned = assign(source, plan, earlier or Earlier())
     rows = _forms(source, plan, out, assigned, step)
     rows |= public.write_tables(source, out, plan.public, assigned.splits)
+    settings = _settings(source, plan, assigned)
+    write_json(out / SETTINGS, settings)
     files = described(out, rows)
-    manifest = _manifest(source, plan, assigned) | {"files": files}
+    manifest = settings | {"files": files}
     writing.write(out, plan, manifest, Exported(out).figures, source.schema)
     manifest["files"] = dict(sorted({**described(out, rows, files), **files}.items()))
     manifest["content"] = content(manifest["files"])
@@ -53,8 +76,9 @@ def build(
     return manifest
 
 
-def assign(source: Exported, plan: Plan, fixed: Mapping[str, str]) -> Assigned:
-    units = (Unit(line["id"], (line["type"], line["subtype"]), frozenset(hashes(line))) for line in source.items())
+def assign(source: Exported, plan: Plan, earlier: Earlier) -> Assigned:
+    units = [Unit(line["id"], (line["type"], line["subtype"]), frozenset(hashes(line))) for line in source.items()]
+    fixed = {unit.key: split for unit in units if (split := earlier.split_of(unit))}
     assigned = splitting.assign(units, plan.splits, plan.seed, fixed)
     if empty := [name for name in plan.names if name not in assigned.splits.values()]:
         kept = f"{len(assigned.splits):,} kept item{'s' * (len(assigned.splits) != 1)}"
@@ -78,7 +102,7 @@ def _forms(source: Exported, plan: Plan, out: Path, assigned: Assigned, step: St
     return {name: count for writer in writers for name, count in writer.close().items()}
 
 
-def _manifest(source: Exported, plan: Plan, assigned: Assigned) -> dict:
+def _settings(source: Exported, plan: Plan, assigned: Assigned) -> dict:
     there = source.manifest
     counted = Counter(assigned.splits.values())
     return {

@@ -85,10 +85,11 @@ def release_detail(request: HttpRequest, pk: int) -> HttpResponse:
         return HttpResponse(status=NOTHING_NEW, headers={"HX-Refresh": "true"})
     if not release.frozen_at:
         return render(request, "studies/release_making.html", shown)
-    shown |= release_page.beside(release, request.GET.get("against", ""))
-    if request.htmx:
-        return render(request, "studies/_release_changes.html", shown)
-    return render(request, "studies/release.html", shown | release_page.opened(release))
+    with release_downloads.there():
+        shown |= release_page.beside(release, request.GET.get("against", ""))
+        if request.htmx:
+            return render(request, "studies/_release_changes.html", shown)
+        return render(request, "studies/release.html", shown | release_page.opened(release))
 
 
 @require_POST

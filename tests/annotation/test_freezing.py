@@ -83,7 +83,13 @@ def test_the_same_study_gives_the_same_content(study, eager_tasks):
     one, two = freeze(study, seed=5), freeze(study, "1.1", seed=5)
     with freezing.opened(one) as first, freezing.opened(two) as second:
         apart = {name for name in first.names() if first.read(name) != second.read(name)}
-    assert apart == {"README.md", "croissant.json", "data_statement.md", "manifest.json"}  # they name the version
+    assert apart == {
+        "README.md",
+        "croissant.json",
+        "data_statement.md",
+        "manifest.json",
+        "release.json",
+    }  # they name the version
 
 
 def test_the_plan_is_checked_before_anything_is_made(study):
@@ -246,3 +252,19 @@ def test_of_two_studies_that_ask_for_a_name_at_once_one_has_it(study):
         one = partial(freezing.freeze, study=study, plan=Plan(f"cups-{number}", "1.0"), by="test")
         two = partial(freezing.freeze, study=other, plan=Plan(f"cups-{number}", "1.1"), by="test")
         assert sorted(together(partial(refused, one), partial(refused, two))) == [False, True]
+
+
+def test_what_a_killed_command_left_does_not_keep_the_version(study, monkeypatch):
+    dead = freezing.freeze(study=study, plan=Plan("cups", "1.0"), by="command", foreground=True)
+    Job.objects.filter(pk=dead.job_id).update(state="running")
+    with pytest.raises(CannotFreeze, match="not frozen: it is being made, or could not be"):
+        freezing.freeze(study=study, plan=Plan("cups", "1.0"), by="test")
+    call_command("create_release", study.name, "cups@1.0")
+    assert Release.objects.get().frozen_at
+
+
+def test_the_content_hash_stands_for_the_settings_too(study, eager_tasks):
+    with freezing.opened(freeze(study)) as files:
+        manifest, settings = files.manifest, json.loads(files.read("release.json"))
+        assert settings == {name: part for name, part in manifest.items() if name not in ("files", "content")}
+        assert "release.json" in manifest["files"] and settings["stages"][0]["instructions"]

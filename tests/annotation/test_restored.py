@@ -58,7 +58,13 @@ def test_a_release_is_there_again_and_the_next_one_says_the_same(tmp_path, setti
         assert {name: files.read(name) for name in files.names()} == held and again.content == before.content
     with freezing.opened(frozen(again.study, "1.1")) as files:
         apart = {name for name in files.names() if files.read(name) != held[name]}
-    assert apart == {"README.md", "croissant.json", "data_statement.md", "manifest.json"}  # they name the version
+    assert apart == {
+        "README.md",
+        "croissant.json",
+        "data_statement.md",
+        "manifest.json",
+        "release.json",
+    }  # they name the version
 
 
 def frozen(study: Study, version: str) -> Release:

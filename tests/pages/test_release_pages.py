@@ -237,7 +237,8 @@ def test_what_is_not_in_it_is_not_there(client, study, name):
 def test_what_was_taken_out_of_the_storage_is_not_there(client, study):
     release = released.by_hand(study)
     default_storage.delete(release.file)
-    for url in (reverse("release-download", args=[release.pk]), part(release, "README.md")):
+    page = reverse("release-detail", args=[release.pk])
+    for url in (reverse("release-download", args=[release.pk]), part(release, "README.md"), page):
         assert client.get(url).status_code == 404
 
 

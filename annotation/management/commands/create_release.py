@@ -29,6 +29,7 @@ class Command(BaseCommand):
         plan = plan_of(options, _read(words) if words else {})
         try:
             freezing.check_target(out)
+            freezing.clear_dead(study=found, plan=plan, by=BY)
             release = freezing.freeze(study=found, plan=plan, by=BY, foreground=True)
         except freezing.CannotFreeze as why:
             raise CommandError(str(why)) from None

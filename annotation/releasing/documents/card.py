@@ -31,7 +31,8 @@ OTHERS = {
     "data_statement.md": "who and what is behind the data",
     "figures.json": "the figures behind this page",
     "statistics.json": "the counts of this page and more, computed from `items.jsonl`",
-    "manifest.json": "hash (SHA-256), size and rows of each file; settings and instructions of each stage",
+    "release.json": "the plan, exclusions, and the settings and instructions of each stage",
+    "manifest.json": "the same, with hash (SHA-256), size and rows of each file",
 }
 
 

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from annotation.releasing.building import Earlier
 from annotation.releasing.plan import SPLIT_NAMES, SPLITS
 from annotation.releasing.splitting import Unit, assign, components
 
@@ -120,3 +121,20 @@ def test_a_split_that_there_is_no_more_holds_nobody():
 def test_these_items_are_dealt_so_for_ever():
     splits = assign(alone(10), SPLITS["80/20"], 7).splits
     assert [key for key, split in splits.items() if split == "validation"] == ["item-4", "item-9"]
+
+
+# What earlier versions had
+
+
+def test_an_image_that_a_version_had_stays_in_its_split_with_another_item():
+    earlier = Earlier()
+    earlier.add([line("gone", "train", "a"), line("kept", "test", "b")])
+    earlier.add([line("kept", "test", "b", "c")])
+    found = {"kept": {"b"}, "new": {"a"}, "both": {"a", "c"}, "fresh": {"d"}}
+    assert {key: earlier.split_of(unit(key, *hashes)) for key, hashes in found.items()} == {
+        "kept": "test", "new": "train", "both": "test", "fresh": "",
+    }  # fmt: skip
+
+
+def line(key: str, split: str, *hashes: str) -> dict:
+    return {"id": key, "split": split, "images": [{"sha256": one} for one in hashes]}
