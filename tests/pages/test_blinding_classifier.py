@@ -90,7 +90,7 @@ def test_a_quicker_answer_to_checks_is_found(monkeypatch):
     settle = judge.judging.outcomes.settle
 
     def slowly(task, *rest):
-        time.sleep(0.02 if task.kind == Kind.JUDGE else 0)
+        time.sleep(0.06 if task.kind == Kind.JUDGE else 0)
         settle(task, *rest)
 
     monkeypatch.setattr(judge.judging.outcomes, "settle", slowly)
