@@ -1,6 +1,5 @@
 """The import: all or nothing. Everything is checked first, the files are staged, then one transaction stores it all."""
 
-import errno
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
@@ -9,7 +8,7 @@ from pathlib import Path
 
 from django.db import OperationalError, transaction
 
-from benchmarks import candidates, events, gathering, jobs, staging, storing
+from benchmarks import candidates, events, gathering, jobs, staging, storing, uploads
 from benchmarks.construction.captions import format_records
 from benchmarks.formats.base import Format, ProblemLog
 from benchmarks.formats.checks import check
@@ -20,7 +19,6 @@ from benchmarks.records import ItemRecord, Problem, Refused
 from benchmarks.reports import report_of
 from workers.archives import ArchiveRefused, Source, open_images
 
-DISK_FULL = {errno.ENOSPC, errno.EDQUOT}
 SQL_DISK_FULL = "53100"
 
 
@@ -253,7 +251,7 @@ def full_disk_refused() -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno not in DISK_FULL:
+        if error.errno not in uploads.DISK_FULL:
             raise
         raise storage_full() from error
     except OperationalError as error:

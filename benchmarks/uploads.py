@@ -1,9 +1,12 @@
 """Files that came through the browser, kept under `var/uploads/` until the job that reads them is over."""
 
+import errno
 import os
 import shutil
 import time
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from django.conf import settings
@@ -14,6 +17,24 @@ from benchmarks.models import Job
 
 UPLOADS = "uploads"
 OLD = 24 * 3600  # seconds
+DISK_FULL = {errno.ENOSPC, errno.EDQUOT}
+
+
+class NoRoom(Exception):
+    """The disk is full, and nothing was kept. The message is for whoever uploads."""
+
+
+@contextmanager
+def arriving() -> Iterator[Path]:
+    """A new folder for what comes; it goes again where that cannot be kept. Raises NoRoom."""
+    folder = new_folder()
+    try:
+        yield folder
+    except OSError as error:
+        drop(folder)
+        if error.errno not in DISK_FULL:
+            raise
+        raise NoRoom("STORAGE_FULL: the server's disk is full. Make room, then upload again.") from None
 
 
 def new_folder() -> Path:

@@ -33,16 +33,14 @@ def import_new(request: HttpRequest) -> HttpResponse:
 
 def ordered(request: HttpRequest, form: ImportForm) -> Job | None:
     """Keep the uploaded files and queue their import; None, with the form saying why, when the disk is full."""
-    asked, folder = form.cleaned_data, uploads.new_folder()
+    asked = form.cleaned_data
     try:
-        path = uploads.keep(asked["data"], folder / "data")
-        second = uploads.keep(asked["second"], folder / "second")
-        images = uploads.keep(asked["images"], folder / "images")
-    except OSError as error:
-        uploads.drop(folder)
-        if error.errno not in actions.DISK_FULL:
-            raise
-        form.add_error(None, "STORAGE_FULL: the server's disk is full. Make room, then upload again.")
+        with uploads.arriving() as folder:
+            path = uploads.keep(asked["data"], folder / "data")
+            second = uploads.keep(asked["second"], folder / "second")
+            images = uploads.keep(asked["images"], folder / "images")
+    except uploads.NoRoom as full:
+        form.add_error(None, str(full))
         return None
     if len(asked["images"]) == 1 and images.suffix.lower() not in {".zip", ".tar", ".gz", ".tgz"}:
         images = images.parent  # a single image file is a folder of one

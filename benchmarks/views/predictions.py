@@ -8,7 +8,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import NoReverseMatch, reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
-from benchmarks import access, actions, jobs, prediction_import, reported, run_actions, scoring_material, uploads
+from benchmarks import access, jobs, prediction_import, reported, run_actions, scoring_material, uploads
 from benchmarks.events import named
 from benchmarks.formats.base import ProblemLog
 from benchmarks.models import Benchmark, Job
@@ -34,15 +34,13 @@ def predictions_new(request: HttpRequest, pk: int) -> HttpResponse:
 
 def ordered(request: HttpRequest, benchmark: Benchmark, form: PredictionsForm) -> Job | None:
     """Keep the uploaded files and queue their import; None, with the form saying why, when the disk is full."""
-    asked, folder = dict(form.cleaned_data), uploads.new_folder()
+    asked = dict(form.cleaned_data)
     files = asked.pop("files")
     try:
-        uploads.keep(files, folder / "data")
-    except OSError as error:
-        uploads.drop(folder)
-        if error.errno not in actions.DISK_FULL:
-            raise
-        form.add_error(None, "STORAGE_FULL: the server's disk is full. Make room, then upload again.")
+        with uploads.arriving() as folder:
+            uploads.keep(files, folder / "data")
+    except uploads.NoRoom as full:
+        form.add_error(None, str(full))
         return None
     return prediction_import.queue_predictions(
         benchmark=benchmark, files=[folder / "data" / Path(file.name).name for file in files], **asked,
