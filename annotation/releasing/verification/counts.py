@@ -2,6 +2,8 @@
 
 from collections import Counter
 
+import pyarrow.parquet as pq
+
 from annotation.releasing.plan import Plan
 from annotation.releasing.verification.place import MANIFEST, Place
 from annotation.releasing.verification.recomputing.differences import differences
@@ -26,7 +28,8 @@ def check(place: Place, report: Report) -> None:
     there = dict.fromkeys(manifest["splits"], 0) | splits
     equal(report, "splits", {name: split["items"] for name, split in manifest["splits"].items()}, there)
     equal(report, "release/splits", set(manifest["release"]["splits"]), set(manifest["splits"]))
-    equal(report, "exclusions", [(one["annotator"], one["reason"]) for one in manifest["exclusions"]], excluded(place))
+    exclusions = [(one["annotator"], one["reason"], one["judgments"]) for one in manifest["exclusions"]]
+    equal(report, "exclusions", exclusions, excluded(place))
     _check_funnel(place, report)
     for field, words in Plan.from_json(manifest["release"]).problems().items():
         report.problem(MANIFEST, f"the plan's {field} cannot be: {words}")
@@ -38,10 +41,14 @@ def equal(report: Report, name: str, ours: object, theirs: object) -> None:
         report.problem(MANIFEST, f"{name} does not fit the tables: {ours!r:.80} and {theirs!r:.80}")
 
 
-def excluded(place: Place) -> list[tuple[str, str]]:
-    return [
-        (line["annotator"], line["exclusion_reason"]) for line in place.lines("annotators.jsonl") if line["excluded"]
-    ]
+def excluded(place: Place) -> list[tuple[str, str, int]]:
+    """Who was and why, and how many rows of judgments.parquet are theirs."""
+    given: Counter[str] = Counter()
+    with pq.ParquetFile(place.folder / "judgments.parquet") as file:
+        for batch in file.iter_batches(columns=["annotator"], use_threads=False):
+            given.update(batch.column(0).to_pylist())
+    people = (line for line in place.lines("annotators.jsonl") if line["excluded"])
+    return [(line["annotator"], line["exclusion_reason"], given[line["annotator"]]) for line in people]
 
 
 def _check_funnel(place: Place, report: Report) -> None:

@@ -55,6 +55,10 @@ def _check_fates(place: Place, report: Report, files: Files, stages: list) -> No
                 if end and (end.state, end.reason) != (state, line.get("reason", "")):
                     is_one = f"{end.state} {end.reason}".strip()
                     report.problem(name, f"item {line['id']!r} stands there and by its outcomes is {is_one}")
+                elif end and (end.stage.name if end.stage else None) != line["stage"]:
+                    report.problem(
+                        name, f"item {line['id']!r} has the stage {line['stage']!r}, by its outcomes another"
+                    )
 
 
 def check_statistics(place: Place, report: Report) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from annotation.releasing.verification.place import MANIFEST, Place
+from annotation.releasing.verification.place import MANIFEST, SETTINGS, Place
 from annotation.releasing.verification.report import Report
 
 ALWAYS = (
@@ -31,7 +31,7 @@ def check(place: Place, report: Report) -> None:
         report.problem(name, "it is not in the manifest")
     for name in sorted({*ALWAYS} - {*listed}):
         report.problem(MANIFEST, f"it names no {name}, which every release has")
-    for name in sorted({*listed} & there - {*ALWAYS}):
+    for name in sorted({*listed} & there - {*ALWAYS, SETTINGS}):
         if not belongs(place, name):
             report.problem(name, "it is of no form and no split that the release has")
     for name in sorted(there):

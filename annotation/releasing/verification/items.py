@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable, Iterator
 from itertools import zip_longest
 
+from annotation.releasing.verification import images
 from annotation.releasing.verification.forms import READERS, Row, as_csv, content, is_image, parquet
 from annotation.releasing.verification.place import Place
 from annotation.releasing.verification.report import Report
@@ -26,7 +27,7 @@ def check(place: Place, report: Report) -> None:
     with report.reading(ITEMS):
         _check_apart(place, report)
     with report.reading(IMAGES):
-        _check_images(place, report, seen)
+        images.check(place, report, seen)
 
 
 def _check_split(place: Place, report: Report, split: str, columns: dict, chosen: dict, seen: dict) -> None:
@@ -161,23 +162,3 @@ def _check_apart(place: Place, report: Report) -> None:
                     ITEMS, f"item {line['id']!r} says of image {image['key']} that chosen is {image['chosen']}"
                 )
     report.count("images in one split each", len(split_of))
-
-
-def _check_images(place: Place, report: Report, seen: dict[str, set[str]]) -> None:
-    known = {image["sha256"]: image for line in place.lines(ITEMS) for image in line["images"]}
-    listed = []
-    for line in place.lines(IMAGES):
-        content = line["sha256"]
-        listed.append(content)
-        report.count("lines of images.jsonl")
-        if content not in seen:
-            report.problem(IMAGES, f"image {content} is in no parquet file")
-        elif set(line["file_names"]) != seen[content]:
-            report.problem(IMAGES, f"image {content} is called {brief(line['file_names'])}, in the data it is not")
-        size = {name: line[name] for name in ("format", "width", "height")}
-        if content in known and size != {name: known[content][name] for name in size}:
-            report.problem(IMAGES, f"image {content} is said to be {brief(size)}, {ITEMS} says another")
-    if listed != sorted(set(listed)):
-        report.problem(IMAGES, "its lines are not in the order of hashes, each once")
-    for content in sorted(set(seen) - set(listed)):
-        report.problem(IMAGES, f"image {content} of the data is missing")

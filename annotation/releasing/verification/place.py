@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 
 MANIFEST = "manifest.json"
+SETTINGS = "release.json"  # the manifest without its list of files
 
 
 class Wrong(ValueError):

@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 from annotation.releasing.verification.forms import is_image
 from annotation.releasing.verification.place import Place
 from annotation.releasing.verification.report import Report
-from annotation.releasing.verification.spec import HIDDEN, HIDDEN_COLUMNS, JUDGMENTS, KINDS, TABLES
+from annotation.releasing.verification.spec import HIDDEN, HIDDEN_COLUMNS, JUDGMENTS, TABLES, fits
 
 IMAGE = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
 PLAIN = (pa.string(), pa.int64(), pa.float64(), pa.bool_())
@@ -85,11 +85,3 @@ def _check_lines(place: Place, name: str, keys: dict[str, str], report: Report) 
         for key in hidden:
             if line[key] is not None:
                 report.problem(name, f"line {number}: {key} is not public and has a value")
-
-
-def fits(value: object, kind: str) -> bool:
-    if value is None:
-        return kind.endswith("?")
-    if isinstance(value, bool):
-        return kind.startswith("bool")
-    return isinstance(value, KINDS[kind.removesuffix("?")])

@@ -32,6 +32,10 @@ TABLES = {
         "sha256:text file_names:list format:text width:int height:int source_name:text licence:text attribution:text"
     ),
 }
+IMAGE = keys(
+    "key:text chosen:bool round:int sha256:text format:text width:int height:int source_name:text licence:text"
+    " attribution:text"
+)
 JUDGMENTS = {
     **dict.fromkeys(
         ("stage", "item", "question", "kind", "type", "subtype", "annotator", "answer", "content", "reason"), "string"
@@ -51,3 +55,11 @@ HIDDEN = {
     "comments": {"adjudications.jsonl": ("note",), "flags.jsonl": ("reason",)},
     "gold": {"tasks.jsonl": ("gold",)},
 }
+
+
+def fits(value: object, kind: str) -> bool:
+    if value is None:
+        return kind.endswith("?")
+    if isinstance(value, bool):
+        return kind.startswith("bool")
+    return isinstance(value, KINDS[kind.removesuffix("?")])

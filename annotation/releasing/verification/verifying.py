@@ -5,7 +5,7 @@ A damaged folder has problems; it never makes this fail.
 
 from pathlib import Path
 
-from annotation.releasing.verification import counts, figures, files, items, schemas
+from annotation.releasing.verification import counts, figures, files, items, reports, schemas, tasks
 from annotation.releasing.verification.place import MANIFEST, Place
 from annotation.releasing.verification.report import Report
 
@@ -13,7 +13,9 @@ CHECKS = {  # in order, by what a failing one is called
     "files": files.check,
     "schemas": schemas.check,
     "items": items.check,
+    "tasks.jsonl": tasks.check,
     "manifest.json": counts.check,
+    "release.json": reports.check_settings,
     "statistics.json": figures.check_statistics,
     "figures.json": figures.check,
 }

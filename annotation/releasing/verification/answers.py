@@ -1,0 +1,143 @@
+"""The judgments of a task against the task and each other, and the texts that people wrote against their judgments."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+
+Row = Mapping
+SAME = ("position", "type", "subtype", "live")  # of a judgment as of its task
+EDIT, WORDS = "edit-", "caption-"
+OF_ROW = ("stage", "item", "position", "question", "round", "kind", "live")
+
+
+def of_row(row: Row, task: Row, excluded: Mapping[str, bool], versions: set[int], quiet: bool) -> Iterator[str]:
+    """What one judgment says that its task, its annotator or its stage says otherwise."""
+    for name in SAME:
+        if row[name] != task[name]:
+            yield f"{name} is {row[name]!r}, in tasks.jsonl {task[name]!r}"
+    if row["excluded"] != excluded.get(row["annotator"], row["excluded"]):
+        yield f"excluded is {row['excluded']}, of {row['annotator']} annotators.jsonl says another"
+    if row["instructions_version"] not in versions:
+        yield f"instructions_version is {row['instructions_version']}, of which the manifest has no words"
+    if sorted(one for one in row["shown"] if not one.startswith(EDIT)) != sorted(task["options"]):
+        yield f"shown is {row['shown']!r:.80}, the task's options are others"
+    if row["place"] != place_of(row):
+        yield f"place is {row['place']}, in shown the answer stands at {place_of(row)}"
+    if row["withdrawn"] != (row["answer"] is None):
+        yield f"withdrawn is {row['withdrawn']}, the answer says another"
+    if row["kind"] == "judge" and not 1 <= row["slot"] <= task["overlap"]:
+        yield f"slot is {row['slot']}, the task has {task['overlap']}"
+    if quiet and content_of(row).get("reason") is not None:
+        yield "its content has a reason, which is not public"
+
+
+def place_of(row: Row) -> int | None:
+    return row["shown"].index(row["answer"]) + 1 if row["answer"] in row["shown"] else None
+
+
+def content_of(row: Row) -> dict:
+    return json.loads(row["content"] or "{}")
+
+
+def of_task(rows: Sequence[Row]) -> Iterator[str]:
+    """What its judgments cannot all be together."""
+    if sorted(row["given"] for row in rows) != list(range(1, len(rows) + 1)):
+        yield "given is not the place of each among them, from 1"
+    times = [row["created_at"] for row in sorted(rows, key=lambda row: row["given"]) if row["created_at"]]
+    if times != sorted(times):
+        yield "given and created_at are not in one order"
+    for name in ("slot", "annotator"):
+        if most(row[name] for row in rows if row["counted"]) > 1:
+            yield f"two of one {name} count"
+    screens = [list(group) for _, group in groupby(sorted(rows, key=screen_of), key=screen_of)]
+    for screen in screens:
+        yield from _of_screen(screen)
+    for who, numbers in groupby((screen_of(screen[0]) for screen in screens), key=lambda key: key[0]):
+        found = [number for _, number in numbers]
+        if found != list(range(1, len(found) + 1)):
+            yield f"the screens of {who} are not numbered from 1"
+    unknown = {one for row in rows for one in row["shown"] if one.startswith(EDIT)} - {*map(edit_name, rows)}
+    if unknown:
+        yield f"{min(unknown)} was shown, which is no judgment of the task"
+
+
+def _of_screen(rows: Sequence[Row]) -> Iterator[str]:
+    """Revisions of one answer."""
+    rows = sorted(rows, key=lambda row: row["revision"])
+    who = f"screen {rows[0]['screen']} of {rows[0]['annotator']}"
+    if [row["revision"] for row in rows] != list(range(1, len(rows) + 1)):
+        yield f"revision: those of {who} are not numbered from 1"
+    if len({(row["slot"], *row["shown"]) for row in rows}) > 1:
+        yield f"slot or shown differs between the revisions of {who}"
+    mine = [row for row in rows if not row["surplus"]]  # who came back counts with what they said before they went
+    if any(row["counted"] for row in mine[:-1]):
+        yield f"counted is a revision of {who} that another replaced"
+
+
+def screen_of(row: Row) -> tuple[str, int]:
+    return row["annotator"], row["screen"]
+
+
+def edit_name(row: Row) -> str:
+    return f"{EDIT}{row['annotator']}-{row['screen']}-{row['revision']}"
+
+
+def most(names: Iterator) -> int:
+    return max(Counter(names).values(), default=0)
+
+
+def votes(rows: Sequence[Row]) -> dict[str, int]:
+    return dict(Counter(row["answer"] for row in rows if row["counted"]))
+
+
+# Texts
+
+
+def of_texts(texts: Sequence[Row], task: Row, rows: Sequence[Row], confirms: bool) -> Iterator[str]:
+    """Every revision of every text is listed once, as its judgment or the adjudicator's verdict has it."""
+    there = {text_key(text): text for text in texts}
+    if len(there) < len(texts):
+        yield "a text is listed twice"
+    wanted = {text_key(one): one for one in written(task, rows, confirms)}
+    for key in sorted(there.keys() ^ wanted.keys(), key=str):
+        who, screen, revision, role = key
+        words = f"the {role} of {who or 'an adjudicator'} ({screen}, {revision})"
+        yield f"{words} is missing" if key in wanted else f"{words} is in no judgment"
+    for key, one in wanted.items():
+        for name in one if key in there else ():
+            if there[key][name] != one[name]:
+                yield f"{name} is {there[key][name]!r:.60}, by the judgments and the task {one[name]!r:.60}"
+
+
+def text_key(text: Row) -> tuple:
+    return text["annotator"], text["screen"], text["revision"], text["role"]
+
+
+def written(task: Row, rows: Sequence[Row], confirms: bool) -> Iterator[dict]:
+    """Lines as they should be; without `before` where the files cannot tell what it was."""
+    edits = {edit_name(row): content_of(row).get("texts", {}) for row in rows} if confirms else {}
+    revisions = {(*screen_of(row), row["revision"]): row["withdrawn"] for row in rows}
+    for row in rows:
+        edited = confirms and (row["answer"] == "edited" or (row["answer"] or "").startswith(EDIT))
+        about = {
+            "annotator": row["annotator"], "screen": row["screen"], "revision": row["revision"], "by": "annotator",
+            "counted": row["counted"], "withdrawn": revisions.get((*screen_of(row), row["revision"] + 1), False),
+            "created_at": row["created_at"] and row["created_at"].isoformat(),
+            "edit": edit_name(row) if edited else None,
+        }  # fmt: skip
+        yield from _texts(about, task, content_of(row), edits)
+    if task["decided_by"] == "adjudicator":
+        about = dict.fromkeys(("annotator", "screen", "revision", "edit"))
+        about |= {"by": "adjudicator", "counted": True, "withdrawn": False}
+        yield from _texts(about, task, task["content"] or {}, edits)
+
+
+def _texts(about: Row, task: Row, content: Row, edits: Mapping[str, Mapping]) -> Iterator[dict]:
+    for role, text in content.get("texts", {}).items():
+        made_of = content.get("from", {}).get(role)
+        words = {made_of: edits[made_of].get(role)} if made_of in edits else task["texts"]
+        was = made_of or f"{WORDS}{role}-0"
+        before = {"before": words[was]} if was in words else {}
+        same = {name: task[name] for name in OF_ROW}
+        yield {**same, **about, "role": role, "made_of": made_of, "text": text, **before}
