@@ -3,20 +3,31 @@
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 
 Row = Mapping
 SAME = ("position", "type", "subtype", "live")  # of a judgment as of its task
 EDIT, WORDS = "edit-", "caption-"
+FLAGGED = ("stage", "item", "question", "round", "annotator")
 OF_ROW = ("stage", "item", "position", "question", "round", "kind", "live")
 
 
-def of_row(row: Row, task: Row, excluded: Mapping[str, bool], versions: set[int], quiet: bool) -> Iterator[str]:
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What other files say: who is excluded, and what (stage, item, question, round, annotator) was flagged with."""
+
+    excluded: Mapping[str, bool]
+    flagged: Mapping[tuple, set[str]]
+    quiet: bool  # free comments are not public
+
+
+def of_row(row: Row, task: Row, versions: set[int], known: Known) -> Iterator[str]:
     """What one judgment says that its task, its annotator or its stage says otherwise."""
     for name in SAME:
         if row[name] != task[name]:
             yield f"{name} is {row[name]!r}, in tasks.jsonl {task[name]!r}"
-    if row["excluded"] != excluded.get(row["annotator"], row["excluded"]):
+    if row["excluded"] != known.excluded.get(row["annotator"], row["excluded"]):
         yield f"excluded is {row['excluded']}, of {row['annotator']} annotators.jsonl says another"
     if row["instructions_version"] not in versions:
         yield f"instructions_version is {row['instructions_version']}, of which the manifest has no words"
@@ -28,7 +39,9 @@ def of_row(row: Row, task: Row, excluded: Mapping[str, bool], versions: set[int]
         yield f"withdrawn is {row['withdrawn']}, the answer says another"
     if row["kind"] == "judge" and not 1 <= row["slot"] <= task["overlap"]:
         yield f"slot is {row['slot']}, the task has {task['overlap']}"
-    if quiet and content_of(row).get("reason") is not None:
+    if odd := {*(row["flags"] or ())} - known.flagged.get(tuple(row[name] for name in FLAGGED), set()):
+        yield f"flags has {min(odd)!r:.60}, which flags.jsonl has not"
+    if known.quiet and content_of(row).get("reason") is not None:
         yield "its content has a reason, which is not public"
 
 
@@ -38,6 +51,13 @@ def place_of(row: Row) -> int | None:
 
 def content_of(row: Row) -> dict:
     return json.loads(row["content"] or "{}")
+
+
+def of_proposals(task: Row, rows: Sequence[Row]) -> Iterator[str]:
+    if odd := {*task["proposals"]} - {*map(edit_name, rows)}:
+        yield f"proposals has {min(odd)}, which is no judgment of the task"
+    if task["gold"] and task["kind"] == "judge":
+        yield f"gold is {task['gold']}, of what was asked since nobody knew"
 
 
 def of_task(rows: Sequence[Row]) -> Iterator[str]:

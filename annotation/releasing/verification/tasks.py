@@ -69,8 +69,7 @@ def _walk(place: Place, report: Report, numbers: Mapping[tuple, int], items: Ite
     judged = Beside(JUDGMENTS, _judgments(place), numbers, report)
     wrote = Beside(TEXTS, place.lines(TEXTS), numbers, report)
     stages = {stage["name"]: stage for stage in place.manifest["stages"]}
-    excluded = {line["annotator"]: line["excluded"] for line in place.lines("annotators.jsonl")}
-    quiet = "comments" not in place.public
+    known = _known(place)
     for number, task in enumerate(place.lines(TASKS)):
         rows, texts, stage = judged.of(number), wrote.of(number), stages.get(task["stage"])
         if stage is None:
@@ -79,13 +78,22 @@ def _walk(place: Place, report: Report, numbers: Mapping[tuple, int], items: Ite
         report.count("tasks with their judgments, texts and items")
         versions = {one["version"] for one in stage["instructions"]}
         found: dict[str, list[Iterator[str]]] = defaultdict(list)
-        found[JUDGMENTS] = [answers.of_row(row, task, excluded, versions, quiet) for row in rows]
+        found[JUDGMENTS] = [answers.of_row(row, task, versions, known) for row in rows]
         found[JUDGMENTS].append(answers.of_task(rows))
         found[TEXTS].append(answers.of_texts(texts, task, rows, stage["confirms"]))
-        found[TASKS].append(items.of_task(task, stage, answers.votes(rows), quiet))
+        found[TASKS].append(answers.of_proposals(task, rows))
+        found[TASKS].append(items.of_task(task, stage, answers.votes(rows), known.quiet))
         for name, checks in found.items():
             for words in _said(report, name, checks):
                 report.problem(name, f"{task['stage']}, {task['item']!r}: {words}")
+
+
+def _known(place: Place) -> answers.Known:
+    flagged: dict[tuple, set[str]] = defaultdict(set)
+    for line in place.lines("flags.jsonl"):
+        flagged[tuple(line[name] for name in answers.FLAGGED)].add(line["reason"])
+    excluded = {line["annotator"]: line["excluded"] for line in place.lines("annotators.jsonl")}
+    return answers.Known(excluded, flagged, "comments" not in place.public)
 
 
 def _said(report: Report, name: str, checks: Iterable[Iterator[str]]) -> Iterator[str]:
