@@ -10,12 +10,10 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-import pyarrow.parquet as pq
-
 from annotation.release_files import digest, files_below, write_json
 from annotation.releasing import public, splitting
 from annotation.releasing.documents import writing
-from annotation.releasing.exported import Exported, hashes
+from annotation.releasing.exported import Exported, hashes, streamed
 from annotation.releasing.forms.base import Layout
 from annotation.releasing.forms.registry import FORMS
 from annotation.releasing.opened import KIND, MADE_BY, MANIFEST
@@ -135,7 +133,7 @@ def rule(plan: Plan) -> str:
 def _exclusions(source: Exported) -> list[dict]:
     """Who was excluded and why, and how many rows of judgments.parquet are theirs."""
     given = Counter()
-    with pq.ParquetFile(source.folder / "judgments.parquet") as file:
+    with streamed(source.folder / "judgments.parquet") as file:
         for batch in file.iter_batches(columns=["annotator"]):
             given.update(batch.column(0).to_pylist())
     return [

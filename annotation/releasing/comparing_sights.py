@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
+from annotation.releasing.exported import streamed
 from annotation.releasing.opened import Opened
 
 KEPT, DROPPED, OPEN, ABSENT = "kept", "dropped", "open", "absent"
@@ -85,7 +85,7 @@ def judged(release: Opened, items: Collection[str], people: Collection[str]) -> 
 
 def _counted(release: Opened, items: Collection[str]) -> Iterator[dict]:
     wanted = pa.array(sorted(items), pa.string())
-    with release.open("judgments.parquet") as source, pq.ParquetFile(source) as file:
+    with release.open("judgments.parquet") as source, streamed(source) as file:
         for batch in file.iter_batches(ROWS, columns=list(JUDGED), use_threads=False):
             counts = pc.and_(pc.and_(batch["counted"], batch["live"]), pc.equal(batch["kind"], "judge"))
             yield from batch.filter(pc.and_(counts, pc.is_in(batch["item"], value_set=wanted))).to_pylist()

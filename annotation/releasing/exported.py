@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from typing import BinaryIO
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -14,6 +15,7 @@ import pyarrow.parquet as pq
 from benchmarks.records import CaptionRecord, ImageRecord, ItemRecord
 
 BATCH = 16  # rows with their images in memory
+BUFFER = 2**20  # bytes that are read at once, instead of whole columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +75,16 @@ class Exported:
 
     def rows(self, splits: Mapping[str, str]) -> Iterator[Row]:
         """The kept items in order, each with its split by its id."""
-        with pq.ParquetFile(self.folder / "data.parquet") as file:
+        with streamed(self.folder / "data.parquet") as file:
             batches = file.iter_batches(BATCH, use_threads=False)
             cells = (row for batch in batches for row in batch.to_pylist())
             for place, (line, row) in enumerate(zip(self.items(), cells, strict=True)):
                 yield Row(place, splits[line["id"]], row, line)
+
+
+def streamed(path: Path | BinaryIO) -> pq.ParquetFile:
+    """To be read in batches: without this pyarrow would keep whole columns of what it has read until the end."""
+    return pq.ParquetFile(path, buffer_size=BUFFER, pre_buffer=False)
 
 
 def sha256(image: Mapping[str, object]) -> str:

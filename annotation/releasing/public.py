@@ -9,11 +9,10 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from annotation.release_files import write_json, write_lines
 from annotation.releasing import public_figures, public_judgments
-from annotation.releasing.exported import Exported
+from annotation.releasing.exported import Exported, streamed
 
 TIMES, ANNOTATORS, COMMENTS, GOLD = "times", "annotators", "comments", "gold"
 OF_IMAGE = ("format", "width", "height")
@@ -107,7 +106,7 @@ def images(export: Exported) -> Iterator[dict]:
 def embedded(export: Exported) -> dict[str, set[str]]:
     """Hash → the names under which the image stands in the split; its bytes are not read."""
     found: dict[str, set[str]] = {}
-    with pq.ParquetFile(export.folder / "data.parquet") as file:
+    with streamed(export.folder / "data.parquet") as file:
         schema = file.schema_arrow
         columns = [f"{name}.path" for name in schema.names if pa.types.is_struct(schema.field(name).type)]
         for batch in file.iter_batches(1000, columns=columns, use_threads=False) if columns else ():

@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from annotation.release_files import JUDGMENTS, ParquetFile
+from annotation.releasing.exported import streamed
 
 BATCH = 10_000
 TASK = ["stage", "item", "question", "round", "kind"]
@@ -27,7 +27,7 @@ def write(source: Path, target: Path, public: Collection[str]) -> int:
     """Returns the rows."""
     hidden = {name for part, names in HIDDEN.items() if part not in public for name in names}
     given, file, done = order(source), ParquetFile(target, SCHEMA), 0
-    with pq.ParquetFile(source) as table:
+    with streamed(source) as table:
         for batch in table.iter_batches(BATCH, use_threads=False):
             columns = {
                 column.name: pa.nulls(len(batch), column.type) if column.name in hidden else batch.column(column.name)
@@ -69,7 +69,7 @@ def order(source: Path) -> np.ndarray:
 def _keys(source: Path) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Of each row the number of its task, when it was given in microseconds, and its slot."""
     parts, before, last = [], None, 0
-    with pq.ParquetFile(source) as table:
+    with streamed(source) as table:
         for batch in table.iter_batches(BATCH, columns=[*TASK, "created_at", "slot"], use_threads=False):
             words = [pc.cast(batch.column(name), pa.string()) for name in TASK]
             keys = pc.binary_join_element_wise(*words, "\x1f")

@@ -34,7 +34,8 @@ def stage(real, tmp_path) -> Stage:
         while make.judgment(person, study.stages.get(), WRONG if place and number % 3 == 0 else RIGHT):
             number += 1
     rows = list(benchmark.items.all())
-    for title, right, size in (("ViT-B-32", 2, 0.04), ("hf-hub:laion/CLIP-ViT-bigG-14-laion2B-39B-b160k", 99, 0.02), ("gpt2", 3, 1.5)):
+    long = "hf-hub:laion/CLIP-ViT-bigG-14-laion2B-39B-b160k"
+    for title, right, size in (("ViT-B-32", 2, 0.04), (long, 99, 0.02), ("gpt2", 3, 1.5)):
         of = {row: judged_by.bivlc(row.position % right == 1, size * (1 + row.position)) for row in rows}
         judged_by.model(benchmark, of, title, blind=title == "gpt2")
     return study.stages.get()

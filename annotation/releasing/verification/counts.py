@@ -2,10 +2,8 @@
 
 from collections import Counter
 
-import pyarrow.parquet as pq
-
 from annotation.releasing.plan import Plan
-from annotation.releasing.verification.place import MANIFEST, Place
+from annotation.releasing.verification.place import MANIFEST, Place, streamed
 from annotation.releasing.verification.recomputing.differences import differences
 from annotation.releasing.verification.report import Report
 
@@ -44,7 +42,7 @@ def equal(report: Report, name: str, ours: object, theirs: object) -> None:
 def excluded(place: Place) -> list[tuple[str, str, int]]:
     """Who was and why, and how many rows of judgments.parquet are theirs."""
     given: Counter[str] = Counter()
-    with pq.ParquetFile(place.folder / "judgments.parquet") as file:
+    with streamed(place.folder / "judgments.parquet") as file:
         for batch in file.iter_batches(columns=["annotator"], use_threads=False):
             given.update(batch.column(0).to_pylist())
     people = (line for line in place.lines("annotators.jsonl") if line["excluded"])

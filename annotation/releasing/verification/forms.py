@@ -11,9 +11,7 @@ import sys
 import tarfile
 from collections.abc import Iterator, Mapping
 
-import pyarrow.parquet as pq
-
-from annotation.releasing.verification.place import Place, Wrong
+from annotation.releasing.verification.place import Place, Wrong, streamed
 
 Row = dict
 BATCH = 16  # rows with their images in memory
@@ -36,7 +34,7 @@ def parquet(place: Place, split: str) -> Iterator[tuple[str, Row]]:
     columns = place.manifest["columns"]
     for name in place.below("data", ".parquet"):
         if name.startswith(f"data/{split}-"):
-            with pq.ParquetFile(place.folder / name) as file:
+            with streamed(place.folder / name) as file:
                 for batch in file.iter_batches(BATCH, use_threads=False):
                     for row in batch.to_pylist():
                         yield name, {column: _cell(row, column, part) for column, part in columns.items()}

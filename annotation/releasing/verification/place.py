@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+import pyarrow.parquet as pq
+
 MANIFEST = "manifest.json"
 SETTINGS = "release.json"  # the manifest without its list of files
 
@@ -71,3 +73,8 @@ def as_object(text: str) -> dict:
     if not isinstance(found, dict):
         raise Wrong("it is no JSON object")
     return found
+
+
+def streamed(path: Path) -> pq.ParquetFile:
+    """To be read in batches, without keeping whole columns of what was read."""
+    return pq.ParquetFile(path, buffer_size=2**20, pre_buffer=False)

@@ -5,7 +5,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from annotation.releasing.verification.forms import is_image
-from annotation.releasing.verification.place import Place
+from annotation.releasing.verification.place import Place, streamed
 from annotation.releasing.verification.report import Report
 from annotation.releasing.verification.spec import HIDDEN, HIDDEN_COLUMNS, JUDGMENTS, TABLES, fits
 
@@ -54,7 +54,7 @@ def _check_judgments(place: Place, report: Report) -> None:
     tasks = {key_of(line) for line in place.lines("tasks.jsonl")}
     people = {line["annotator"] for line in place.lines("annotators.jsonl")}
     keys = ["stage", "item", "question", "round", "kind"]
-    with pq.ParquetFile(place.folder / name) as file:
+    with streamed(place.folder / name) as file:
         for batch in file.iter_batches(BATCH, columns=[*keys, "annotator", *hidden], use_threads=False):
             report.count("judgments with their tasks and annotators", len(batch))
             asked = set(zip(*(batch.column(key).to_pylist() for key in keys), strict=True))

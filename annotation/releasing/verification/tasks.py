@@ -9,12 +9,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 from operator import itemgetter
 
-import pyarrow.parquet as pq
-
 from annotation.releasing.verification import answers, decisions, reports
 from annotation.releasing.verification.decisions import Items
 from annotation.releasing.verification.items import safely
-from annotation.releasing.verification.place import Place
+from annotation.releasing.verification.place import Place, streamed
 from annotation.releasing.verification.report import Report
 from annotation.releasing.verification.schemas import key_of
 
@@ -102,6 +100,6 @@ def _said(report: Report, name: str, checks: Iterable[Iterator[str]]) -> Iterato
 
 
 def _judgments(place: Place) -> Iterator[Mapping]:
-    with pq.ParquetFile(place.folder / JUDGMENTS) as file:
+    with streamed(place.folder / JUDGMENTS) as file:
         for batch in file.iter_batches(BATCH, use_threads=False):
             yield from batch.to_pylist()

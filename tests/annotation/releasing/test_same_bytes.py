@@ -13,7 +13,7 @@ from annotation.models import Study
 from annotation.release_files import digest, files_below
 from annotation.releases import export_split
 from annotation.releasing.plan import FORMS, PUBLIC, Plan
-from tests import pipeline
+from tests import crowd, make, pipeline
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -84,7 +84,8 @@ def test_whatever_the_order_of_insertion(study, tmp_path):
     assert hashes(tmp_path / "one") == hashes(tmp_path / "two")
 
 
-def test_whatever_the_process_its_hash_seed_zone_and_language(study, tmp_path):
+def test_whatever_the_process_its_hash_seed_zone_and_language(tmp_path):
+    study = pipeline.with_originals(crowd.stage(benchmark=make.benchmark(12), people=4, overlap=3).study)
     export_split(study=study, out=tmp_path / "export", by="test")
     plan = Plan("split", "1.0", splits={"train": 50, "test": 50}, forms=FORMS, public=list(PUBLIC), seed=3)
     found = []
