@@ -10,10 +10,10 @@ from rest_framework.response import Response
 from annotation import access, api_figures, stage_agreement
 from annotation.api_asked import AskedAgreement, AskedStage, AskedStudies, stage_asked
 from annotation.api_data import AgreementData, StageData, StageDetailData, StudyData, StudyDetailData
+from annotation.export_cards import settings_of
 from annotation.models import Study
 from annotation.outcomes import rule_of
 from annotation.queries import with_people, with_stages
-from annotation.release_cards import settings_of
 from benchmarks.asking import Asked, AskedPlace, Counted, paged, tells
 from benchmarks.events import named
 

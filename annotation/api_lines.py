@@ -2,20 +2,20 @@
 
 from collections.abc import Callable, Iterable, Sequence
 
-from annotation import release_rows
+from annotation import export_rows
 from annotation.edit_names import Edits, edits_of
 from annotation.models import Annotator, Flag, Judgment, Outcome, Stage, Task
 from annotation.rows import fetch
 
 SOME_JUDGMENTS = f"""
-SELECT * FROM (SELECT judgment.id, {release_rows.JUDGMENTS} WHERE slot.task_id = ANY(%(tasks)s)) given
+SELECT * FROM (SELECT judgment.id, {export_rows.JUDGMENTS} WHERE slot.task_id = ANY(%(tasks)s)) given
 WHERE id = ANY(%(ids)s)
 """
-SOME_TASKS = f"SELECT task.id, {release_rows.TASKS} WHERE task.id = ANY(%(ids)s)"
-SOME_ADJUDICATIONS = f"SELECT task.id, {release_rows.ADJUDICATIONS} WHERE task.id = ANY(%(ids)s)"
-SOME_FLAGS = f"SELECT flag.id, {release_rows.FLAGS} WHERE flag.id = ANY(%(ids)s)"
+SOME_TASKS = f"SELECT task.id, {export_rows.TASKS} WHERE task.id = ANY(%(ids)s)"
+SOME_ADJUDICATIONS = f"SELECT task.id, {export_rows.ADJUDICATIONS} WHERE task.id = ANY(%(ids)s)"
+SOME_FLAGS = f"SELECT flag.id, {export_rows.FLAGS} WHERE flag.id = ANY(%(ids)s)"
 SOME_ANNOTATORS = (
-    f"SELECT annotator.id, {release_rows.ANNOTATORS} WHERE annotator.id = ANY(%(ids)s) GROUP BY annotator.id"
+    f"SELECT annotator.id, {export_rows.ANNOTATORS} WHERE annotator.id = ANY(%(ids)s) GROUP BY annotator.id"
 )
 
 Line = Callable[[Sequence], dict]
@@ -29,31 +29,31 @@ def judgments(page: Sequence[Judgment], stages: Sequence[Stage]) -> list[dict]:
     tasks = [judgment.task for judgment in page]
     edits = edits_of(stages, tasks)
     rows = fetch(SOME_JUDGMENTS, tasks=tasks, ids=_ids(page)) if page else []
-    return _lines(page, rows, lambda row: release_rows.judgment_line(row, edits))
+    return _lines(page, rows, lambda row: export_rows.judgment_line(row, edits))
 
 
 def tasks(page: Sequence[Task], stages: Sequence[Stage], gold: bool) -> list[dict]:
     """`gold`: with the right answers; without, they are None."""
     edits = edits_of(stages, _ids(page))
-    lines = _lines(page, fetch(SOME_TASKS, ids=_ids(page)), lambda row: release_rows.task_line(row, edits))
+    lines = _lines(page, fetch(SOME_TASKS, ids=_ids(page)), lambda row: export_rows.task_line(row, edits))
     return lines if gold else [{**line, "gold": None} for line in lines]
 
 
 def adjudications(page: Sequence[Outcome], stages: Sequence[Stage]) -> list[dict]:
     edits: Edits = edits_of(stages, _ids(page))
     return _lines(
-        page, fetch(SOME_ADJUDICATIONS, ids=_ids(page)), lambda row: release_rows.adjudication_line(row, edits)
+        page, fetch(SOME_ADJUDICATIONS, ids=_ids(page)), lambda row: export_rows.adjudication_line(row, edits)
     )
 
 
 def flags(page: Sequence[Flag]) -> list[dict]:
-    return _lines(page, fetch(SOME_FLAGS, ids=_ids(page)), release_rows.flag_line)
+    return _lines(page, fetch(SOME_FLAGS, ids=_ids(page)), export_rows.flag_line)
 
 
 def annotators(page: Sequence[Annotator], given: Given) -> list[dict]:
     return [
         {**line, **given(line["id"])}
-        for line in _lines(page, fetch(SOME_ANNOTATORS, ids=_ids(page)), release_rows.annotator_line)
+        for line in _lines(page, fetch(SOME_ANNOTATORS, ids=_ids(page)), export_rows.annotator_line)
     ]
 
 

@@ -13,9 +13,9 @@ from django.db.models import QuerySet
 from django.urls import reverse
 from django.utils.text import slugify
 
+from annotation.export_files import files_below
+from annotation.exporting import export_split
 from annotation.models import Study
-from annotation.release_files import files_below
-from annotation.releases import export_split
 from benchmarks import jobs, workplaces
 from benchmarks.models import Job
 

@@ -12,10 +12,10 @@ from django.db.models import QuerySet
 from django.db.models.functions import Now
 
 from annotation import whole_folders
+from annotation.export_files import digest
+from annotation.exporting import CannotExport, export_split, stages_of
 from annotation.exports import aside, zip_folder
 from annotation.models import Release, Study
-from annotation.release_files import digest
-from annotation.releases import CannotExport, export_split, stages_of
 from annotation.releasing import building
 from annotation.releasing.opened import Opened
 from annotation.releasing.plan import Plan

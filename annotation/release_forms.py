@@ -16,9 +16,9 @@ from django.forms import (
 from django.utils.html import format_html
 from django.utils.text import capfirst, slugify
 
+from annotation.export_data import source_format
 from annotation.models import Release, Stage, Study
 from annotation.protocols.registry import PROTOCOLS
-from annotation.release_data import source_format
 from annotation.releasing.forms.registry import FORMS
 from annotation.releasing.plan import FORMS as OPTIONAL_FORMS
 from annotation.releasing.plan import NAME, PUBLIC, SHARD_MB, SPLIT_NAMES, SPLITS, USUAL_FORMS, VERSION, WORDS, Plan

@@ -14,7 +14,7 @@ from itertools import count
 from django.conf import settings
 from django.db import connection
 
-from annotation import annotators, baseline, checks, passing, promotion, reckoning, release_cards, training
+from annotation import annotators, baseline, checks, export_cards, passing, promotion, reckoning, training
 from annotation import report as assembly
 from annotation.figures import study_figures
 from annotation.funnel import funnel
@@ -147,7 +147,7 @@ def of_stage(stage: Stage, versions: list[dict], step: Callable[[], None]) -> di
     return _stepping(
         step,
         lambda: assembly.stage(
-            settings=release_cards.settings_of(stage), protocol=PROTOCOLS[stage.protocol], figures=figures,
+            settings=export_cards.settings_of(stage), protocol=PROTOCOLS[stage.protocol], figures=figures,
             agreement=agreement, instructions=versions, before=before(stage), checks=checked(stage),
         ),
     )  # fmt: skip

@@ -140,7 +140,7 @@ def references(found: Sequence[Mapping]) -> list[str]:
 
 
 def in_words(settings: Mapping) -> list[dict[str, str]]:
-    """Settings (release_cards.settings_of) as a list of what is set and what that means."""
+    """Settings (export_cards.settings_of) as a list of what is set and what that means."""
     return [{"name": name, "says": says[0].upper() + says[1:]} for name, says in _lines(settings) if says]
 
 

@@ -42,7 +42,7 @@ PURE = [
     "annotation/pseudonyms.py",
     "annotation/rank_correlation.py",
     "annotation/ratings.py",
-    "annotation/release_files.py",
+    "annotation/export_files.py",
     "annotation/releasing",
     "annotation/reliability.py",
     "annotation/report.py",

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from annotation.release_files import digest, files_below, write_json
+from annotation.export_files import digest, files_below, write_json
 from annotation.releasing import public, splitting
 from annotation.releasing.documents import writing
 from annotation.releasing.exported import Exported, hashes, streamed

@@ -41,7 +41,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """`folder` is what releases.export_split wrote."""
+    """`folder` is what exporting.export_split wrote."""
 
     folder: Path
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from annotation.release_files import write_json, write_lines
+from annotation.export_files import write_json, write_lines
 from annotation.releasing import public_figures, public_judgments
 from annotation.releasing.exported import Exported, streamed
 

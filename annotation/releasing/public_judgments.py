@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from annotation.release_files import JUDGMENTS, ParquetFile
+from annotation.export_files import JUDGMENTS, ParquetFile
 from annotation.releasing.exported import streamed
 
 BATCH = 10_000

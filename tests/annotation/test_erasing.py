@@ -10,12 +10,12 @@ from django.utils import timezone
 
 from annotation import participants
 from annotation.erasing import PERSONAL, erase, of_before
+from annotation.exporting import export_split
 from annotation.models import Annotator, Lease
-from annotation.releases import export_split
 from benchmarks import tables
 from benchmarks.models import Event
 from tests import crowd, make
-from tests.annotation.test_releases import contents
+from tests.annotation.test_exporting import contents
 from tests.pipeline import with_originals
 
 WHO = {

@@ -12,17 +12,17 @@ from django.db import IntegrityError, connection, transaction
 
 from annotation import adjudication, answering, claiming, estimation, freshness, judging, participants, studies
 from annotation.decisions import Decision, decide
+from annotation.exporting import export_split
 from annotation.figures import study_figures
 from annotation.models import Annotator, Outcome, Stage, Study, Task
 from annotation.outcomes import rule_of
 from annotation.plans import StagePlan
-from annotation.releases import export_split
 from annotation.releasing.verification.recomputing.deciding import posteriors
 from annotation.releasing.verification.recomputing.differences import differences
 from annotation.releasing.verification.recomputing.recomputed import recompute
 from benchmarks.models import Event, Job
 from tests import crowd, make
-from tests.annotation.test_releases import with_originals
+from tests.annotation.test_exporting import with_originals
 
 pytestmark = pytest.mark.django_db
 RIGHT = [0.97, 0.97, 0.6, 0.55, 0.6]  # of each annotator's answers

@@ -13,10 +13,10 @@ from django.conf import settings
 from django.core.files.storage import default_storage
 from django.core.management import CommandError, call_command
 
-from annotation import freezing, participants, releases, tasks
+from annotation import exporting, freezing, participants, tasks
+from annotation.export_files import files_below
 from annotation.freezing import CannotFreeze
 from annotation.models import Judgment, Outcome, Release, Study, Task
-from annotation.release_files import files_below
 from annotation.releasing import building
 from annotation.releasing.plan import FORMS, Plan
 from benchmarks.models import Event, Job
@@ -67,7 +67,7 @@ def test_every_column_of_the_judgments_is_described(study, eager_tasks):
 
 def test_what_a_reader_must_know_is_in_the_manifest_and_on_the_card(study, eager_tasks, monkeypatch):
     warned = SimpleNamespace(warnings=["A blind model answers it."])
-    monkeypatch.setattr(releases.blindness, "look", lambda benchmark, whole: warned)
+    monkeypatch.setattr(exporting.blindness, "look", lambda benchmark, whole: warned)
     out = study.annotators.first()
     participants.exclude(annotator=out, reason="Answered at random", by="test")
     with freezing.opened(freeze(study, forms=["source"])) as files:
@@ -202,7 +202,7 @@ def test_by_command(study, tmp_path, capsys):
 
 
 def test_a_command_that_fails_leaves_the_version_free(study, tmp_path, monkeypatch):
-    monkeypatch.setattr(releases, "_write", lambda *more: 1 / 0)
+    monkeypatch.setattr(exporting, "_write", lambda *more: 1 / 0)
     with pytest.raises(CommandError, match="Nothing was released"):
         call_command("create_release", study.name, "cups@1.0")
     assert not Release.objects.exists()
@@ -212,7 +212,7 @@ def test_a_command_that_is_stopped_leaves_the_version_free(study, monkeypatch):
     def stop(*more):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(releases, "_write", stop)
+    monkeypatch.setattr(exporting, "_write", stop)
     with pytest.raises(CommandError, match="Nothing was released"):
         call_command("create_release", study.name, "cups@1.0")
     assert not Release.objects.exists()

@@ -4,7 +4,7 @@ import uuid
 
 import pytest
 
-from annotation import access, answering, claiming, judging, promotion, refusals, releases, seating, studies, turns
+from annotation import access, answering, claiming, exporting, judging, promotion, refusals, seating, studies, turns
 from annotation.models import Judgment, Slot, Task
 from annotation.plans import StagePlan
 from annotation.results import results
@@ -268,7 +268,7 @@ def test_undo_of_what_dropped_it_comes_too_late(study):
 
 @pytest.mark.django_db(transaction=True)
 def test_an_export_takes_them_in(study, tmp_path, monkeypatch):
-    monkeypatch.setattr(releases, "_write", lambda *_: {"files": {}, "counts": {}})
+    monkeypatch.setattr(exporting, "_write", lambda *_: {"files": {}, "counts": {}})
     bring(study, 0)
-    releases.export_split(study=study, out=tmp_path / "out", by="test")
+    exporting.export_split(study=study, out=tmp_path / "out", by="test")
     assert Task.objects.filter(stage__position=1, item__position=0, live=True, round=2).exists()

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from annotation.releases import export_split
+from annotation.exporting import export_split
 from annotation.releasing.verification.recomputing.differences import differences
 from annotation.releasing.verification.recomputing.recomputed import recompute
 from tests import cohorts

@@ -6,14 +6,14 @@ from django.core.files.storage import default_storage
 from django.db import DatabaseError, connection
 
 from annotation import deleting, freezing, tasks
+from annotation.exporting import export_split
 from annotation.models import Judgment, Release, Study
-from annotation.releases import export_split
 from annotation.releasing.plan import Plan
 from benchmarks.backups import backup
 from benchmarks.models import Image
 from benchmarks.restoring import restore
 from tests import crowd, make
-from tests.annotation.test_releases import contents
+from tests.annotation.test_exporting import contents
 from tests.pipeline import with_originals
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("alone")]

@@ -9,7 +9,7 @@ from annotation.models import Stage, Study
 from annotation.plans import StagePlan
 from benchmarks.models import Benchmark, Caption
 from tests import make, scribes
-from tests.annotation.test_releases import export, lines
+from tests.annotation.test_exporting import export, lines
 
 pytestmark = pytest.mark.django_db(transaction=True)
 SECOND = "caption-second_positive-0"

@@ -8,13 +8,13 @@ import pytest
 from annotation import breakdowns, pair_kappas, stage_agreement
 from annotation.agreement import Table, cohen_kappas, mean_kappa
 from annotation.breakdowns import Part, agreement_by
+from annotation.exporting import export_split
 from annotation.pair_kappas import Pairs
 from annotation.protocols.bivlc_choose import any_or_none
-from annotation.releases import export_split
 from annotation.releasing.verification.recomputing import agreement_page
 from tests import crowd, make
 from tests.annotation.test_agreement import some_rows
-from tests.annotation.test_releases import with_originals
+from tests.annotation.test_exporting import with_originals
 
 MONDAY = 1_772_409_600_000_000  # 2 March 2026, 0:00 UTC, in microseconds
 BREAKDOWNS = ("type", "subtype", "week", "annotator", "pair")

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from scipy.stats import binom
 
-from annotation.releases import export_split
+from annotation.exporting import export_split
 from benchmarks import blind, blindness
 from benchmarks.metrics import base
 from tests import judged_by, make

@@ -7,9 +7,9 @@ import pytest
 from django.core.management import call_command
 from playwright.sync_api import expect
 
+from annotation.exporting import export_split
 from annotation.models import Judgment, Lease, Outcome, Study
 from annotation.protocols import hard_positive_rank
-from annotation.releases import export_split
 from benchmarks.construction.order import perturbed
 from benchmarks.construction.tagging import tagger
 from tests import make, pictures

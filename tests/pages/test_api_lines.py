@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 import pytest
 from django.urls import reverse
 
-from annotation import api_pages, release_rows
+from annotation import api_pages, export_rows
 from annotation.edit_names import edits_of
 from annotation.figures import study_figures
 from annotation.models import Annotator, Judgment, Study, Task
@@ -39,10 +39,10 @@ def same(lines: list[dict], exported: Iterable[dict]) -> bool:
 def test_every_line_is_that_of_the_export(client, manager, study):
     adjudicate(study.stages.get().tasks.select_related("stage__study").first(), manager)
     nobody = edits_of([])
-    assert same(rows(client, "api-judgment-list", study.pk), release_rows.judgments(study.stages.all(), nobody))
-    assert same(rows(client, "api-task-list", study.pk), release_rows.tasks(study.stages.all(), nobody))
-    assert same(rows(client, "api-adjudication-list", study.pk), release_rows.adjudications(study.stages.all(), nobody))
-    assert same(rows(client, "api-flag-list", study.pk), release_rows.flags(study.stages.all()))
+    assert same(rows(client, "api-judgment-list", study.pk), export_rows.judgments(study.stages.all(), nobody))
+    assert same(rows(client, "api-task-list", study.pk), export_rows.tasks(study.stages.all(), nobody))
+    assert same(rows(client, "api-adjudication-list", study.pk), export_rows.adjudications(study.stages.all(), nobody))
+    assert same(rows(client, "api-flag-list", study.pk), export_rows.flags(study.stages.all()))
 
 
 def test_answers_come_with_their_content_and_edits_with_the_names_they_have_outside(client, manager):
@@ -51,10 +51,10 @@ def test_answers_come_with_their_content_and_edits_with_the_names_they_have_outs
     first = stage.tasks.get(proposals__len=1)
     worded.edits(stage, "A cat rests upon one mat.", of=first.proposals[0], person=_second(stage, first))
     found, edits = rows(client, "api-judgment-list", stage.study_id, limit=1), edits_of([stage])
-    assert same(found, release_rows.judgments([stage], edits))
+    assert same(found, export_rows.judgments([stage], edits))
     assert found[0]["content"]["texts"] == {"second_positive": "A cat rests on one mat."}
     assert found[1]["content"]["from"] == {"second_positive": "edit-A-01-1-1"}
-    assert same(rows(client, "api-task-list", stage.study_id), release_rows.tasks([stage], edits))
+    assert same(rows(client, "api-task-list", stage.study_id), export_rows.tasks([stage], edits))
 
 
 def _second(stage, task: Task) -> Annotator:

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 from django.urls import reverse
 
+from annotation.exporting import export_split
 from annotation.models import Study
-from annotation.releases import export_split
 from annotation.releasing.verification.recomputing import agreement_page
 from annotation.releasing.verification.recomputing.baselines import baselines
 from annotation.releasing.verification.recomputing.differences import Either

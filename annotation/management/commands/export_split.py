@@ -4,9 +4,9 @@ from pathlib import Path
 
 from django.core.management.base import BaseCommand, CommandError
 
+from annotation.exporting import CannotExport, export_split
 from annotation.management.named import named
 from annotation.models import Study
-from annotation.releases import CannotExport, export_split
 
 
 class Command(BaseCommand):

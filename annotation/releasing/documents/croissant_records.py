@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import pyarrow as pa
 
-from annotation.release_files import IMAGE
+from annotation.export_files import IMAGE
 from annotation.releasing.documents.facts import Facts
 from annotation.releasing.documents.tables import TABLES, Column, Table
 

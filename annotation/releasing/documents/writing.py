@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from annotation.release_files import digest, write_json
+from annotation.export_files import digest, write_json
 from annotation.releasing.documents import statistics, tables
 from annotation.releasing.documents.card import card
 from annotation.releasing.documents.croissant import croissant

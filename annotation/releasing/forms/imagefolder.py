@@ -3,7 +3,7 @@
 That loader makes an image column `<name>` of each column `<name>_file_name`.
 """
 
-from annotation.release_files import LinesFile
+from annotation.export_files import LinesFile
 from annotation.releasing.exported import Row
 from annotation.releasing.forms.base import Form, Layout
 

@@ -1,6 +1,6 @@
 """JSON Lines without the images: an item a line, each image by its name and hash. Pure."""
 
-from annotation.release_files import LinesFile
+from annotation.export_files import LinesFile
 from annotation.releasing.exported import Row, sha256
 from annotation.releasing.forms.base import Form, Layout
 

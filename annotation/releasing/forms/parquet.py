@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from annotation.release_files import BYTES, ParquetFile
+from annotation.export_files import BYTES, ParquetFile
 from annotation.releasing.exported import Row
 from annotation.releasing.forms.base import Form, Layout
 from annotation.releasing.forms.shards import Shards

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from annotation.release_files import EXTENSIONS
+from annotation.export_files import EXTENSIONS
 from annotation.releasing.verification.place import Place
 from annotation.releasing.verification.report import Report
 from annotation.releasing.verification.spec import IMAGE, fits

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from annotation.release_files import (
+from annotation.export_files import (
     JUDGMENTS,
     ParquetFile,
     digest,

@@ -19,7 +19,7 @@ django.setup()
 from django.core.files import File  # noqa: E402
 from django.db import connection  # noqa: E402
 
-from annotation import exports, freezing, releases, tasks  # noqa: E402
+from annotation import exporting, exports, freezing, tasks  # noqa: E402
 from annotation.releasing import building  # noqa: E402
 
 RUN = {"export": tasks.run_export, "release": tasks.run_release}
@@ -59,7 +59,7 @@ def run(kind: str, job: int, moment: str) -> int:
     """How many steps there were."""
     steps = Steps(int(moment) if moment.isdigit() else 0)
     if moment == "writing":
-        releases.release_data.write_source = die  # the items are written, the folder has not its name
+        exporting.export_data.write_source = die  # the items are written, the folder has not its name
     elif moment == "building":
         building.public.write_tables = die
     elif moment == "packing":

@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 from PIL import Image as Drawing
 
-from annotation.release_files import IMAGE, files_below, split_schema
+from annotation.export_files import IMAGE, files_below, split_schema
 from annotation.releasing.exported import Row
 from annotation.releasing.forms.base import Layout
 from annotation.releasing.forms.registry import FORMS

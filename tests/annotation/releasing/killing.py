@@ -8,8 +8,8 @@ from pathlib import Path
 from django.utils.text import slugify
 
 from annotation import exports, freezing, tasks
+from annotation.exporting import export_split
 from annotation.models import Release, Study
-from annotation.releases import export_split
 from annotation.releasing import building
 from annotation.releasing.plan import Plan
 from benchmarks import jobs

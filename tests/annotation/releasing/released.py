@@ -8,9 +8,9 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from annotation.export_files import write_json
+from annotation.exporting import export_split
 from annotation.models import Study
-from annotation.release_files import write_json
-from annotation.releases import export_split
 from annotation.releasing import building
 from annotation.releasing.building import build
 from annotation.releasing.exported import Exported, hashes

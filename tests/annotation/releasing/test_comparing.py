@@ -9,8 +9,8 @@ import pyarrow.parquet as pq
 import pytest
 from django.core.management import CommandError, call_command
 
-from annotation.release_cards import OF_STAGE
-from annotation.release_files import JUDGMENTS
+from annotation.export_cards import OF_STAGE
+from annotation.export_files import JUDGMENTS
 from annotation.releasing.comparing import compare
 from annotation.releasing.comparing_reasons import DECIDING
 from annotation.releasing.opened import Opened

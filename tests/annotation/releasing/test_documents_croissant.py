@@ -5,8 +5,8 @@ import logging
 import mlcroissant
 import pytest
 
-from annotation.release_files import files_below
-from annotation.releases import export_split
+from annotation.export_files import files_below
+from annotation.exporting import export_split
 from annotation.releasing.building import build
 from annotation.releasing.plan import FORMS, Plan
 from tests.annotation.releasing.documented import release

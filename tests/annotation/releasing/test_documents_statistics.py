@@ -4,7 +4,7 @@ import csv
 
 import pytest
 
-from annotation.release_files import write_lines
+from annotation.export_files import write_lines
 from annotation.releasing.documents import counted
 from annotation.releasing.documents.statistics import compute, questions
 from tests.annotation.releasing.documented import image, line

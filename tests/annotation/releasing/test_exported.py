@@ -7,7 +7,7 @@ import sys
 import pyarrow as pa
 import pytest
 
-from annotation.release_files import IMAGE, ParquetFile, split_schema
+from annotation.export_files import IMAGE, ParquetFile, split_schema
 
 READ = """
 import sys

@@ -6,15 +6,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from annotation.export_files import files_below
 from annotation.models import Study
 from annotation.plans import StagePlan
-from annotation.release_files import files_below
 from annotation.releasing.exported import Exported, hashes
 from annotation.releasing.splitting import Unit, assign
 from benchmarks.models import Benchmark
 from tests import crowd, make, scribes
 from tests.annotation.releasing.kept import written
-from tests.annotation.test_releases import export
+from tests.annotation.test_exporting import export
 from tests.benchmarks import aro_rows, importing
 from tests.benchmarks.quartered import quarters, saved
 from tests.pipeline import with_originals

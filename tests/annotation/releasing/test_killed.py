@@ -7,8 +7,8 @@ import pytest
 from django.db import connections
 
 from annotation import tasks as study_tasks
+from annotation.exporting import CannotExport, export_split
 from annotation.models import Study
-from annotation.releases import CannotExport, export_split
 from annotation.whole_folders import appearing
 from benchmarks import jobs, tasks, workplaces
 from benchmarks.models import Job, JobState

@@ -11,8 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 from django.db import connections
 
+from annotation.exporting import export_split
 from annotation.models import Annotator, Judgment, Stage
-from annotation.releases import export_split
 from annotation.releasing.verification.recomputing.differences import differences
 from annotation.releasing.verification.recomputing.recomputed import figures, recompute
 from benchmarks import sources

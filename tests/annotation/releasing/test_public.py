@@ -8,8 +8,8 @@ import pytest
 from django.contrib.auth import get_user_model
 from django.db.models.functions import Now
 
+from annotation.exporting import export_split
 from annotation.models import Annotator, Attempt, Flag, Judgment, Outcome, Seat, Stage, Task
-from annotation.releases import export_split
 from annotation.releasing import public, public_judgments
 from annotation.releasing.exported import Exported
 from annotation.releasing.plan import PUBLIC

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from django.core.management import call_command
 
+from annotation.exporting import export_split
 from annotation.models import Study
 from annotation.plans import StagePlan
-from annotation.releases import export_split
 from annotation.releasing import building
 from annotation.releasing.plan import Plan
 from benchmarks import queries

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from django.db import connection
 
+from annotation.export_files import digest, files_below
+from annotation.exporting import export_split
 from annotation.models import Study
-from annotation.release_files import digest, files_below
-from annotation.releases import export_split
 from annotation.releasing.plan import FORMS, PUBLIC, Plan
 from tests import crowd, make, pipeline
 

@@ -13,17 +13,17 @@ import pytest
 from django.core.files.storage import default_storage
 from PIL import Image as Picture
 
-from annotation import exports, releases, tasks
+from annotation import exporting, exports, tasks
+from annotation.export_data import columns_of
 from annotation.models import Judgment, Study
 from annotation.plans import StagePlan
-from annotation.release_data import columns_of
 from annotation.releasing.verification.recomputing.differences import differences
 from annotation.releasing.verification.recomputing.papers import papers
 from annotation.releasing.verification.recomputing.reading import Files
 from annotation.releasing.verification.recomputing.recomputed import figures, recompute
 from benchmarks.formats.registry import FORMATS
 from tests import make, scribes
-from tests.annotation.test_releases import export, lines
+from tests.annotation.test_exporting import export, lines
 from tests.benchmarks import aro_rows
 from tests.benchmarks.bad_images import saved
 from tests.benchmarks.quartered import quarters
@@ -240,7 +240,7 @@ def test_an_earlier_export_is_replaced_but_not_what_lies_in_its_folders(study, t
     export(study, tmp_path / "out")
     export(study, tmp_path / "out")
     (tmp_path / "out/source/notes.md").write_text("mine")
-    with pytest.raises(releases.CannotExport, match=r"source/notes\.md"):
+    with pytest.raises(exporting.CannotExport, match=r"source/notes\.md"):
         export(study, tmp_path / "out")
 
 

@@ -11,7 +11,7 @@ from annotation.plans import StagePlan
 from benchmarks.formats import aro
 from benchmarks.models import Benchmark
 from tests import make
-from tests.annotation.test_releases import export, lines
+from tests.annotation.test_exporting import export, lines
 from tests.benchmarks import importing
 from tests.benchmarks.aro_rows import QUARTERS, listed, relation
 from tests.benchmarks.quartered import quarters, saved

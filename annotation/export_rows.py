@@ -9,10 +9,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from django.db import connection
 
 from annotation.edit_names import Edits, named, told
+from annotation.export_files import JUDGMENTS as COLUMNS
+from annotation.export_texts import CAPTIONS, shown_words, words_of
 from annotation.models import Stage, Study
 from annotation.pseudonyms import pseudonym
-from annotation.release_files import JUDGMENTS as COLUMNS
-from annotation.release_texts import CAPTIONS, shown_words, words_of
 
 JUDGMENTS = """
 stage.name, item.key, item.position, task.question, task.round, task.kind, task.live, item.type, item.subtype,

@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 from django.core.files.storage import default_storage
 
-from annotation.release_files import EXTENSIONS, IMAGE, ParquetFile, split_schema
+from annotation.export_files import EXTENSIONS, IMAGE, ParquetFile, split_schema
 from annotation.rows import fetch
 from benchmarks import sources
 from benchmarks.formats.base import SPLIT

@@ -15,11 +15,11 @@ from django.core.files.storage import default_storage
 from django.core.management import call_command
 from PIL import Image as Picture
 
-from annotation import exports, releases, tasks
+from annotation import exporting, exports, tasks
+from annotation.exporting import export_split
 from annotation.figures import study_figures
 from annotation.funnel import funnel
 from annotation.models import Annotator, Judgment, Lease, Slot, Study
-from annotation.releases import export_split
 from annotation.releasing.verification.recomputing import recomputed
 from annotation.releasing.verification.recomputing.differences import differences
 from annotation.releasing.verification.recomputing.recomputed import figures, recompute
@@ -193,7 +193,7 @@ def test_a_foreign_folder_is_refused_and_an_earlier_export_replaced(tmp_path):
     study = make.study()
     (tmp_path / "out").mkdir()
     (tmp_path / "out/thesis.tex").write_text("mine")
-    with pytest.raises(releases.CannotExport, match="not empty"):
+    with pytest.raises(exporting.CannotExport, match="not empty"):
         export(study, tmp_path / "out")
     assert [path.name for path in tmp_path.joinpath("out").iterdir()] == ["thesis.tex"]
     export(study, tmp_path / "second")
@@ -251,7 +251,7 @@ def test_the_script_runs_by_itself_under_another_hash_seed_and_zone(study, tmp_p
 def test_what_lies_beside_an_earlier_export_is_not_lost_with_it(study, tmp_path):
     export(study, tmp_path / "split")
     (tmp_path / "split" / "notes.md").write_text("mine")
-    with pytest.raises(releases.CannotExport, match=r"notes\.md"):
+    with pytest.raises(exporting.CannotExport, match=r"notes\.md"):
         export(study, tmp_path / "split")
     assert (tmp_path / "split" / "notes.md").read_text() == "mine"
 

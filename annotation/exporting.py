@@ -15,21 +15,21 @@ from annotation import (
     annotators,
     baseline,
     estimation,
+    export_cards,
+    export_data,
+    export_files,
+    export_rows,
+    export_texts,
     funnel,
     promotion,
-    release_cards,
-    release_data,
-    release_files,
-    release_rows,
-    release_texts,
     whole_folders,
 )
 from annotation.decisions import DROPPED, KEPT
 from annotation.edit_names import Edits, edits_of
+from annotation.export_files import files_below
+from annotation.export_items import Split
 from annotation.figures import study_figures
 from annotation.models import Stage, Study
-from annotation.release_files import files_below
-from annotation.release_items import Split
 from benchmarks import blindness, events, sources
 from benchmarks.records import ItemRecord
 
@@ -113,24 +113,24 @@ def _write(study: Study, stages: Sequence[Stage], folder: Path, step: Step) -> d
     rows, kept = _write_items(split, study, folder, step)
     rows |= _write_rows(study, stages, edits, folder)
     said = {
-        "no_source": release_data.write_source(study.benchmark, kept, folder),
+        "no_source": export_data.write_source(study.benchmark, kept, folder),
         "warnings": list(blindness.look(study.benchmark, whole=True).warnings),
     }
-    release_files.write_json(folder / "figures.json", _figures(study, stages, whole, found))
+    export_files.write_json(folder / "figures.json", _figures(study, stages, whole, found))
     _write_card(study, split, whole, folder, said)
-    told = [{**release_cards.settings_of(stage), "not_suitable": split.not_suitable(stage)} for stage in stages]
+    told = [{**export_cards.settings_of(stage), "not_suitable": split.not_suitable(stage)} for stage in stages]
     manifest = _manifest(study, told, whole, found, folder, rows) | said
-    release_files.write_json(folder / "manifest.json", manifest)
+    export_files.write_json(folder / "manifest.json", manifest)
     return manifest
 
 
 def _write_items(split: Split, study: Study, folder: Path, step: Step) -> tuple[dict[str, int], list[ItemRecord]]:
     """Returns the rows of each file, and the kept items with the words that stand in the end."""
     files = {
-        KEPT: release_files.LinesFile(folder / "items.jsonl"),
-        DROPPED: release_files.LinesFile(folder / "dropped.jsonl"),
+        KEPT: export_files.LinesFile(folder / "items.jsonl"),
+        DROPPED: export_files.LinesFile(folder / "dropped.jsonl"),
     }
-    data, kept = release_data.DataFile(folder / "data.parquet", study.benchmark), []
+    data, kept = export_data.DataFile(folder / "data.parquet", study.benchmark), []
     total = split.items.count()
     for done, item in enumerate(split.read(), 1):
         fate = split.fates[item.pk]
@@ -149,22 +149,22 @@ def _write_items(split: Split, study: Study, folder: Path, step: Step) -> tuple[
 def _write_rows(study: Study, stages: Sequence[Stage], edits: Edits, folder: Path) -> dict[str, int]:
     """Everything that was asked, answered, written and reported; returns the rows of each file."""
     lines = {
-        "tasks.jsonl": release_rows.tasks(stages, edits),
-        "texts.jsonl": release_texts.texts(stages, edits),
-        "adjudications.jsonl": release_rows.adjudications(stages, edits),
-        "flags.jsonl": release_rows.flags(stages),
-        "annotators.jsonl": release_rows.annotators(study, stages),
+        "tasks.jsonl": export_rows.tasks(stages, edits),
+        "texts.jsonl": export_texts.texts(stages, edits),
+        "adjudications.jsonl": export_rows.adjudications(stages, edits),
+        "flags.jsonl": export_rows.flags(stages),
+        "annotators.jsonl": export_rows.annotators(study, stages),
     }
-    rows = {name: release_files.write_lines(folder / name, found) for name, found in lines.items()}
-    judgments = release_rows.judgments(stages, edits)
-    return rows | {"judgments.parquet": release_files.write_judgments(folder / "judgments.parquet", judgments)}
+    rows = {name: export_files.write_lines(folder / name, found) for name, found in lines.items()}
+    judgments = export_rows.judgments(stages, edits)
+    return rows | {"judgments.parquet": export_files.write_judgments(folder / "judgments.parquet", judgments)}
 
 
 def _write_card(study: Study, split: Split, whole: dict, folder: Path, said: Mapping) -> None:
     written = {stage.name: split.written(stage) for stage in split.stages}
-    columns = [column.name for column in release_data.columns_of(study.benchmark)]
-    files = release_cards.Files(release_files.digest(folder / "data.parquet")["sha256"], columns, **said)
-    text = release_cards.card(study, whole, split.stages, written, files)
+    columns = [column.name for column in export_data.columns_of(study.benchmark)]
+    files = export_cards.Files(export_files.digest(folder / "data.parquet")["sha256"], columns, **said)
+    text = export_cards.card(study, whole, split.stages, written, files)
     (folder / "README.md").write_text(text, encoding="utf-8", newline="\n")
 
 
@@ -188,12 +188,10 @@ def _manifest(
             "pay_per_hour": float(study.pay_per_hour),
         },
         "stages": stages,
-        "columns": {column.name: column.part for column in release_data.columns_of(study.benchmark)},
-        "source_format": release_data.source_format(study.benchmark),
+        "columns": {column.name: column.part for column in export_data.columns_of(study.benchmark)},
+        "source_format": export_data.source_format(study.benchmark),
         "counts": {name: whole[name] for name in ("imported", "kept", "dropped", "open", "reasons", "open_in")},
         "items_by_type": [{name: row[name] for name in ("type", "subtype", "imported")} for row in whole["by_type"]],
         "last_judgment_at": max(filter(None, (one["pace"]["last"] for one in found)), default=None),
-        "files": {
-            name: {**release_files.digest(folder / name), "rows": rows.get(name)} for name in files_below(folder)
-        },
+        "files": {name: {**export_files.digest(folder / name), "rows": rows.get(name)} for name in files_below(folder)},
     }
