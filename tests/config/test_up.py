@@ -3,6 +3,7 @@
 import os
 import re
 import signal
+from contextlib import suppress
 
 import psutil
 import pytest
@@ -28,9 +29,14 @@ def running(winnow):
     return winnow
 
 
-def child(winnow: Winnow, word: str) -> psutil.Process:
-    """The supervisor's own child with this word on its command line."""
-    return next(p for p in psutil.Process(winnow.process.pid).children() if word in " ".join(p.cmdline()))
+def children(winnow: Winnow, word: str) -> list[psutil.Process]:
+    """The supervisor's own that are alive with this word on their command line; one that ends meanwhile is none."""
+    found = []
+    for process in psutil.Process(winnow.process.pid).children():
+        with suppress(psutil.NoSuchProcess):
+            if process.status() != psutil.STATUS_ZOMBIE and word in " ".join(process.cmdline()):
+                found.append(process)
+    return found
 
 
 def count_users(winnow: Winnow) -> int:
@@ -77,15 +83,10 @@ def test_a_port_that_is_no_number_is_said_in_a_sentence(running, tmp_path):
 
 @pytest.mark.parametrize("word", ["gunicorn", "--queues celery", "--queues scoring", "valkey-server", "postgres"])
 def test_a_killed_child_is_started_again(running, word):
-    before = child(running, word)
+    before = children(running, word)[0]
     before.kill()
-    running.wait(lambda: any(word in " ".join(p.cmdline()) and p.pid != before.pid for p in alive(running)), 10)
+    running.wait(lambda: any(process.pid != before.pid for process in children(running, word)), 10)
     running.wait(lambda: answers(running), 15)
-
-
-def alive(winnow: Winnow) -> list[psutil.Process]:
-    children = psutil.Process(winnow.process.pid).children()
-    return [process for process in children if process.status() != psutil.STATUS_ZOMBIE]
 
 
 def answers(winnow: Winnow) -> bool:
