@@ -2,7 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 
-TELLING = {"README.md", "data_statement.md", "croissant.json", "statistics.json"}  # they carry name and version
+TELLING = {
+    "README.md",
+    "data_statement.md",
+    "croissant.json",
+    "statistics.json",
+    "release.json",
+}  # they carry name and version
 MADE = ("version", "source_format", "split_rule", "warnings")  # the app's version
 NAMING = {"name", "version"}  # of the plan
 BESIDE = {"name", "position", "instructions"}  # of a stage: told in another place

@@ -34,7 +34,9 @@ def released(study: Study, folder: Path, fixed: dict | None = None, **plan) -> P
     """The release's folder; below `folder` the export too."""
     export_split(study=study, out=folder / "export", by="test")
     (folder / "release").mkdir()
-    building.build(folder / "export", Plan("cups", "1.0", **plan), folder / "release", fixed)
+    building.build(
+        folder / "export", Plan("cups", "1.0", **plan), folder / "release", building.Earlier(items=fixed or {})
+    )
     return folder / "release"
 
 
