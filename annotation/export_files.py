@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -124,6 +124,12 @@ def write_judgments(path: Path, rows: Iterable[dict]) -> int:
 def files_below(folder: Path) -> list[str]:
     """Every file of the folder and of those in it, by its name relative to it."""
     return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir())
+
+
+def content_hash(files: Mapping[str, Mapping], without: Collection[str] = ()) -> str:
+    """The SHA-256 of what `sha256sum` prints of these files ({name: {"sha256"}}), in the order of their names."""
+    lines = "".join(f"{file['sha256']}  {name}\n" for name, file in sorted(files.items()) if name not in without)
+    return hashlib.sha256(lines.encode()).hexdigest()
 
 
 def digest(path: Path) -> dict:

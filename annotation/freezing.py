@@ -16,7 +16,7 @@ from annotation.export_files import digest
 from annotation.exporting import CannotExport, export_split, stages_of
 from annotation.exports import aside, zip_folder
 from annotation.models import Release, Study
-from annotation.releasing import building
+from annotation.releasing import building, splitting
 from annotation.releasing.opened import Opened
 from annotation.releasing.plan import Plan
 from annotation.rows import fetch
@@ -151,7 +151,7 @@ def run_release(job: Job, progress: jobs.Progress) -> None:
     release = Release.objects.select_related("study").get(job=job)
     plan = Plan.from_json(release.plan)
     with actions.full_disk_refused(), workplaces.workplace(job) as place:
-        folder = place / f"{plan.name}-{plan.version}"
+        folder = place / release.folder
         manifest = _make(release, plan, place / "export", folder, progress)
         progress.begin("packing")
         packed = zip_folder(folder, place / "release.zip")
@@ -176,7 +176,7 @@ def _make(release: Release, plan: Plan, export: Path, folder: Path, progress: jo
 
 
 def _keep(release: Release, manifest: dict, packed: Path, job: Job) -> None:
-    name = f"releases/{release.pk}/{job.pk}/{release.name}-{release.version}.zip"
+    name = f"releases/{release.pk}/{job.pk}/{release.folder}.zip"
     workplaces.will_store(job, name)
     default_storage.delete(name)  # of a run that was cut short on another machine
     with packed.open("rb") as file:
@@ -195,12 +195,12 @@ def _keep(release: Release, manifest: dict, packed: Path, job: Job) -> None:
         jobs.finish_job(job=job, by="worker", report=report)
 
 
-def earlier_splits(release: Release, plan: Plan) -> building.Earlier:
+def earlier_splits(release: Release, plan: Plan) -> splitting.Earlier:
     """Where frozen releases of this name with the same splits had each item and image, the last that had it.
 
     The last release alone is not enough: an item that it lacks may have been trained on since the one before.
     """
-    earlier = building.Earlier()
+    earlier = splitting.Earlier()
     for one in frozen(release.study).filter(name=release.name).order_by("frozen_at", "pk"):
         if len(plan.splits) > 1 and set(one.plan["splits"]) == set(plan.splits):
             with opened(one) as files:

@@ -4,11 +4,13 @@ import hashlib
 import json
 import struct
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import PurePosixPath
 
+from django.core.files import File
 from django.core.files.storage import default_storage
 from django.http import Http404, HttpRequest
 from django.http.response import HttpResponseBase
@@ -33,12 +35,11 @@ class Stretch:
 def stretch(release: Release, name: str) -> Stretch:
     """Of one file, by its path in the release's folder; 404 where there is none."""
     with there(), default_storage.open(release.file) as file, zipfile.ZipFile(file) as archive:
-        top = f"{release.name}-{release.version}"
         try:
-            entry = archive.getinfo(f"{top}/{name}")
+            entry = archive.getinfo(f"{release.folder}/{name}")
         except KeyError:
             raise Http404("There is no such file in this release.") from None
-        manifest = archive.read(f"{top}/{MANIFEST}")
+        manifest = archive.read(f"{release.folder}/{MANIFEST}")
         sha256 = hashlib.sha256(manifest).hexdigest()
         if name != MANIFEST:
             sha256 = json.loads(manifest)["files"][name]["sha256"]
@@ -48,23 +49,23 @@ def stretch(release: Release, name: str) -> Stretch:
 
 
 def whole(request: HttpRequest, release: Release) -> HttpResponseBase:
-    name = f"{release.name}-{release.version}.zip"
     with there():
-        return ranged(request, lambda: default_storage.open(release.file), release.size, name, release.sha256)
+        return ranged(request, opener(release), release.size, f"{release.folder}.zip", release.sha256)
 
 
 def part(request: HttpRequest, release: Release, name: str) -> HttpResponseBase:
     """One file of it; never shown in place, and as no other kind of content than text or bytes."""
     found = stretch(release, name)
     path = PurePosixPath(name)
-
-    def opened():
-        return default_storage.open(release.file)
-
-    answer = ranged(request, opened, found.size, path.name, found.sha256, found.offset)
+    answer = ranged(request, opener(release), found.size, path.name, found.sha256, found.offset)
     if "Content-Type" in answer.headers:
         answer["Content-Type"] = TEXT if path.suffix in READ else BYTES
     return answer
+
+
+def opener(release: Release) -> Callable[[], File]:
+    """Opens the zip."""
+    return partial(default_storage.open, release.file)
 
 
 @contextmanager

@@ -19,7 +19,7 @@ class Release(models.Model):
     name = models.CharField(max_length=100)
     version = models.CharField(max_length=20)
     plan = models.JSONField()  # releasing.plan.Plan
-    content = models.CharField(max_length=64, blank=True)  # building.content: of all files but the manifest
+    content = models.CharField(max_length=64, blank=True)  # export_files.content_hash of all files but the manifest
     summary = models.JSONField(default=dict)  # building.summary
     file = models.CharField(max_length=300, blank=True)  # the zip, in the storage
     size = models.PositiveBigIntegerField(default=0)  # of it, in bytes
@@ -42,3 +42,8 @@ class Release(models.Model):
 
     def __str__(self):
         return f"{self.name} {self.version}"
+
+    @property
+    def folder(self) -> str:
+        """What its folder is called: the zip's own, and of whoever unpacks it."""
+        return f"{self.name}-{self.version}"

@@ -91,7 +91,7 @@ def opened(release: Release) -> dict:
         return {
             "manifest": manifest,
             "groups": groups(manifest["files"], len(files.read(MANIFEST))),
-            "folder": folder_of(release),
+            "folder": release.folder,
             "loading": loading(release, manifest),
             "card": list(card_blocks.blocks(files.read(CARD).decode())),
         }
@@ -122,15 +122,10 @@ def _group(name: str) -> Group:
     return Group(name, form.title, form.what) if form else Group(name, name, "")
 
 
-def folder_of(release: Release) -> str:
-    """In its zip."""
-    return f"{release.name}-{release.version}"
-
-
 def loading(release: Release, manifest: Mapping) -> dict:
     """The code that reads its splits, and how many lines it has."""
     there = [name for name in SPLIT_NAMES if manifest["splits"].get(name, {}).get("items")]
-    lines = ["from datasets import load_dataset", "", f'splits = load_dataset("{folder_of(release)}")']
+    lines = ["from datasets import load_dataset", "", f'splits = load_dataset("{release.folder}")']
     lines += [f'{name} = splits["{name}"]' for name in there]
     return {"code": "\n".join(lines), "count": len(lines)}
 

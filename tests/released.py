@@ -11,6 +11,7 @@ from django.core.files.storage import default_storage
 from django.utils import timezone
 
 from annotation import freezing
+from annotation.export_files import content_hash
 from annotation.models import Release, Study
 from annotation.releasing import building
 from annotation.releasing.plan import Plan
@@ -55,7 +56,7 @@ def by_hand(study: Study, version: str = "1.0", files: Mapping[str, bytes] = {},
         "splits": {"test": {"items": 2}}, "split_rule": "All items are in test.", "exclusions": [], "moved": {},
         "files": {name: described(content) for name, content in sorted(contents.items())}, **manifest,
     }  # fmt: skip
-    told["content"] = building.content(told["files"])
+    told["content"] = content_hash(told["files"])
     packed = pack(f"{plan.name}-{version}", {**contents, building.MANIFEST: json.dumps(told).encode()})
     kept = default_storage.save(f"releases/{plan.name}-{version}.zip", ContentFile(packed))
     rows = {"name": plan.name, "version": version, "plan": plan.as_json(), "content": told["content"], "file": kept}

@@ -4,52 +4,29 @@ Everything is made of the export's files, which are of one moment; so the same e
 bytes.
 """
 
-import hashlib
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 from pathlib import Path
 
-from annotation.export_files import digest, files_below, write_json
+from annotation.export_files import content_hash, digest, files_below, write_json
 from annotation.releasing import public, splitting
 from annotation.releasing.documents import writing
 from annotation.releasing.exported import Exported, hashes, streamed
 from annotation.releasing.forms.base import Layout
 from annotation.releasing.forms.registry import FORMS
 from annotation.releasing.opened import KIND, MADE_BY, MANIFEST
-from annotation.releasing.plan import SPLIT_NAMES, Plan
-from annotation.releasing.splitting import Assigned, Unit
+from annotation.releasing.plan import Plan
+from annotation.releasing.splitting import Assigned, Earlier, Unit
 
 SETTINGS = "release.json"  # the manifest without its list of files: so the content hash stands for it too
 MB = 1_000_000
 PARQUET = "parquet"  # always there: whoever has a release can import it again
+Step = Callable[[int, int], None]  # items done, items in all
 
 
 class CannotBuild(ValueError):
     """There is no such release of this study as it is; the message says why."""
-
-
-@dataclass(frozen=True, slots=True)
-class Earlier:
-    """Splits of earlier versions, by item and by the content of images: one may come again with another item."""
-
-    items: dict[str, str] = field(default_factory=dict)
-    images: dict[str, str] = field(default_factory=dict)
-
-    def add(self, lines: Iterable[Mapping]) -> None:
-        """Of items.jsonl of a version later than those that are in."""
-        for line in lines:
-            self.items[line["id"]] = line["split"]
-            self.images.update(dict.fromkeys(hashes(line), line["split"]))
-
-    def split_of(self, unit: Unit) -> str:
-        """Of an item that is new and has images of several splits, the last of them; empty: of none."""
-        if unit.key in self.items:
-            return self.items[unit.key]
-        return max((self.images[one] for one in unit.hashes & self.images.keys()), key=SPLIT_NAMES.index, default="")
-
-
-Step = Callable[[int, int], None]  # items done, items in all
 
 
 def build(
@@ -69,7 +46,7 @@ def build(
     manifest = settings | {"files": files}
     writing.write(out, plan, manifest, Exported(out).figures, source.schema)
     manifest["files"] = dict(sorted({**described(out, rows, files), **files}.items()))
-    manifest["content"] = content(manifest["files"])
+    manifest["content"] = content_hash(manifest["files"])
     write_json(out / MANIFEST, manifest)
     return manifest
 
@@ -147,12 +124,6 @@ def described(folder: Path, rows: Mapping[str, int], known: Collection[str] = ()
     """SHA-256, size and rows of each file, by name; without those that are known."""
     names = [name for name in files_below(folder) if name != MANIFEST and name not in known]
     return {name: {**digest(folder / name), "rows": rows.get(name)} for name in names}
-
-
-def content(files: Mapping[str, Mapping]) -> str:
-    """The SHA-256 of what `sha256sum` prints of all files but the manifest, in the order of their names."""
-    lines = "".join(f"{file['sha256']}  {name}\n" for name, file in sorted(files.items()) if name != MANIFEST)
-    return hashlib.sha256(lines.encode()).hexdigest()
 
 
 def summary(manifest: Mapping) -> dict:

@@ -83,17 +83,9 @@ def compare(a: Opened, b: Opened) -> dict:
     setup = set_up(a.manifest, b.manifest)
     sides = _sides(a, b, setup)
     kept = [side.lines.kept for side in sides]
-    shared = b.manifest.get("moved", {})
-    setting = Setting(setup, tuple(side.sure for side in sides), kept[0] != kept[1], shared)
-    items = {group: [] for group in GROUPS}
-    totals = Counter({AS_IT_WAS: len(kept[0] & kept[1] - set(sides[0].lines.packed))})
-    for key in sorted({key for side in sides for key in (*side.lines.packed, *side.opened)}):
-        group, told = _told(key, *(side.sight(key) for side in sides), setting)
-        totals[group] += 1
-        if told:
-            items[group].append(told)
-    for found in items.values():
-        found.sort(key=lambda one: (one["position"] is None, one["position"] or 0, one["id"]))
+    setting = Setting(setup, tuple(side.sure for side in sides), kept[0] != kept[1], b.manifest.get("moved", {}))
+    items, totals = _grouped(sides, setting)
+    totals[AS_IT_WAS] += len(kept[0] & kept[1] - set(sides[0].lines.packed))
     return {
         "same": not any(items.values()) and not totals[JUDGED_AGAIN] and nothing_else(setup),
         "releases": [_release(one.manifest, len(ids)) for one, ids in zip((a, b), kept, strict=True)],
@@ -103,6 +95,19 @@ def compare(a: Opened, b: Opened) -> dict:
         "reasons": {group: _by_reason(found) for group, found in items.items() if found},
         "items": items,
     }
+
+
+def _grouped(sides: list[Side], setting: Setting) -> tuple[dict[str, list[dict]], Counter]:
+    """What is told of the items of each group, in the order of the benchmark; how many there are."""
+    items, totals = {group: [] for group in GROUPS}, Counter()
+    for key in sorted({key for side in sides for key in (*side.lines.packed, *side.opened)}):
+        group, told = _told(key, *(side.sight(key) for side in sides), setting)
+        totals[group] += 1
+        if told:
+            items[group].append(told)
+    for found in items.values():
+        found.sort(key=lambda one: (one["position"] is None, one["position"] or 0, one["id"]))
+    return items, totals
 
 
 def _sides(a: Opened, b: Opened, setup: Mapping) -> list[Side]:

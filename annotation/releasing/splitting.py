@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from annotation.releasing.exported import hashes
 from annotation.releasing.plan import SPLIT_NAMES
 
 Kind = tuple[str, str]  # type, subtype
@@ -31,6 +32,26 @@ class Assigned:
 
     splits: dict[str, str]
     moved: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """Splits of earlier versions, by item and by the content of images: one may come again with another item."""
+
+    items: dict[str, str] = field(default_factory=dict)
+    images: dict[str, str] = field(default_factory=dict)
+
+    def add(self, lines: Iterable[Mapping]) -> None:
+        """Those of items.jsonl of a version later than those that are in."""
+        for line in lines:
+            self.items[line["id"]] = line["split"]
+            self.images.update(dict.fromkeys(hashes(line), line["split"]))
+
+    def split_of(self, unit: Unit) -> str:
+        """Of an item that is new and has images of several splits, the last of them; empty: of none."""
+        if unit.key in self.items:
+            return self.items[unit.key]
+        return max((self.images[one] for one in unit.hashes & self.images.keys()), key=SPLIT_NAMES.index, default="")
 
 
 @dataclass(slots=True)

@@ -14,7 +14,7 @@ from django.core.files.storage import default_storage
 from django.core.management import CommandError, call_command
 
 from annotation import exporting, freezing, participants, tasks
-from annotation.export_files import files_below
+from annotation.export_files import content_hash, files_below
 from annotation.freezing import CannotFreeze
 from annotation.models import Judgment, Outcome, Release, Study, Task
 from annotation.releasing import building
@@ -48,7 +48,7 @@ def test_it_is_frozen_whole(study, eager_tasks):
     with freezing.opened(release) as files:
         manifest = files.manifest
         assert sorted(names) == files.names() and set(manifest["files"]) == set(names) - {"manifest.json"}
-        assert release.content == manifest["content"] == building.content(manifest["files"])
+        assert release.content == manifest["content"] == content_hash(manifest["files"])
         assert manifest["release"]["words"] == {"summary": "Cups: “red” & <blue>.", "licence": "CC-BY-4.0"}
         assert release.summary["counts"] == manifest["counts"]
         assert sum(split["items"] for split in release.summary["splits"].values()) == manifest["counts"]["kept"]
@@ -112,7 +112,7 @@ def test_a_version_is_given_once_and_a_name_to_one_study(study):
 
 def test_what_failed_can_be_tried_again_or_discarded(study, eager_tasks, monkeypatch):
     with monkeypatch.context() as broken:
-        broken.setattr(building, "content", lambda files: 1 / 0)
+        broken.setattr(building, "content_hash", lambda files: 1 / 0)
         release = freeze(study)
     assert release.frozen_at is None and release.job.state == "failed" and not release.file
     job = freezing.try_again(release=release, by="test")

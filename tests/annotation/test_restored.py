@@ -5,14 +5,13 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.db import DatabaseError, connection
 
-from annotation import deleting, freezing, tasks
+from annotation import deleting, freezing
 from annotation.exporting import export_split
 from annotation.models import Judgment, Release, Study
-from annotation.releasing.plan import Plan
 from benchmarks.backups import backup
 from benchmarks.models import Image
 from benchmarks.restoring import restore
-from tests import crowd, make
+from tests import crowd, make, released
 from tests.annotation.test_exporting import contents
 from tests.pipeline import with_originals
 
@@ -41,13 +40,13 @@ def test_the_export_has_the_same_bytes(tmp_path, settings):
     assert make.judgment(make.annotator(other.study), other).pk > last
 
 
-def test_a_release_is_there_again_and_the_next_one_says_the_same(tmp_path, settings, eager_tasks):
+def test_a_release_is_there_again_and_the_next_one_says_the_same(tmp_path, settings):
     settings.CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
     study = with_originals(crowd.stage(benchmark=make.benchmark(6), people=3, overlap=3).study)
     for image in Image.objects.all():
         default_storage.save(image.served_path, ContentFile(b"a copy"))
         default_storage.save(image.thumbnail_path, ContentFile(b"a small copy"))
-    before = frozen(study, "1.0")
+    before = released.frozen(study, name="cups")
     with freezing.opened(before) as files:
         held = {name: files.read(name) for name in files.names()}
     backup(out=tmp_path / "saved")
@@ -56,7 +55,7 @@ def test_a_release_is_there_again_and_the_next_one_says_the_same(tmp_path, setti
     again = Release.objects.get()
     with freezing.opened(again) as files:
         assert {name: files.read(name) for name in files.names()} == held and again.content == before.content
-    with freezing.opened(frozen(again.study, "1.1")) as files:
+    with freezing.opened(released.frozen(again.study, "1.1", name="cups")) as files:
         apart = {name for name in files.names() if files.read(name) != held[name]}
     assert apart == {
         "README.md",
@@ -65,10 +64,3 @@ def test_a_release_is_there_again_and_the_next_one_says_the_same(tmp_path, setti
         "manifest.json",
         "release.json",
     }  # they name the version
-
-
-def frozen(study: Study, version: str) -> Release:
-    release = freezing.freeze(study=study, plan=Plan("cups", version), by="test")
-    tasks.run_release.delay(release.job_id)
-    release.refresh_from_db()
-    return release

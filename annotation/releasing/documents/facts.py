@@ -1,6 +1,5 @@
 """What the documents of a release are made of, put together once: plan, manifest, figures, counts. Pure."""
 
-import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -8,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from annotation.export_files import content_hash
 from annotation.releasing.plan import SPLIT_NAMES, Plan
 
 DOCUMENTS = ("README.md", "croissant.json", "data_statement.md", "statistics.json")
@@ -74,10 +74,8 @@ class Facts:
 
     @cached_property
     def fingerprint(self) -> str:
-        """The SHA-256 of `<sha256>  <name>` of every file but the documents."""
-        files = sorted(self.manifest["files"].items())
-        lines = "".join(f"{file['sha256']}  {name}\n" for name, file in files if name not in DOCUMENTS)
-        return hashlib.sha256(lines.encode()).hexdigest()
+        """Of every file but the documents."""
+        return content_hash(self.manifest["files"], without=DOCUMENTS)
 
     @cached_property
     def annotators(self) -> list[dict]:

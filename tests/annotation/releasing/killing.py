@@ -43,7 +43,7 @@ def undisturbed(job: Job) -> str:
         export_split(study=study, out=export, by="test")
         folder = export
         if release:
-            folder = Path(place) / f"{release.name}-{release.version}"
+            folder = Path(place) / release.folder
             folder.mkdir()
             building.build(export, Plan.from_json(release.plan), folder)
         return sha256(exports.zip_folder(folder, Path(place) / "made.zip"))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from annotation.export_files import write_json
+from annotation.export_files import content_hash, write_json
 from annotation.exporting import export_split
 from annotation.models import Study
 from annotation.releasing import building
@@ -65,7 +65,7 @@ def mend(folder: Path) -> None:
     for path in folder.glob("data/*.parquet"):
         rows[path.relative_to(folder).as_posix()] = pq.read_metadata(path).num_rows
     manifest["files"] = building.described(folder, rows)
-    manifest["content"] = building.content(manifest["files"])
+    manifest["content"] = content_hash(manifest["files"])
     write_json(folder / "manifest.json", manifest)
 
 

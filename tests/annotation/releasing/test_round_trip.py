@@ -9,7 +9,7 @@ from django.core.management import call_command
 from annotation.exporting import export_split
 from annotation.models import Study
 from annotation.plans import StagePlan
-from annotation.releasing import building
+from annotation.releasing import building, splitting
 from annotation.releasing.plan import Plan
 from benchmarks import queries
 from benchmarks.models import Benchmark, Job
@@ -35,7 +35,7 @@ def released(study: Study, folder: Path, fixed: dict | None = None, **plan) -> P
     export_split(study=study, out=folder / "export", by="test")
     (folder / "release").mkdir()
     building.build(
-        folder / "export", Plan("cups", "1.0", **plan), folder / "release", building.Earlier(items=fixed or {})
+        folder / "export", Plan("cups", "1.0", **plan), folder / "release", splitting.Earlier(items=fixed or {})
     )
     return folder / "release"
 

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.releasing.building import Earlier
 from annotation.releasing.plan import SPLIT_NAMES, SPLITS
-from annotation.releasing.splitting import Unit, assign, components
+from annotation.releasing.splitting import Earlier, Unit, assign, components
 
 KINDS = [("replace", "obj"), ("replace", "att"), ("swap", "obj")]
 SHARES = list(SPLITS.values())

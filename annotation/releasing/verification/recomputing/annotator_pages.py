@@ -73,12 +73,7 @@ class Work:
         same = {view: self.compared(name, view, mine, out) for view in self.tasks}
         labels, agreed = annotator_tests.answers(said, others), annotator_tests.agreement(same, self.typical_of(name))
         side, passed = annotator_tests.side(picks), seat.get("passed") or {}
-        signs = [
-            *annotator_tests.told(agreed, annotator_tests.of_agreement, self.place),
-            *annotator_tests.told(labels, annotator_tests.of_answers, self.place),
-            *annotator_tests.told([side], annotator_tests.of_side, self.place),
-            *annotator_tests.written(annotator_tests.of_tries(passed), self.place),
-        ]
+        signs = self.signs(agreed, labels, side, passed)
         found = {
             "number": number(name),
             "judged": len(mine),
@@ -99,6 +94,15 @@ class Work:
             found["checks"] = self.checks(every[every.kind == "check"])
             signs += annotator_tests.told([found["checks"]], annotator_tests.of_checks, self.place)
         return found | {"signs": sorted(signs, key=annotator_tests.place_of)}
+
+    def signs(self, agreed: list, labels: list, side: dict, passed: dict) -> list[dict]:
+        """Those that rest on answers alone."""
+        return [
+            *annotator_tests.told(agreed, annotator_tests.of_agreement, self.place),
+            *annotator_tests.told(labels, annotator_tests.of_answers, self.place),
+            *annotator_tests.told([side], annotator_tests.of_side, self.place),
+            *annotator_tests.written(annotator_tests.of_tries(passed), self.place),
+        ]
 
     def of_time(self, every: pd.DataFrame, mine: pd.DataFrame, answers: int) -> tuple[dict, list[dict]]:
         """What rests on times, the order of giving among them; and the signs in it."""
