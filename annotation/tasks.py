@@ -2,44 +2,39 @@
 
 from celery import shared_task
 
-from annotation import (
-    annotators,
-    api_figures,
-    estimation,
-    exports,
-    freezing,
-    overview,
-    queries,
-    reckoning,
-    report_data,
-    stage_agreement,
-    stuck,
-)
-from benchmarks import jobs
+from annotation.api import figures as api_figures
+from annotation.dashboard import overview
+from annotation.exports import job as export_job
+from annotation.figures import agreement, annotators, blocked_items, cache
+from annotation.pipeline import dawid_skene
+from annotation.releases import lifecycle as release_lifecycle
+from annotation.reports import report_data
+from annotation.studies import queries
+from benchmarks.jobs import jobs
 
 # Modules with kinds of figures, which the worker must know to compute them.
-REGISTERED = (annotators, api_figures, overview, queries, report_data, stage_agreement, stuck)
+REGISTERED = (annotators, api_figures, overview, queries, report_data, agreement, blocked_items)
 
 
-@jobs.runs(exports.KIND)
+@jobs.runs(export_job.KIND)
 @shared_task
 def run_export(job_id: int) -> None:
-    jobs.run(job_id=job_id, by="worker", work=exports.run_export)
+    jobs.run(job_id=job_id, by="worker", work=export_job.run_export)
 
 
-@jobs.runs(freezing.KIND)
+@jobs.runs(release_lifecycle.KIND)
 @shared_task
 def run_release(job_id: int) -> None:
-    jobs.run(job_id=job_id, by="worker", work=freezing.run_release)
+    jobs.run(job_id=job_id, by="worker", work=release_lifecycle.run_release)
 
 
-@jobs.runs(reckoning.KIND)
+@jobs.runs(cache.KIND)
 @shared_task
 def run_reckon(job_id: int) -> None:
-    jobs.run(job_id=job_id, by="worker", work=reckoning.run_reckon)
+    jobs.run(job_id=job_id, by="worker", work=cache.run_reckon)
 
 
-@jobs.runs(estimation.KIND)
+@jobs.runs(dawid_skene.KIND)
 @shared_task
 def run_estimate(job_id: int) -> None:
-    jobs.run(job_id=job_id, by="worker", work=estimation.run_estimate)
+    jobs.run(job_id=job_id, by="worker", work=dawid_skene.run_estimate)

@@ -3,7 +3,13 @@
 from celery import shared_task
 from celery.signals import worker_ready
 
-from benchmarks import actions, afterwards, jobs, prediction_import, run_figures, scoring, staging, uploads, workplaces
+from benchmarks.housekeeping import deferred_files
+from benchmarks.imports import run as run_import_module
+from benchmarks.imports import staging, uploads
+from benchmarks.jobs import jobs, work_folder
+from benchmarks.runs import figures as run_figures
+from benchmarks.runs import import_predictions
+from benchmarks.scoring import score
 
 BY = "worker"
 
@@ -12,7 +18,7 @@ BY = "worker"
 @shared_task
 def run_import(job_id: int) -> None:
     """The uploaded files go when the job is over, however it ended."""
-    job = jobs.run(job_id=job_id, by=BY, work=actions.import_files)
+    job = jobs.run(job_id=job_id, by=BY, work=run_import_module.import_files)
     if job.finished_at and job.params.get("upload"):
         uploads.drop(job.params["upload"])
 
@@ -21,16 +27,16 @@ def run_import(job_id: int) -> None:
 @shared_task
 def run_score(job_id: int) -> None:
     """On the queue `scoring`, in a process that may load torch; the run's figures are there before anybody asks."""
-    job = jobs.run(job_id=job_id, by=BY, work=scoring.score)
+    job = jobs.run(job_id=job_id, by=BY, work=score.score)
     if "run" in job.report:
         run_figures.compute_missing([job.report["run"]])
 
 
-@jobs.runs(prediction_import.KIND)
+@jobs.runs(import_predictions.KIND)
 @shared_task
 def run_predictions(job_id: int) -> None:
     """The uploaded files go when the job is over; figures as above."""
-    job = jobs.run(job_id=job_id, by=BY, work=prediction_import.take_in)
+    job = jobs.run(job_id=job_id, by=BY, work=import_predictions.take_in)
     if job.finished_at and job.params.get("upload"):
         uploads.drop(job.params["upload"])
     if "run" in job.report:
@@ -46,7 +52,7 @@ def compute_figures(runs: list[int]) -> None:
 def tidy_up(**signal) -> None:
     """A worker starts: what an earlier one left half done is swept away or sent again."""
     staging.sweep_staging()
-    afterwards.finish_dead()
+    deferred_files.finish_dead()
     uploads.sweep()
-    workplaces.sweep()
+    work_folder.sweep()
     jobs.revive_jobs(by=BY)

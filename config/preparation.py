@@ -12,7 +12,7 @@ from django.db import transaction
 
 from annotation.management.commands.create_demo import STUDY as DEMO
 from annotation.models import Study
-from benchmarks import accounts
+from benchmarks.accounts import accounts
 
 ADMIN = "admin"
 

@@ -173,10 +173,10 @@ if PRODUCTION:
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
         "rest_framework.authentication.SessionAuthentication",
-        "benchmarks.tokens.ByToken",
+        "benchmarks.accounts.tokens.ByToken",
     ],
-    "DEFAULT_PERMISSION_CLASSES": ["benchmarks.access.Managers"],
-    "DEFAULT_THROTTLE_CLASSES": ["benchmarks.tokens.PerToken"],
+    "DEFAULT_PERMISSION_CLASSES": ["benchmarks.permissions.Managers"],
+    "DEFAULT_THROTTLE_CLASSES": ["benchmarks.accounts.tokens.PerToken"],
     "DEFAULT_THROTTLE_RATES": {"token": "600/min"},  # a million judgments are a thousand pages
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
@@ -186,15 +186,15 @@ SPECTACULAR_SETTINGS = {
     "TITLE": "Winnow",
     "DESCRIPTION": "Read-only: studies, what was asked and answered in them, and the figures.",
     "VERSION": VERSION,
-    "SERVE_PERMISSIONS": ["benchmarks.access.Managers"],
+    "SERVE_PERMISSIONS": ["benchmarks.permissions.Managers"],
     "SERVE_INCLUDE_SCHEMA": False,
     "SCHEMA_PATH_PREFIX": "/api/",
     "ENUM_NAME_OVERRIDES": {  # fields of one name with other values
-        "StudyState": "annotation.states.StudyState",
-        "StageState": "annotation.states.StageState",
-        "OutcomeState": "annotation.states.OutcomeState",
+        "StudyState": "annotation.models.choices.StudyState",
+        "StageState": "annotation.models.choices.StageState",
+        "OutcomeState": "annotation.models.choices.OutcomeState",
         "JobState": "benchmarks.models.JobState",
-        "MemberRole": "annotation.states.Role",
+        "MemberRole": "annotation.models.choices.Role",
         "CaptionRole": "benchmarks.models.Role",
     },
 }

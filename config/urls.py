@@ -7,8 +7,8 @@ from config import views
 urlpatterns = [
     path("", views.home, name="home"),
     path("healthz", views.health, name="health"),
-    path("api/", include("benchmarks.api_urls")),
-    path("api/", include("annotation.api_urls")),
+    path("api/", include("benchmarks.api.urls")),
+    path("api/", include("annotation.api.urls")),
     path("", include("benchmarks.urls")),
     path("", include("annotation.urls")),
 ]

@@ -1,4 +1,4 @@
-/* The plan beside the form of a new study, as it is being filled in. annotation/plans.py computes the same. */
+/* The plan beside the form of a new study, as it is being filled in. annotation/designs/plan.py computes the same. */
 "use strict";
 const form = document.getElementById("new-study");
 const sizes = JSON.parse(document.getElementById("sizes")?.textContent || "{}");

@@ -3,7 +3,7 @@
 from django.contrib.auth.models import User
 from django.urls import reverse
 
-from annotation import adjudication
+from annotation.adjudication import decisions as adjudication_decisions
 from annotation.models import Task
 
 LISTS = ["api-task-list", "api-judgment-list", "api-annotator-list", "api-adjudication-list", "api-flag-list"]
@@ -27,7 +27,7 @@ def rows(client, name: str, pk: int, **asked) -> list[dict]:
 
 
 def adjudicate(task: Task, by: User) -> None:
-    adjudication.decide(
-        task=task, answer="none", note="Both are wrong.", seen=adjudication.seen(task), by="test",
+    adjudication_decisions.decide(
+        task=task, answer="none", note="Both are wrong.", seen=adjudication_decisions.seen(task), by="test",
         adjudicator=by,
     )  # fmt: skip

@@ -23,7 +23,7 @@ from sklearn.model_selection import GroupKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from annotation import checks
+from annotation.checks import attention_checks
 from annotation.models import Annotator, Kind, Lease, Stage, Strategy, Task
 from annotation.protocols.base import Protocol
 from benchmarks.models import Benchmark, Caption, ItemImage
@@ -166,7 +166,7 @@ def stage_with_checks(strategy: str, items: int, known: int, **settings) -> Stag
     source.items.update(truth={"bivlc-choose": ["candidate-1"]})
     for benchmark in (stage.study.benchmark, source):
         alike(benchmark)
-    checks.set_checks(stage=stage, answers={item: [] for item in source.items.all()}, by="test")
+    attention_checks.set_checks(stage=stage, answers={item: [] for item in source.items.all()}, by="test")
     return stage
 
 

@@ -9,8 +9,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
-from annotation import checks, studies
+from annotation.checks import attention_checks
 from annotation.models import Annotator, Seat, Slot, Stage, Task
+from annotation.studies import lifecycle as study_lifecycle
 from tests import crowd, make
 
 SPREAD, OWN = 0.5, 0.15  # sigma of the log of times: within an annotator, and between them
@@ -63,11 +64,11 @@ def study(who: Sequence[str] = TWELVE, judgments: int = 100, overlap: int = 3, s
     dice, items = random.Random(f"cohorts {seed}"), math.ceil(len(who) * judgments / overlap)
     stage = make.stage(benchmark=crowd.benchmark(items), overlap=overlap, pay_per_hour=12, check_rate=0.1, seed=seed)
     known = {item: [dice.choice(["candidate-0", "candidate-1", NONE])] for item in crowd.benchmark(CHECKS).items.all()}
-    checks.set_checks(stage=stage, answers=known, by="test")
-    people = [studies.join(study=stage.study, by="test", simulated=True) for _ in who]
+    attention_checks.set_checks(stage=stage, answers=known, by="test")
+    people = [study_lifecycle.join(study=stage.study, by="test", simulated=True) for _ in who]
     read = stage.instructions.latest("version")
     Seat.objects.filter(stage=stage).update(read=read, ready_at=crowd.START)
-    checks.top_up(stage=stage)
+    attention_checks.top_up(stage=stage)
     shift = Shift(dice, people, read, [COHORTS[name] for name in who])
     for slot, person in shared_out(stage, people, dice):
         shift.work(slot, person)

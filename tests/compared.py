@@ -4,10 +4,11 @@ import csv
 import json
 from pathlib import Path
 
-from benchmarks import jobs, prediction_import, run_actions
+from benchmarks.jobs import jobs
 from benchmarks.models import Benchmark, Caption, Item, ItemImage, Job, Run
 from benchmarks.predictions.kinds import BIVLC
-from benchmarks.published import TABLES
+from benchmarks.runs import import_predictions, run_actions
+from benchmarks.runs.paper_tables import TABLES
 from tests import crew, make
 
 RIGHT = {"i_pos2t": "positive", "i_neg2t": "negative", "t_pos2i": "positive", "t_neg2i": "negative"}
@@ -25,11 +26,11 @@ def lines(benchmark: Benchmark, right: int, **fields) -> str:
 
 def queued(benchmark: Benchmark, *files: Path, model: str = "CLIP", **more) -> Job:
     asked = {"kind": BIVLC.name, "source": "a repository", "by": "test"} | more
-    return prediction_import.queue_predictions(benchmark=benchmark, files=files, model=model, **asked)
+    return import_predictions.queue_predictions(benchmark=benchmark, files=files, model=model, **asked)
 
 
 def run(job: Job) -> Job:
-    return jobs.run(job_id=job.pk, by="test", work=prediction_import.take_in)
+    return jobs.run(job_id=job.pk, by="test", work=import_predictions.take_in)
 
 
 def imported(benchmark: Benchmark, folder: Path, right: int, model: str = "CLIP", **more) -> Run:

@@ -6,8 +6,12 @@ import random
 import uuid
 from collections.abc import Callable, Iterable, Iterator
 
-from annotation import access, answering, claiming, judging, seating, studies, turns
+from annotation import permissions
+from annotation.assignment import leases, seats
+from annotation.judging import next_step, submissions
 from annotation.models import Annotator, Lease, Stage, Study, Task
+from annotation.screens import read_answer
+from annotation.studies import lifecycle as study_lifecycle
 from benchmarks.models import Benchmark, ItemImage
 from tests import crowd, make
 
@@ -19,8 +23,8 @@ class Worker:
 
     def __init__(self, study: Study, answer: Answer, seed: object, slip: float = 0.0):
         self.answer, self.slip, self.dice = answer, slip, random.Random(f"{seed}")
-        token = studies.join(study=study, by="test", simulated=True).token
-        self.desk, self.leases = access.desk(token), []
+        token = study_lifecycle.join(study=study, by="test", simulated=True).token
+        self.desk, self.leases = permissions.desk(token), []
         self.judged = 0
 
     @property
@@ -42,11 +46,11 @@ class Worker:
     def _look(self) -> None:
         """What the page shows where there is no screen yet, past rules and moves to the next stage."""
         for _ in range(6):
-            self.desk = access.desk(self.annotator.token)
-            turn = turns.turn(self.desk)
+            self.desk = permissions.desk(self.annotator.token)
+            turn = next_step.turn(self.desk)
             if turn.state == "rules":
                 newest = self.desk.stage.instructions.latest("version").version
-                seating.accept_instructions(annotator=self.annotator, stage=self.desk.stage, version=newest)
+                seats.accept_instructions(annotator=self.annotator, stage=self.desk.stage, version=newest)
             elif turn.state != "moved":
                 self.leases = turn.leases
                 return
@@ -54,16 +58,16 @@ class Worker:
 
     def _judge(self, lease: Lease, identity: str, wanted: int = 2) -> None:
         active = round(self.dice.lognormvariate(8.7, 0.5))
-        _, self.leases = judging.turn(
+        _, self.leases = submissions.turn(
             annotator=self.annotator, stage=self.desk.stage, wanted=wanted, token=lease.token, key=uuid.uuid4(),
-            shown_answer=answering.shown_as(lease, identity), active_ms=active, elapsed_ms=active,
+            shown_answer=read_answer.shown_as(lease, identity), active_ms=active, elapsed_ms=active,
             reason="I cannot tell." if identity == "cannot_judge" else "",
         )  # fmt: skip
 
     def _slip(self, lease: Lease) -> None:
         """Some other answer, taken back at once; the same screen is in front again."""
         self._judge(lease, self.dice.choice(lease.task.options))
-        judging.undo(annotator=self.annotator, key=uuid.uuid4())
+        submissions.undo(annotator=self.annotator, key=uuid.uuid4())
         self.leases = [lease, *(other for other in self.leases if other.pk != lease.pk)]
 
 
@@ -95,6 +99,6 @@ def benchmark_of_pairs(items: int) -> Benchmark:
 
 def held(annotator: Annotator, stage: Stage, wanted: int = 50) -> list[Lease]:
     """Every screen that the annotator can have in the stage at once."""
-    seating.sit(annotator=annotator, stage=stage)
+    seats.sit(annotator=annotator, stage=stage)
     make.read(annotator, stage)
-    return claiming.hold(annotator=annotator, stage=stage, wanted=wanted)
+    return leases.hold(annotator=annotator, stage=stage, wanted=wanted)

@@ -10,9 +10,11 @@ from datetime import UTC, datetime, timedelta
 
 from django.db import connection
 
-from annotation import outcomes, seating, studies
+from annotation.assignment import seats
 from annotation.models import Annotator, Flag, Judgment, Lease, LeaseState, Seat, Slot, Stage, Study, Task
+from annotation.pipeline import outcomes
 from annotation.protocols.registry import PROTOCOLS
+from annotation.studies import lifecycle as study_lifecycle
 from benchmarks.models import Benchmark, Caption, Image, Item, ItemImage
 from tests import make
 
@@ -63,12 +65,12 @@ def work(study: Study, people: int = 4, seed: int = 1, undone: float = 0.1, clos
     `close` closes each stage after its work, which promotes what waits for that.
     """
     dice = random.Random(seed)
-    crowd = [studies.join(study=study, by="test", simulated=True) for _ in range(people)]
+    crowd = [study_lifecycle.join(study=study, by="test", simulated=True) for _ in range(people)]
     clock = START
     for stage in study.stages.order_by("position"):
         clock = work_in(stage, crowd, dice, undone, clock)
         if close:
-            studies.move_stage(stage=stage, to="closed", by="test")
+            study_lifecycle.move_stage(stage=stage, to="closed", by="test")
     return study.stages.get(position=1)
 
 
@@ -77,7 +79,7 @@ def work_in(stage: Stage, crowd: list[Annotator], dice: random.Random, undone: f
     read, left, fits = stage.instructions.latest("version"), set(), {}
     while True:
         for person in crowd:
-            seating.sit(annotator=person, stage=stage)
+            seats.sit(annotator=person, stage=stage)
         Seat.objects.filter(stage=stage).update(read=read, ready_at=START)
         busy = Shift(dice, crowd, read, fits, clock)
         free = Slot.objects.filter(stage=stage, judgment=None, live=True, task__kind="judge").exclude(pk__in=left)

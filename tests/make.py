@@ -6,10 +6,14 @@ from itertools import count
 
 from django.db.models.functions import Now
 
-from annotation import answering, claiming, judging, seating, studies
+from annotation.assignment import leases as assignment_leases
+from annotation.assignment import seats
+from annotation.designs.plan import StagePlan
+from annotation.judging import submissions
 from annotation.models import Annotator, Judgment, Release, Stage, Study
-from annotation.plans import StagePlan
-from annotation.releasing.plan import Plan
+from annotation.releases.plan import Plan
+from annotation.screens import read_answer
+from annotation.studies import lifecycle as study_lifecycle
 from benchmarks.models import Benchmark, Caption, Image, Item, ItemImage
 
 serial = count(1)
@@ -55,7 +59,7 @@ def study(items: int = 1, candidates: int = 4, stages: list[StagePlan] | None = 
     of_study = {name: settings.pop(name) for name in OF_STUDY if name in settings}
     protocol, words = settings.pop("protocol", "bivlc-choose"), settings.pop("instructions", "")
     stages = stages or [StagePlan(protocol, instructions=words, settings=settings)]
-    return studies.create_study(benchmark=source, stages=stages, **{**defaults, **of_study})
+    return study_lifecycle.create_study(benchmark=source, stages=stages, **{**defaults, **of_study})
 
 
 def stage(**settings) -> Stage:
@@ -64,7 +68,7 @@ def stage(**settings) -> Stage:
 
 def annotator(study: Study, ready: bool = True, **who) -> Annotator:
     """Joined and, unless told otherwise, past the instructions."""
-    made = studies.join(study=study, by="test", **who)
+    made = study_lifecycle.join(study=study, by="test", **who)
     if ready:
         read(made, made.stage)
     return made
@@ -80,18 +84,18 @@ def release(study: Study, version: str = "1.0", **fields) -> Release:
 def read(annotator: Annotator, stage: Stage) -> None:
     """The annotator accepts the stage's newest instructions."""
     version = stage.instructions.latest("version").version
-    seating.accept_instructions(annotator=annotator, stage=stage, version=version)
+    seats.accept_instructions(annotator=annotator, stage=stage, version=version)
 
 
 def judgment(annotator: Annotator, stage: Stage, answer: str | None = None, **details) -> Judgment | None:
     """Claim the next screen and answer it, by the option's identity (default: the first place shown)."""
-    leases = claiming.hold(annotator=annotator, stage=stage, wanted=1)
+    leases = assignment_leases.hold(annotator=annotator, stage=stage, wanted=1)
     if not leases:
         return None
-    shown = "1" if answer is None else answering.shown_as(leases[0], answer)
+    shown = "1" if answer is None else read_answer.shown_as(leases[0], answer)
     return submit(annotator, leases[0], shown, **details).judgment
 
 
-def submit(annotator: Annotator, lease, shown_answer: str = "1", **details) -> judging.Receipt:
+def submit(annotator: Annotator, lease, shown_answer: str = "1", **details) -> submissions.Receipt:
     details.setdefault("key", uuid.uuid4())
-    return judging.submit(annotator=annotator, token=lease.token, shown_answer=shown_answer, **details)
+    return submissions.submit(annotator=annotator, token=lease.token, shown_answer=shown_answer, **details)

@@ -24,13 +24,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
 
-from annotation.funnel import funnel
+from annotation.designs.plan import StagePlan
+from annotation.figures.funnel import funnel
 from annotation.models import Study, Task
-from annotation.plans import StagePlan
-from annotation.results import results
-from benchmarks import storing
+from annotation.pipeline.item_results import results
 from benchmarks.formats.base import ProblemLog
 from benchmarks.formats.registry import FORMATS
+from benchmarks.imports import store as imports_store
 from benchmarks.models import Benchmark, Image
 from benchmarks.records import ItemRecord
 from tests import crew, make
@@ -69,7 +69,7 @@ def store(found: list[ItemRecord]) -> Benchmark:
     named = dict.fromkeys(image.part for record in found for image in record.images)
     places = {part: hashes[number % STAND_INS] for number, part in enumerate(named)}
     made = Benchmark.objects.create(name="BiVLC candidates", source="bivlc-candidates")
-    storing.store_items(made, found, SimpleNamespace(sha256=places))
+    imports_store.store_items(made, found, SimpleNamespace(sha256=places))
     return made
 
 

@@ -6,10 +6,11 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.db.models.functions import Now
 
-from annotation import outcomes, placing, promotion, studies
+from annotation.designs.plan import StagePlan
 from annotation.models import Annotator, Outcome, Slot, Study, Task
-from annotation.plans import StagePlan
+from annotation.pipeline import outcomes, promotion, task_creation
 from annotation.protocols.base import Ask
+from annotation.studies import lifecycle as study_lifecycle
 from benchmarks.models import Image
 from tests import crowd, make
 from tests.load.import_full import numbered
@@ -32,7 +33,7 @@ def pipeline() -> Study:
     promotion.take_in(made)
     crowd.work(made, people=4, undone=0.05, close=True)
     choose, fits = made.stages.filter(position__lte=2)
-    studies.move_stage(stage=choose, to="open", by="test")
+    study_lifecycle.move_stage(stage=choose, to="open", by="test")
     dropped = Task.objects.filter(stage=choose, decided__outcome="none", decided__by="only_answer").order_by("pk")[:2]
     adjudicate(dropped[0], choose, "candidate-1")
     ask_again(dropped[1], choose)
@@ -56,7 +57,7 @@ def ask_again(task: Task, stage) -> None:
     """With newer candidates, of which the first two are shown."""
     Task.objects.filter(pk=task.pk).update(live=False)
     ask = Ask(tuple(task.shows), tuple(task.options[:2]))
-    placing.place(stage, [placing.Asked(task.item_id, task.item.key, ask, {}, 2)])
+    task_creation.place(stage, [task_creation.Asked(task.item_id, task.item.key, ask, {}, 2)])
 
 
 def with_originals(study: Study) -> Study:

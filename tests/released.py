@@ -10,12 +10,12 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.utils import timezone
 
-from annotation import freezing
-from annotation.export_files import content_hash
+from annotation.exports.files import content_hash
 from annotation.models import Release, Study
-from annotation.releasing import building
-from annotation.releasing.plan import Plan
-from benchmarks import jobs
+from annotation.releases import build
+from annotation.releases import lifecycle as release_lifecycle
+from annotation.releases.plan import Plan
+from benchmarks.jobs import jobs
 from benchmarks.records import Problem, Refused
 
 CARD = "---\npretty_name: x\n---\n# Cups\n\nA <b>red</b> cup.\n"
@@ -24,13 +24,13 @@ CARD = "---\npretty_name: x\n---\n# Cups\n\nA <b>red</b> cup.\n"
 def asked(study: Study, version: str = "1.0", created_by=None, **plan) -> Release:
     """Not begun yet."""
     wanted = Plan(**{"name": f"split-{study.pk}", "version": version, **plan})
-    return freezing.freeze(study=study, plan=wanted, by="test", created_by=created_by)
+    return release_lifecycle.freeze(study=study, plan=wanted, by="test", created_by=created_by)
 
 
 def frozen(study: Study, version: str = "1.0", **plan) -> Release:
     """As the worker makes it: of images that have files, and outside of any transaction."""
     release = asked(study, version, **plan)
-    jobs.run(job_id=release.job_id, by="worker", work=freezing.run_release)
+    jobs.run(job_id=release.job_id, by="worker", work=release_lifecycle.run_release)
     release.refresh_from_db()
     assert release.frozen_at, release.job.problems
     return release
@@ -52,16 +52,16 @@ def by_hand(study: Study, version: str = "1.0", files: Mapping[str, bytes] = {},
     contents = {"README.md": CARD.encode(), "data/test-00000-of-00001.parquet": b"PAR1", **files}
     told = {
         "counts": {"imported": 3, "kept": 2, "dropped": 1, "open": 0, "reasons": [], "open_in": []},
-        "made_by": building.MADE_BY, "kind": building.KIND, "version": "0.1", "release": plan.as_json(),
+        "made_by": build.MADE_BY, "kind": build.KIND, "version": "0.1", "release": plan.as_json(),
         "splits": {"test": {"items": 2}}, "split_rule": "All items are in test.", "exclusions": [], "moved": {},
         "files": {name: described(content) for name, content in sorted(contents.items())}, **manifest,
     }  # fmt: skip
     told["content"] = content_hash(told["files"])
-    packed = pack(f"{plan.name}-{version}", {**contents, building.MANIFEST: json.dumps(told).encode()})
+    packed = pack(f"{plan.name}-{version}", {**contents, build.MANIFEST: json.dumps(told).encode()})
     kept = default_storage.save(f"releases/{plan.name}-{version}.zip", ContentFile(packed))
     rows = {"name": plan.name, "version": version, "plan": plan.as_json(), "content": told["content"], "file": kept}
     found = described(packed)
-    rows |= {"size": found["bytes"], "sha256": found["sha256"], "summary": building.summary(told)}
+    rows |= {"size": found["bytes"], "sha256": found["sha256"], "summary": build.summary(told)}
     return Release.objects.create(study=study, frozen_at=timezone.now(), **rows)
 
 

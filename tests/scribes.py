@@ -11,11 +11,13 @@ from pathlib import Path
 
 from django.db import connection, transaction
 
-from annotation import adjudication, judging, outcomes
-from annotation.material import texts_of
+from annotation.adjudication import decisions as adjudication_decisions
+from annotation.designs.plan import StagePlan
+from annotation.judging import submissions
 from annotation.models import Annotator, Judgment, Lease, Slot, Stage, Study, Task
-from annotation.plans import StagePlan
+from annotation.pipeline import outcomes
 from annotation.protocols.registry import PROTOCOLS
+from annotation.screens.material import texts_of
 from benchmarks.models import Benchmark, Caption
 from tests import crew, crowd, make
 from tests.benchmarks import importing
@@ -28,10 +30,10 @@ ROW = "{0}.jpg\tA cat is in basket {0}.\tBasket {0} holds a cat.\tA cat is besid
 HEADER = "filename\tcaption\tsecond positive\tnegative_caption"
 
 
-def answer(lease: Lease, fields: Fields) -> judging.Receipt:
+def answer(lease: Lease, fields: Fields) -> submissions.Receipt:
     """The screen's answer, or a new revision of it."""
     more = {name: value for name, value in fields.items() if name not in ("answer", "reason")}
-    return judging.submit(
+    return submissions.submit(
         annotator=lease.annotator, token=lease.token, key=uuid.uuid4(), shown_answer=fields.get("answer", ""),
         reason=fields.get("reason", ""), more=more, active_ms=9000, elapsed_ms=9000,
     )  # fmt: skip
@@ -41,7 +43,7 @@ def screen(person: Annotator, stage: Stage) -> Lease | None:
     return next(iter(crew.held(person, stage, wanted=1)), None)
 
 
-def says(person: Annotator, stage: Stage, said: Says) -> judging.Receipt | None:
+def says(person: Annotator, stage: Stage, said: Says) -> submissions.Receipt | None:
     """Judge the next screen, if there is one."""
     lease = screen(person, stage)
     return lease and answer(lease, said(lease, texts_of(lease.task, lease.shown)))
@@ -89,14 +91,14 @@ def _judge(person: Annotator, stage: Stage, dice: random.Random, changes: float)
 
 
 def undo(person: Annotator) -> Lease:
-    return judging.undo(annotator=person, key=uuid.uuid4())
+    return submissions.undo(annotator=person, key=uuid.uuid4())
 
 
 def adjudicate(task: Task, texts: dict[str, str]) -> None:
     """An adjudicator's own words, by role."""
-    said = adjudication.own_words(task, task.stage, texts)
-    adjudication.decide(
-        task=task, by="user:1", seen=adjudication.seen(task), note="It says the same.", answer=said.label,
+    said = adjudication_decisions.own_words(task, task.stage, texts)
+    adjudication_decisions.decide(
+        task=task, by="user:1", seen=adjudication_decisions.seen(task), note="It says the same.", answer=said.label,
         content=said.content,
     )  # fmt: skip
 

@@ -2,9 +2,10 @@
 
 import uuid
 
-from annotation import claiming, judging
+from annotation.assignment import leases
+from annotation.designs.plan import StagePlan
+from annotation.judging import submissions
 from annotation.models import Annotator, Judgment, Lease, Stage, Study
-from annotation.plans import StagePlan
 from benchmarks.models import Benchmark, Caption, Item, ItemImage
 from tests import make
 
@@ -42,7 +43,7 @@ def stage(plan: StagePlan | str = PARAPHRASE, **how) -> Stage:
 
 def hold(person: Annotator, stage: Stage) -> Lease | None:
     """The next screen of somebody who is ready for the stage."""
-    found = claiming.hold(annotator=person, stage=stage, wanted=1)
+    found = leases.hold(annotator=person, stage=stage, wanted=1)
     return found[0] if found else None
 
 
@@ -50,7 +51,7 @@ def send(person: Annotator, lease: Lease, **fields: str) -> Judgment:
     answer = fields.pop("answer", "")
     sent = {"token": lease.token, "key": uuid.uuid4(), "shown_answer": answer, "more": fields}
     reason = {"reason": "I cannot tell."} if answer == "cannot_judge" else {}
-    return judging.submit(annotator=person, **sent, **reason).judgment
+    return submissions.submit(annotator=person, **sent, **reason).judgment
 
 
 def option(lease: Lease, identity: str) -> str:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from django.core.management.base import CommandError
 
-from annotation import freezing
 from annotation.management.releases import released
-from annotation.releasing.opened import NotARelease, Opened
+from annotation.releases import lifecycle as release_lifecycle
+from annotation.releases.archive_reader import NotARelease, Opened
 
 PLACES = "a release's folder, its .zip, or NAME@VERSION of a frozen release"
 
@@ -26,4 +26,4 @@ def opened(place: str) -> Iterator[Opened]:
 
 def _place(place: str) -> AbstractContextManager[Opened]:
     on_disk = Path(place).exists() or "@" not in place
-    return Opened(Path(place)) if on_disk else freezing.opened(released(place))
+    return Opened(Path(place)) if on_disk else release_lifecycle.opened(released(place))

@@ -6,7 +6,7 @@ from pathlib import Path
 from django.core.management.base import CommandError
 
 from annotation.models import Release
-from annotation.releasing.plan import FORMS, PUBLIC, SHARD_MB, SPLITS, USUAL_FORMS, Plan
+from annotation.releases.plan import FORMS, PUBLIC, SHARD_MB, SPLITS, USUAL_FORMS, Plan
 
 
 def released(wanted: str) -> Release:

@@ -4,7 +4,7 @@ from collections import Counter
 
 from django.db import migrations
 
-import annotation.study_models
+import annotation.models.study
 
 FILL = """
 UPDATE annotation_stage SET name = protocol;
@@ -47,7 +47,7 @@ def fill(apps, schema_editor):
     for model, names in {"Stage": ["invite"], "Study": ["screened_out_code", "no_consent_code"]}.items():
         for row in apps.get_model("annotation", model).objects.all():
             for name in names:
-                make = annotation.study_models.secret_token if name == "invite" else annotation.study_models.random_code
+                make = annotation.models.study.secret_token if name == "invite" else annotation.models.study.random_code
                 setattr(row, name, make())
             row.save(update_fields=names)
     Outcome = apps.get_model("annotation", "Outcome")

@@ -1,6 +1,6 @@
 """What must hold of stages, seats, rounds and outcomes; it can be asked for once 0004 has filled them in."""
 
-import annotation.study_models
+import annotation.models.study
 from django.db import migrations, models
 
 
@@ -12,7 +12,7 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name='stage',
             name='invite',
-            field=models.CharField(default=annotation.study_models.secret_token, max_length=32, unique=True),
+            field=models.CharField(default=annotation.models.study.secret_token, max_length=32, unique=True),
         ),
         migrations.RemoveField(
             model_name='annotator',

@@ -4,7 +4,7 @@ import django.contrib.postgres.indexes
 from django.db import migrations, models
 from django.db.models.functions import Coalesce
 
-import annotation.study_models
+import annotation.models.study
 
 # A study without any keeps the last id of now.
 FILL = """
@@ -23,7 +23,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name="study",
             name="judgments_after",
-            field=models.BigIntegerField(db_default=Coalesce(annotation.study_models.LastJudgment(), 0), editable=False),
+            field=models.BigIntegerField(db_default=Coalesce(annotation.models.study.LastJudgment(), 0), editable=False),
         ),
         migrations.RunSQL(FILL, migrations.RunSQL.noop),
         migrations.AddIndex(

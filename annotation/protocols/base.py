@@ -63,7 +63,7 @@ class Form:
     keys: tuple[tuple[str, str], ...] = ()  # of the help: what to press, and what it does
     edits: tuple[str, ...] = ()  # the roles whose words can be changed
     guidelines: tuple[Guideline, ...] = ()
-    confirms: bool = False  # an edit needs the word of a second annotator (decisions.confirm)
+    confirms: bool = False  # an edit needs the word of a second annotator (protocols.decision_rule.confirm)
     zooms: bool = True  # shows a picture that the page's own zoom is for
 
 
@@ -150,7 +150,7 @@ class Protocol:
     """`asks` raises NotSuitable. `right` names the right answer of a task that has one by construction, or "".
 
     `drops` names the outcomes that drop an item, each with its reason, by identity (`both`) or by role (`candidate`).
-    `alike` options are votes for one thing, that some option fits (decisions.py). A protocol that `measures` drops no
+    `alike` options are votes for one thing, that some option fits (protocols/decision_rule.py). A protocol that `measures` drops no
     item: its answers are scored. `leaks` names the protocols in which having met an item would tell the answer here.
     """
 

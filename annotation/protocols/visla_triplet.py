@@ -6,7 +6,6 @@ The negative can also be another of its nearest candidates. What cannot be mende
 from collections.abc import Sequence
 from random import Random
 
-from annotation.decisions import EDITED
 from annotation.protocols import edits
 from annotation.protocols.base import (
     CANNOT_JUDGE,
@@ -23,6 +22,7 @@ from annotation.protocols.base import (
     caption,
     require,
 )
+from annotation.protocols.decision_rule import EDITED
 from benchmarks.records import ItemRecord
 
 VALID, DROPPED = "valid", "dropped"

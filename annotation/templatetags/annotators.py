@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 from django import template
 from django.utils.html import format_html
 
-from annotation import signs, tallies
+from annotation.measures import counts, warning_signs
 from annotation.templatetags.figures import exact
 
 register = template.Library()
@@ -30,13 +30,13 @@ def sorted_by(name: str, words: str, sort: str, position: int | None, title: str
 @register.filter
 def sign_name(kind: str) -> str:
     """A sign in a word or two."""
-    return signs.KINDS[kind]
+    return warning_signs.KINDS[kind]
 
 
 @register.filter
 def share(same: Mapping[str, int]) -> float | None:
     """How often they gave what most of the others gave: {"same", "n"}."""
-    return tallies.ratio(same["same"], same["n"])
+    return counts.ratio(same["same"], same["n"])
 
 
 @exact(register)

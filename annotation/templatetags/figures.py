@@ -7,7 +7,7 @@ from functools import wraps
 from django import template
 from django.utils.html import format_html
 
-from annotation import pseudonyms
+from annotation.wording import pseudonyms
 
 register = template.Library()
 

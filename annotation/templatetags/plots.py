@@ -1,4 +1,4 @@
-"""How the tables of figures are written (annotation/plots.py): what people read, and beside it every digit."""
+"""How the tables of figures are written (annotation/charts/study.py): what people read, and beside it every digit."""
 
 from datetime import datetime
 
@@ -7,7 +7,7 @@ from django.contrib.humanize.templatetags.humanize import intcomma
 from django.utils.html import format_html
 from django.utils.safestring import mark_safe
 
-from annotation.plots import Column, Value
+from annotation.charts.study import Column, Value
 from annotation.templatetags.figures import NOTHING, decimals, local, percent
 
 register = template.Library()

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchmarks.records import ItemRecord, Problem, Refused
-from workers.archive_source import ArchiveRefused, Source
+from workers.archives.source import ArchiveRefused, Source
 
 MEND = "Complete it, or leave incomplete rows out (--skip-incomplete)."
 KEPT = 100  # problems, and notes of each kind, that are kept; all are counted

@@ -8,7 +8,7 @@ from benchmarks.formats import limits
 from benchmarks.formats.base import ProblemLog
 from benchmarks.formats.writing import named_images
 from benchmarks.records import ROLES, Crop, ItemRecord, Origin
-from workers import names
+from workers.archives import names as archives_names
 
 REMOTE = re.compile(r"[a-z][a-z0-9+.-]*://|(?:data|file|https?|ftp|javascript|blob|mailto):|//|\\\\", re.IGNORECASE)
 REVEALING = re.compile(
@@ -150,7 +150,7 @@ def check_name(name: str, column: str, error: Say) -> None:
         error("FIELD_TOO_LONG", column, f"Give a name of at most {limits.MAX_NAME} characters.")
     elif REMOTE.match(name.strip()):
         error("REMOTE_NOT_ALLOWED", column, NO_LINKS)
-    elif advice := names.unsafe(name):
+    elif advice := archives_names.unsafe(name):
         error("UNSAFE_PATH", column, advice)
 
 

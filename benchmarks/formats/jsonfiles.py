@@ -6,7 +6,7 @@ from pathlib import Path
 
 from benchmarks.formats import jsontext, limits, text
 from benchmarks.formats.base import ProblemLog, Unreadable
-from workers.archives import ArchiveRefused, open_images
+from workers.archives.reader import ArchiveRefused, open_images
 
 
 def files(path: Path, wanted: Sequence[str], log: ProblemLog) -> Iterator[tuple[str, bytes]]:

@@ -9,9 +9,9 @@ import pyarrow as pa
 from benchmarks.formats.base import ProblemLog
 from benchmarks.records import Origin
 from workers import parquet
-from workers.archive_source import Names, Source
+from workers.archives.names import normal
+from workers.archives.source import Names, Source
 from workers.limits import MAX_ENTRY_BYTES
-from workers.names import normal
 
 
 class Called:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from benchmarks.formats import limits
 from benchmarks.formats.base import ProblemLog, Unreadable
-from workers.archives import ArchiveRefused, Source, open_images
+from workers.archives.reader import ArchiveRefused, Source, open_images
 
 
 @dataclass(frozen=True, slots=True)

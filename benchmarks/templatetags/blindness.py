@@ -2,8 +2,8 @@
 
 from django import template
 
-from benchmarks import blindness
-from benchmarks.blind_splits import ADVICE
+from benchmarks.caption_only import warning
+from benchmarks.caption_only.by_part import ADVICE
 from benchmarks.models import Benchmark
 
 register = template.Library()
@@ -11,12 +11,12 @@ register = template.Library()
 
 @register.inclusion_tag("benchmarks/_blind.html")
 def blind_card(benchmark: Benchmark) -> dict:
-    return {"blind": blindness.look(benchmark), "benchmark": benchmark, "advice": ADVICE}
+    return {"blind": warning.look(benchmark), "benchmark": benchmark, "advice": ADVICE}
 
 
 @register.inclusion_tag("benchmarks/_blind_warning.html")
 def blind_warning(benchmark: Benchmark) -> dict:
-    return {"blind": blindness.look(benchmark), "benchmark": benchmark, "advice": ADVICE}
+    return {"blind": warning.look(benchmark), "benchmark": benchmark, "advice": ADVICE}
 
 
 @register.filter

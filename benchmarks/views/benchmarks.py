@@ -8,26 +8,27 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from benchmarks import access, plots, queries
-from benchmarks.likeness import likeness
+from benchmarks import permissions, queries
 from benchmarks.models import Benchmark, Item
+from benchmarks.views import plots
+from benchmarks.views.likeness import likeness
 
 PAGE = 20  # items
 JOBS = 10
 
 
 @require_safe
-@access.staff_only
+@permissions.staff_only
 def benchmark_list(request: HttpRequest) -> HttpResponse:
     benchmarks = queries.with_counts(Benchmark.objects.select_related("created_by"))
-    context = {"section": "benchmarks", "benchmarks": benchmarks, "jobs": access.imports_for(request.user)[:JOBS]}
+    context = {"section": "benchmarks", "benchmarks": benchmarks, "jobs": permissions.imports_for(request.user)[:JOBS]}
     return render(request, "benchmarks/list.html", context)
 
 
 @require_safe
-@access.staff_only
+@permissions.staff_only
 def benchmark_detail(request: HttpRequest, pk: int) -> HttpResponse:
-    benchmark = access.benchmark_for(request.user, pk)
+    benchmark = permissions.benchmark_for(request.user, pk)
     kinds = list(queries.kinds(benchmark.items))
     chosen = {name: request.GET[name] for name in ("type", "subtype") if name in request.GET}
     items = benchmark.items.filter(**chosen)

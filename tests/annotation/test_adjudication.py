@@ -6,10 +6,16 @@ import uuid
 import pytest
 from django.db import connection
 
-from annotation import adjudication, answering, cases, claiming, flags, judging, promotion, studies
+from annotation.adjudication import cases
+from annotation.adjudication import decisions as adjudication_decisions
+from annotation.assignment import leases as assignment_leases
+from annotation.designs.plan import StagePlan
+from annotation.judging import flags, submissions
 from annotation.models import Flag, Outcome, Slot, Stage, Task
-from annotation.plans import StagePlan
-from annotation.results import results
+from annotation.pipeline import promotion
+from annotation.pipeline.item_results import results
+from annotation.screens import read_answer
+from annotation.studies import lifecycle as study_lifecycle
 from benchmarks.models import Event
 from tests import make
 
@@ -37,12 +43,12 @@ def tied() -> Task:
 
 
 def how(task: Task, **more) -> dict:
-    return {"task": task, "by": BY, "seen": adjudication.seen(task), **more}
+    return {"task": task, "by": BY, "seen": adjudication_decisions.seen(task), **more}
 
 
 def decide(task: Task, answer: str = "candidate-1", note: str = "It is all there.", **more) -> Outcome:
     said = {} if "reason" in more else {"answer": answer}
-    return adjudication.decide(**{**how(task), "note": note, **said, **more})
+    return adjudication_decisions.decide(**{**how(task), "note": note, **said, **more})
 
 
 def stands(task: Task) -> tuple | None:
@@ -73,8 +79,8 @@ class TestDeciding:
                  {"answer": "none", "reason": "flagged"}, {"note": "  "}],
     )  # fmt: skip
     def test_what_is_no_decision_is_refused(self, tied, said):
-        with pytest.raises(adjudication.Unfit):
-            adjudication.decide(
+        with pytest.raises(adjudication_decisions.Unfit):
+            adjudication_decisions.decide(
                 **{**how(tied), "answer": "none", "note": "So.", **({"answer": ""} if "reason" in said else {}), **said}
             )
         assert stands(tied) is None and not Event.objects.filter(verb="adjudicated").exists()
@@ -82,10 +88,10 @@ class TestDeciding:
     def test_it_stands_whatever_is_judged_later(self, tied):
         person = tied.stage.study.annotators.last()
         decide(tied, "none")
-        lease = judging.history(annotator=person)[0]
-        make.submit(person, lease, answering.shown_as(lease, "none"))
-        make.submit(person, lease, answering.shown_as(lease, "candidate-2"))
-        judging.undo(annotator=person, key=uuid.uuid4())
+        lease = submissions.history(annotator=person)[0]
+        make.submit(person, lease, read_answer.shown_as(lease, "none"))
+        make.submit(person, lease, read_answer.shown_as(lease, "candidate-2"))
+        submissions.undo(annotator=person, key=uuid.uuid4())
         assert stands(tied) == ("dropped", "none", "no_image_fits", "adjudicator")
 
     def test_a_task_that_is_not_all_judged_may_be_decided_too(self):
@@ -104,21 +110,21 @@ class TestDeciding:
 
     def test_flags_are_settled_with_it_where_asked(self, tied):
         lease = tied.leases.first()
-        judging.flag(annotator=lease.annotator, token=lease.token, reason="Odd")
+        submissions.flag(annotator=lease.annotator, token=lease.token, reason="Odd")
         decide(tied, "none")
         assert flags.open_flags(tied)
         decide(tied, "candidate-0", settles=True)
         assert not flags.open_flags(tied) and Event.objects.filter(verb="settled").exists()
 
     def test_in_a_closed_stage_too(self, tied):
-        studies.move_stage(stage=tied.stage, to="closed", by="test")
+        study_lifecycle.move_stage(stage=tied.stage, to="closed", by="test")
         decide(tied)
         assert stands(tied)[0] == "kept"
 
 
 class TestSendingBack:
     def test_one_judgment_more_is_asked_for_and_then_the_rule_speaks(self, tied):
-        adjudication.send_back(**how(tied), note="Look again.")
+        adjudication_decisions.send_back(**how(tied), note="Look again.")
         tied.refresh_from_db()
         assert tied.overlap == 3 and stands(tied) is None
         judged(tied.stage, "candidate-1")
@@ -129,22 +135,22 @@ class TestSendingBack:
         here = stage()
         judged(here, "none", "none")
         task = Task.objects.get()
-        adjudication.send_back(**how(task), note="Really?")
+        adjudication_decisions.send_back(**how(task), note="Really?")
         assert stands(task) is None
         judged(here, "candidate-0")
         assert stands(task) == ("dropped", "none", "no_image_fits", "majority")
 
     def test_an_adjudication_is_lifted(self, tied):
         decide(tied)
-        adjudication.send_back(**how(tied), note="I am not sure.")
+        adjudication_decisions.send_back(**how(tied), note="I am not sure.")
         assert stands(tied) is None
 
     def test_what_waits_already_is_not_asked_for_twice(self, tied):
-        adjudication.send_back(**how(tied), note="Look again.")
-        with pytest.raises(adjudication.Refused, match="waits for a judgment"):
-            adjudication.send_back(**how(tied), note="And again.")
+        adjudication_decisions.send_back(**how(tied), note="Look again.")
+        with pytest.raises(adjudication_decisions.Refused, match="waits for a judgment"):
+            adjudication_decisions.send_back(**how(tied), note="And again.")
         decide(tied)
-        adjudication.send_back(**how(tied), note="No, let them.")
+        adjudication_decisions.send_back(**how(tied), note="No, let them.")
         tied.refresh_from_db()
         assert tied.overlap == 3 and stands(tied) is None
 
@@ -154,8 +160,8 @@ class TestSendingBack:
         for number, person in enumerate(people):
             make.judgment(person, here, "none" if number % 2 else "candidate-0")
         task = Task.objects.get()
-        with pytest.raises(adjudication.Refused, match="50"):
-            adjudication.send_back(**how(task), note="Look again.")
+        with pytest.raises(adjudication_decisions.Refused, match="50"):
+            adjudication_decisions.send_back(**how(task), note="Look again.")
         assert task.slots.count() == 50 and not Event.objects.filter(verb="sent back").exists()
 
     def test_in_a_closed_stage_it_alone_is_given_out(self):
@@ -163,8 +169,8 @@ class TestSendingBack:
         one, two = make.annotator(here.study), make.annotator(here.study)
         make.judgment(one, here, "none"), make.judgment(two, here, "candidate-0")
         task = next(task for task in Task.objects.all() if task.slots.filter(judgment__isnull=False).count() == 2)
-        studies.move_stage(stage=here, to="closed", by="test")
-        adjudication.send_back(**how(task), note="Look again.")
+        study_lifecycle.move_stage(stage=here, to="closed", by="test")
+        adjudication_decisions.send_back(**how(task), note="Look again.")
         third = make.annotator(here.study)
         here = Stage.objects.select_related("study").get(pk=here.pk)
         assert make.judgment(third, here, "none").lease.task == task
@@ -177,42 +183,44 @@ class TestWithdrawing:
         judged(here, "none", "none")
         task = Task.objects.get()
         decide(task, "candidate-0")
-        adjudication.withdraw(**how(task))
+        adjudication_decisions.withdraw(**how(task))
         assert stands(task) == ("dropped", "none", "no_image_fits", "unanimous")
 
     def test_a_tie_is_open_again_and_may_be_decided_as_before(self, tied):
-        before = adjudication.seen(tied)
+        before = adjudication_decisions.seen(tied)
         decide(tied)
-        adjudication.withdraw(**how(tied))
-        assert stands(tied) is None and adjudication.seen(tied) == before
+        adjudication_decisions.withdraw(**how(tied))
+        assert stands(tied) is None and adjudication_decisions.seen(tied) == before
         decide(tied)
         assert stands(tied)[0] == "kept"
 
     def test_where_nobody_decided_there_is_nothing_to_withdraw(self, tied):
-        with pytest.raises(adjudication.Refused, match="Nobody"):
-            adjudication.withdraw(**how(tied))
+        with pytest.raises(adjudication_decisions.Refused, match="Nobody"):
+            adjudication_decisions.withdraw(**how(tied))
 
 
 class TestAtOnce:
     def test_the_same_request_again_is_the_same_decision(self, tied):
         request = how(tied, answer="none", note="So it is.")
-        adjudication.decide(**request)
-        adjudication.decide(**request)
+        adjudication_decisions.decide(**request)
+        adjudication_decisions.decide(**request)
         sent = how(tied, note="Look again.")
-        adjudication.send_back(**sent)
-        adjudication.send_back(**sent)
+        adjudication_decisions.send_back(**sent)
+        adjudication_decisions.send_back(**sent)
         assert tied.slots.count() == 3
         assert [Event.objects.filter(verb=verb).count() for verb in ("adjudicated", "sent back")] == [1, 1]
 
     def test_a_second_adjudicator_is_told_and_nothing_is_overwritten(self, tied):
         first, second = how(tied), {**how(tied), "by": "user:8"}
-        adjudication.decide(**first, answer="none", note="No.")
-        with pytest.raises(adjudication.Changed, match="meanwhile"):
-            adjudication.decide(**second, answer="candidate-1", note="Yes.")
-        with pytest.raises(adjudication.Changed):
-            adjudication.send_back(**second, note="Hm.")
-        with pytest.raises(adjudication.Changed):  # nor the first one, with another answer to what they saw then
-            adjudication.decide(**first, answer="candidate-1", note="Yes.")
+        adjudication_decisions.decide(**first, answer="none", note="No.")
+        with pytest.raises(adjudication_decisions.Changed, match="meanwhile"):
+            adjudication_decisions.decide(**second, answer="candidate-1", note="Yes.")
+        with pytest.raises(adjudication_decisions.Changed):
+            adjudication_decisions.send_back(**second, note="Hm.")
+        with pytest.raises(
+            adjudication_decisions.Changed
+        ):  # nor the first one, with another answer to what they saw then
+            adjudication_decisions.decide(**first, answer="candidate-1", note="Yes.")
         assert stands(tied)[1] == "none"
 
     def test_whoever_saw_fewer_judgments_is_told(self):
@@ -221,26 +229,28 @@ class TestAtOnce:
         task = Task.objects.get()
         old = how(task)
         judged(here, "candidate-0")
-        with pytest.raises(adjudication.Changed):
-            adjudication.decide(**old, answer="none", note="So.")
+        with pytest.raises(adjudication_decisions.Changed):
+            adjudication_decisions.decide(**old, answer="none", note="So.")
 
     def test_a_task_that_has_left_the_stage_is_refused(self, tied):
         Task.objects.filter(pk=tied.pk).update(live=False)
-        with pytest.raises(adjudication.Refused, match="not in this stage"):
+        with pytest.raises(adjudication_decisions.Refused, match="not in this stage"):
             decide(tied)
 
     @pytest.mark.django_db(transaction=True)
     def test_two_adjudicators_at_the_same_moment(self):
         judged(stage(), "none", "candidate-1")
         task, came, start = Task.objects.get(), [], threading.Barrier(2)
-        seen = adjudication.seen(task)
+        seen = adjudication_decisions.seen(task)
 
         def one(by, answer):
             start.wait()
             try:
-                adjudication.decide(task=Task.objects.get(), by=by, seen=seen, answer=answer, note="I looked.")
+                adjudication_decisions.decide(
+                    task=Task.objects.get(), by=by, seen=seen, answer=answer, note="I looked."
+                )
                 came.append("done")
-            except adjudication.Changed:
+            except adjudication_decisions.Changed:
                 came.append("told")
             finally:
                 connection.close()
@@ -273,12 +283,12 @@ class TestPromotion:
         assert not self.second().exists()
         decide(first, "candidate-3", note="It does fit.")
         assert self.second().get().round == 1
-        adjudication.withdraw(**how(first))
+        adjudication_decisions.withdraw(**how(first))
         assert not self.second().exists()
 
     def test_sending_back_takes_it_out_of_the_next_stage(self, first):
         decide(first, "candidate-3")
-        adjudication.send_back(**how(first), note="Look again.")
+        adjudication_decisions.send_back(**how(first), note="Look again.")
         assert not self.second().exists()
 
     def test_the_funnel_says_flagged(self, first):
@@ -311,7 +321,7 @@ class TestQueue:
             leases = {lease.task_id: lease for lease in self.held(person, here)}
             for task, answers in zip(tasks, self.ANSWERS, strict=True):
                 if place < len(answers) and task.pk in leases:
-                    make.submit(person, leases[task.pk], answering.shown_as(leases[task.pk], answers[place]))
+                    make.submit(person, leases[task.pk], read_answer.shown_as(leases[task.pk], answers[place]))
                 elif task.pk in leases:
                     Slot.objects.filter(task=task, annotator=person).update(annotator=None, held_until=None)
                     task.leases.filter(annotator=person).update(state="lapsed")
@@ -319,7 +329,7 @@ class TestQueue:
         return tasks
 
     def held(self, person, here):
-        return claiming.hold(annotator=person, stage=here, wanted=50)
+        return assignment_leases.hold(annotator=person, stage=here, wanted=50)
 
     def test_ties_first_then_flags_then_kinds_then_options_and_nothing_else(self, tasks):
         assert cases.queue(tasks[0].stage) == [

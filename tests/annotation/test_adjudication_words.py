@@ -5,9 +5,10 @@ import importlib
 import pytest
 from django.db import connection
 
-from annotation import adjudication, cases
+from annotation.adjudication import cases
+from annotation.adjudication import decisions as adjudication_decisions
+from annotation.designs.plan import StagePlan
 from annotation.models import Outcome, Stage, Task
-from annotation.plans import StagePlan
 from annotation.protocols.base import Answer
 from tests import make, worded
 
@@ -16,8 +17,8 @@ FIRST, SECOND, THIRD = "A cat is lying on a mat.", "There is a cat on a mat.", "
 
 
 def decide(task: Task, said: Answer, **more) -> Outcome:
-    given = {"by": "user:7", "seen": adjudication.seen(task), "note": "I read them.", **more}
-    return adjudication.decide(task=task, answer=said.label, content=said.content, **given)
+    given = {"by": "user:7", "seen": adjudication_decisions.seen(task), "note": "I read them.", **more}
+    return adjudication_decisions.decide(task=task, answer=said.label, content=said.content, **given)
 
 
 @pytest.fixture
@@ -64,21 +65,21 @@ def test_an_answer_that_was_given_is_adopted_with_its_content(three):
 
 
 def test_own_words_are_made_of_the_nearest_sentence(three):
-    said = adjudication.own_words(three, three.stage, {"second_positive": "On a mat a  cat sits."})
+    said = adjudication_decisions.own_words(three, three.stage, {"second_positive": "On a mat a  cat sits."})
     found = decide(three, said)
     assert found.outcome == "edited" and found.content["texts"] == {"second_positive": "On a mat a cat sits."}
     assert found.content["from"] == {"second_positive": "caption-candidate-1"}
 
 
 def test_own_words_that_are_an_option_are_that_option(three):
-    said = adjudication.own_words(three, three.stage, {"second_positive": worded.TEXTS["candidate"][2]})
+    said = adjudication_decisions.own_words(three, three.stage, {"second_positive": worded.TEXTS["candidate"][2]})
     assert decide(three, said).outcome == "caption-candidate-2"
 
 
 @pytest.mark.parametrize("words", ["", "  ", worded.TEXTS["negative"][0], "x" * 1001])
 def test_own_words_must_pass_what_an_annotators_must(three, words):
-    with pytest.raises(adjudication.Unfit, match="sentence"):
-        adjudication.own_words(three, three.stage, {"second_positive": words})
+    with pytest.raises(adjudication_decisions.Unfit, match="sentence"):
+        adjudication_decisions.own_words(three, three.stage, {"second_positive": words})
 
 
 @pytest.mark.parametrize(
@@ -94,7 +95,7 @@ def test_own_words_must_pass_what_an_annotators_must(three, words):
     ],
 )
 def test_what_nobody_could_have_answered_is_refused(three, said):
-    with pytest.raises(adjudication.Unfit):
+    with pytest.raises(adjudication_decisions.Unfit):
         decide(three, said)
     assert not Outcome.objects.exists()
 
@@ -105,21 +106,24 @@ def test_a_fixed_answer_drops_it_with_the_protocol_s_reason(three):
 
 
 def test_whoever_saw_other_words_is_told(three):
-    seen = adjudication.seen(three)
-    first, second = (Answer("reject"), adjudication.own_words(three, three.stage, {"second_positive": "A cat lies."}))
+    seen = adjudication_decisions.seen(three)
+    first, second = (
+        Answer("reject"),
+        adjudication_decisions.own_words(three, three.stage, {"second_positive": "A cat lies."}),
+    )
     decide(three, first)
-    with pytest.raises(adjudication.Changed):
+    with pytest.raises(adjudication_decisions.Changed):
         decide(three, second, seen=seen)
-    seen = adjudication.seen(three)
+    seen = adjudication_decisions.seen(three)
     decide(three, second)
-    third = adjudication.own_words(three, three.stage, {"second_positive": "A cat lies down."})
-    with pytest.raises(adjudication.Changed):
+    third = adjudication_decisions.own_words(three, three.stage, {"second_positive": "A cat lies down."})
+    with pytest.raises(adjudication_decisions.Changed):
         decide(three, third, seen=seen)
 
 
 def test_the_same_request_again_is_the_same_decision(three):
-    said = adjudication.own_words(three, three.stage, {"second_positive": "A cat lies."})
-    seen = adjudication.seen(three)
+    said = adjudication_decisions.own_words(three, three.stage, {"second_positive": "A cat lies."})
+    seen = adjudication_decisions.seen(three)
     assert decide(three, said, seen=seen) == decide(three, said, seen=seen)
 
 
@@ -127,7 +131,7 @@ def test_a_settled_item_that_is_sent_back_waits_for_one_judgment_more():
     here = worded.stage()
     worded.picks(here)
     task = Task.objects.get()
-    adjudication.send_back(task=task, by="user:7", seen=adjudication.seen(task), note="Look again.")
+    adjudication_decisions.send_back(task=task, by="user:7", seen=adjudication_decisions.seen(task), note="Look again.")
     assert not Outcome.objects.exists() and task.slots.count() == 2
     worded.picks(here)
     assert Outcome.objects.get().by == "unanimous"
@@ -148,17 +152,17 @@ class TestPromotion:
         return list(Task.objects.filter(stage__position=2, live=True).values_list("carried", flat=True))
 
     def test_the_words_go_on_and_come_back(self, first):
-        decide(first, adjudication.own_words(first, first.stage, {"second_positive": "A cat lies."}))
+        decide(first, adjudication_decisions.own_words(first, first.stage, {"second_positive": "A cat lies."}))
         assert self.carried() == [{"caption-second_positive": "A cat lies."}]
         decide(first, Answer("reject"))
         assert self.carried() == []
-        decide(first, adjudication.own_words(first, first.stage, {"second_positive": "A cat lies."}))
+        decide(first, adjudication_decisions.own_words(first, first.stage, {"second_positive": "A cat lies."}))
         assert self.carried() == [{"caption-second_positive": "A cat lies."}]
-        adjudication.withdraw(task=first, by="user:7", seen=adjudication.seen(first))
+        adjudication_decisions.withdraw(task=first, by="user:7", seen=adjudication_decisions.seen(first))
         assert self.carried() == []
 
     def test_three_sentences_are_written_with_every_guideline_kept(self, first):
-        decide(first, adjudication.own_words(first, first.stage, {"second_positive": "A cat lies on a mat."}))
+        decide(first, adjudication_decisions.own_words(first, first.stage, {"second_positive": "A cat lies on a mat."}))
         task = Task.objects.select_related("stage__study").get(stage__position=2, live=True)
         case = cases.case(task, task.stage)
         assert [(one.role, one.text) for one in case.words] == [
@@ -166,12 +170,12 @@ class TestPromotion:
             ("negative", worded.TEXTS["negative"][0]),
         ]  # fmt: skip
         texts = {"positive": "A cat sits on a mat.", "second_positive": "A cat is on a mat.", "negative": "No cat."}
-        found = decide(task, adjudication.own_words(task, task.stage, texts))
+        found = decide(task, adjudication_decisions.own_words(task, task.stage, texts))
         assert found.outcome == "edited" and all(found.content["guidelines"].values())
         assert found.content["texts"] == {"second_positive": "A cat is on a mat.", "negative": "No cat."}
 
     def test_what_is_left_as_it_was_is_valid(self, first):
-        decide(first, adjudication.own_words(first, first.stage, {"second_positive": "A cat lies on a mat."}))
+        decide(first, adjudication_decisions.own_words(first, first.stage, {"second_positive": "A cat lies on a mat."}))
         task = Task.objects.select_related("stage__study").get(stage__position=2, live=True)
         case = cases.case(task, task.stage)
         sent = {"verdict": cases.OWN, **{one.name: one.text for one in case.words}}
@@ -204,7 +208,7 @@ def test_a_ranking_that_was_given_is_adopted_and_no_other():
     assert set(labels) == {"positive and second positive, then negative", "positive and negative, then second positive"}
     said = cases.said(task, here, {"verdict": labels["positive and second positive, then negative"].value})
     assert decide(task, said).outcome == "positive=second_positive>negative"
-    with pytest.raises(adjudication.Unfit):
+    with pytest.raises(adjudication_decisions.Unfit):
         decide(task, Answer("negative>positive>second_positive"))
 
 

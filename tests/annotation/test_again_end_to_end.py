@@ -6,10 +6,12 @@ import pytest
 from django.core.management import call_command
 from django.urls import reverse
 
-from annotation import answering, claiming, seating, studies
+from annotation.assignment import leases, seats
+from annotation.designs.plan import StagePlan
 from annotation.models import Judgment, Slot, Stage, Task
-from annotation.plans import StagePlan
-from annotation.results import results
+from annotation.pipeline.item_results import results
+from annotation.screens import read_answer
+from annotation.studies import lifecycle as study_lifecycle
 from benchmarks.models import Benchmark
 from tests import make
 from tests.benchmarks import importing
@@ -28,7 +30,9 @@ def study(tmp_path, settings):
         StagePlan("bivlc-choose", name="choose", settings={"carries": "negative"}),
         StagePlan("bivlc-disambiguate", name="second", source="choose"),
     ]
-    return studies.create_study(name="Round", benchmark=Benchmark.objects.get(), stages=plans, by="test", seed=1)
+    return study_lifecycle.create_study(
+        name="Round", benchmark=Benchmark.objects.get(), stages=plans, by="test", seed=1
+    )
 
 
 def image(role: str, name: str) -> dict:
@@ -55,15 +59,15 @@ def stage(study, position: int) -> Stage:
 def work(study, position: int, answers: dict[str, str]) -> list[str]:
     """Somebody new judges what there is; returns the keys of what they were given."""
     here, person = stage(study, position), make.annotator(study, ready=False)
-    seating.sit(annotator=person, stage=here)
+    seats.sit(annotator=person, stage=here)
     make.read(person, here)
     given = []
-    for lease in claiming.hold(annotator=person, stage=here, wanted=50):
+    for lease in leases.hold(annotator=person, stage=here, wanted=50):
         given.append(lease.task.item.key)
         if lease.task.item.key in answers:
-            make.submit(person, lease, answering.shown_as(lease, answers[lease.task.item.key]))
+            make.submit(person, lease, read_answer.shown_as(lease, answers[lease.task.item.key]))
         else:
-            claiming.skip(annotator=person, token=lease.token)
+            leases.skip(annotator=person, token=lease.token)
     return sorted(given)
 
 
@@ -83,7 +87,7 @@ def test_dropped_items_go_round_again(study, tmp_path, client, django_user_model
     assert work(study, 2, SECOND) == ["i1", "i2", "i3"]
     assert labels(study, 1) == {"i0": "no_image_fits", "i1": "kept", "i2": "kept", "i3": "kept"}
     assert labels(study, 2) == {"i1": "ambiguous_both", "i2": "kept", "i3": "open"}
-    studies.move_stage(stage=stage(study, 1), to="closed", by="test")
+    study_lifecycle.move_stage(stage=stage(study, 1), to="closed", by="test")
     judged, untouched = list(Judgment.objects.values()), live_options()
 
     again = [importing.item(n, images=pair(n, "b")) for n in (0, 1, 2)]  # i2 is still in

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from annotation import aggregation
+from annotation.measures import aggregation
 from tests.annotation.test_agreement import rated
 
 VOTES = [("1", "x", "a"), ("1", "y", "a"), ("1", "z", "b"), ("2", "x", "b"), ("2", "y", "a")]

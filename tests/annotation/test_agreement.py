@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
-from annotation import agreement, coefficients
-from annotation.agreement import Table
+from annotation.measures import agreement, coefficients
+from annotation.measures.agreement import Table
 
 AAB = [(1, "x", "a"), (1, "y", "a"), (2, "x", "a"), (2, "y", "b"), (3, "x", "b"), (3, "y", "b"), (4, "x", "a")]
 

@@ -2,10 +2,11 @@
 
 import pytest
 
-from annotation import annotator_plots, durations, kappa_matrix
-from annotation.agreement import ONE_LABEL, Table, cohen_kappas
-from annotation.plots import Subject
-from annotation.pseudonyms import pseudonym
+from annotation.charts import annotators
+from annotation.charts.study import Subject
+from annotation.measures import durations, kappa_matrix
+from annotation.measures.agreement import ONE_LABEL, Table, cohen_kappas
+from annotation.wording.pseudonyms import pseudonym
 
 OF = Subject(3, "Pilot", "2026-03-02T09:30:00+00:00", 1, "choose")
 
@@ -44,7 +45,7 @@ def test_the_matrix_says_how_many_of_how_many_and_where_its_ends_are():
         {"first": "A-01", "second": "A-03", "value": -0.1, "n": 4, "reason": ""},
         {"first": "A-02", "second": "A-03", "value": None, "n": 1, "reason": ONE_LABEL},
     ]
-    plot = annotator_plots.matrix({"annotators": ["A-01", "A-02", "A-03"], "of": 500, "pairs": pairs}, "answer", OF)
+    plot = annotators.matrix({"annotators": ["A-01", "A-02", "A-03"], "of": 500, "pairs": pairs}, "answer", OF)
     assert "The 3 with most judgments of shared items, of 500 annotators" in plot.caption
     assert plot.says == (
         "Cohen’s κ on answer of 3 pairs of 3 annotators, of 500 in all: from -0.10 (A-01 and A-03) to 0.50 "
@@ -63,7 +64,7 @@ def stage(people: list[dict[str, int]]) -> dict:
 
 
 def mixed(people: list[dict[str, int]]):
-    return annotator_plots.mix(stage(people), pseudonym, str.upper, OF)
+    return annotators.mix(stage(people), pseudonym, str.upper, OF)
 
 
 def test_everybodys_answers_stand_above_each_annotators():
@@ -79,13 +80,13 @@ def test_everybodys_answers_stand_above_each_annotators():
 def test_rare_answers_are_put_together():
     many = {f"{place}": 20 - place for place in range(12)}
     plot = mixed([many])
-    assert [column.words for column in plot.columns][2:] == [*map(str, range(7)), annotator_plots.OTHER]
+    assert [column.words for column in plot.columns][2:] == [*map(str, range(7)), annotators.OTHER]
     assert all(sum(row[2:]) == row[1] for row in plot.rows)
 
 
 def test_of_many_annotators_those_who_judged_most_have_bars():
     plot = mixed([{"yes": place} for place in range(1, 501)])
-    assert len(plot.rows) == 1 + annotator_plots.MIXED and plot.rows[1][0] == "A-461"
+    assert len(plot.rows) == 1 + annotators.MIXED and plot.rows[1][0] == "A-461"
     assert "the 40 of 500 who judged most" in plot.caption
 
 
@@ -113,7 +114,7 @@ def test_there_are_never_many_bins_and_nothing_is_lost(longest):
 
 
 def test_half_of_the_median_is_marked_and_said():
-    plot = annotator_plots.times(durations.histogram([1000, 4000, 6000, 8000]), OF)
+    plot = annotators.times(durations.histogram([1000, 4000, 6000, 8000]), OF)
     assert plot.mark == ("half the stage’s median: 2.5 s", 2.5)
     assert plot.says == (
         "The median of 4 judgments is 5.0 seconds; 1 (25.0 %) took less than half of that, 2.5; most, 1, "
@@ -123,5 +124,5 @@ def test_half_of_the_median_is_marked_and_said():
 
 
 def test_no_times():
-    plot = annotator_plots.times(durations.histogram([]), OF)
+    plot = annotators.times(durations.histogram([]), OF)
     assert (plot.rows, plot.mark, plot.says) == ([], None, "Nothing is judged yet.")

@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 from PIL import Image as Drawing
 
-from annotation.plans import StagePlan
+from annotation.designs.plan import StagePlan
 from benchmarks.formats import aro
 from benchmarks.models import Benchmark
 from tests import make

@@ -8,10 +8,13 @@ import pytest
 from django.db import connection, transaction
 from django.utils import timezone
 
-from annotation import assigning, claiming, outcomes, promotion, seating, studies, turns
-from annotation.access import desk
+from annotation.assignment import by_name, leases, seats
+from annotation.designs.plan import StagePlan
+from annotation.judging import next_step
 from annotation.models import Outcome, Slot, Stage, Task
-from annotation.plans import StagePlan
+from annotation.permissions import desk
+from annotation.pipeline import outcomes, promotion
+from annotation.studies import lifecycle as study_lifecycle
 from benchmarks.models import Event
 from tests import make
 
@@ -28,7 +31,7 @@ def people(stage: Stage, number: int) -> list:
 
 
 def assign(stage, who, *keys) -> int:
-    return assigning.assign(stage=stage, annotators=who, keys=keys, by="user:1")
+    return by_name.assign(stage=stage, annotators=who, keys=keys, by="user:1")
 
 
 def got(stage, annotator) -> list[str]:
@@ -73,7 +76,7 @@ def test_assigning_twice_is_assigning_once(stage):
 
 
 def test_unknown_keys_are_named_and_nothing_is_assigned(stage):
-    with pytest.raises(assigning.CannotAssign, match=r"no item itme-1 in the benchmark\.\nThere is no item x"):
+    with pytest.raises(by_name.CannotAssign, match=r"no item itme-1 in the benchmark\.\nThere is no item x"):
         assign(stage, people(stage, 1), "item-0", "itme-1", "x")
     assert not Slot.objects.exclude(reserved=None).exists()
 
@@ -81,7 +84,7 @@ def test_unknown_keys_are_named_and_nothing_is_assigned(stage):
 def test_an_item_that_is_not_in_the_stage_is_said_to_be_that():
     study = make.study(items=2, stages=[StagePlan("bivlc-choose"), named_after("bivlc-choose")])
     later = study.stages.get(position=2)
-    with pytest.raises(assigning.CannotAssign, match=r"Item item-1 is not in this stage now\."):
+    with pytest.raises(by_name.CannotAssign, match=r"Item item-1 is not in this stage now\."):
         assign(later, people(later, 1), "item-1")
 
 
@@ -96,7 +99,7 @@ def test_only_people_at_work_in_the_study_are_given_anything(stage, change, said
     who = people(stage, 1) if change else []
     for person in who:
         vars(person).update(change)
-    with pytest.raises(assigning.CannotAssign, match=said):
+    with pytest.raises(by_name.CannotAssign, match=said):
         assign(stage, who, "item-0")
 
 
@@ -104,12 +107,12 @@ def test_whose_link_does_not_lead_to_the_stage_is_refused():
     study = make.study(items=1, stages=[named_after(""), StagePlan("bivlc-choose")])
     stage, other = study.stages.all()
     assert assign(stage, [make.annotator(study, stage=stage)], "item-0") == 1
-    with pytest.raises(assigning.CannotAssign, match="A-02 came by a link that does not lead to this stage"):
+    with pytest.raises(by_name.CannotAssign, match="A-02 came by a link that does not lead to this stage"):
         assign(stage, [make.annotator(study, stage=other)], "item-0")
 
 
 def test_at_least_one_item(stage):
-    with pytest.raises(assigning.CannotAssign, match="at least one item"):
+    with pytest.raises(by_name.CannotAssign, match="at least one item"):
         assign(stage, people(stage, 1))
 
 
@@ -118,7 +121,7 @@ def test_a_task_with_more_than_fifty_judgments_is_refused_by_the_items_name(stag
     for _ in range(49):
         outcomes.add_slot(full, stage)
     Slot.objects.filter(task=full).update(reserved=people(stage, 1)[0])
-    with pytest.raises(assigning.CannotAssign, match="Item item-1 would get more than 50 judgments"):
+    with pytest.raises(by_name.CannotAssign, match="Item item-1 would get more than 50 judgments"):
         assign(stage, people(stage, 1), "item-0", "item-1")
     assert Task.objects.get(pk=full.pk).overlap == 50
     assert not Slot.objects.filter(task__item__key="item-0").exclude(reserved=None).exists()
@@ -130,7 +133,7 @@ def test_who_met_an_item_in_a_stage_kept_apart_is_refused_with_both_names():
     first, later = study.stages.all()
     ana = make.annotator(study)
     make.judgment(ana, first, "candidate-1")
-    with pytest.raises(assigning.CannotAssign, match="A-01 has met item item-0"):
+    with pytest.raises(by_name.CannotAssign, match="A-01 has met item item-0"):
         assign(later, [ana], "item-0")
     assert assign(later, [make.annotator(study)], "item-0") == 1
 
@@ -139,8 +142,8 @@ def test_what_is_not_begun_can_be_taken_back_and_given_to_another(stage):
     ana, ben = people(stage, 2)
     assign(stage, [ana], "item-0", "item-1", "item-2")
     make.judgment(ana, stage)
-    claiming.hold(annotator=ana, stage=stage, wanted=1)
-    assert assigning.unassign(stage=stage, annotator=ana, by="user:1") == 1
+    leases.hold(annotator=ana, stage=stage, wanted=1)
+    assert by_name.unassign(stage=stage, annotator=ana, by="user:1") == 1
     (taken,) = Event.objects.get(verb="took back").data["tasks"]
     key = Task.objects.get(pk=taken).item.key
     assign(stage, [ben], key)
@@ -151,7 +154,7 @@ def test_what_is_not_begun_can_be_taken_back_and_given_to_another(stage):
 def test_one_item_alone_is_taken_back(stage):
     (ana,) = people(stage, 1)
     assign(stage, [ana], "item-0", "item-1")
-    assert assigning.unassign(stage=stage, annotator=ana, keys=["item-1"], by="user:1") == 1
+    assert by_name.unassign(stage=stage, annotator=ana, keys=["item-1"], by="user:1") == 1
     assert got(stage, ana) == ["item-0"]
 
 
@@ -159,7 +162,7 @@ def test_one_item_alone_is_taken_back(stage):
 def test_a_place_that_was_added_goes_when_it_is_taken_back(stage, back):
     three = people(stage, 3)
     assign(stage, three, "item-0")
-    assigning.unassign(stage=stage, annotator=three[back], by="user:1")
+    by_name.unassign(stage=stage, annotator=three[back], by="user:1")
     rest = [person for person in three if person != three[back]]
     task = Task.objects.get(item__key="item-0")
     if back:
@@ -175,18 +178,18 @@ def test_taking_back_the_last_open_place_settles_what_was_judged(stage):
     assign(stage, [ana, ben], "item-0")
     got(stage, ana)
     assert not Outcome.objects.exists()
-    assigning.unassign(stage=stage, annotator=ben, by="user:1")
+    by_name.unassign(stage=stage, annotator=ben, by="user:1")
     assert Outcome.objects.count() == 1
 
 
 def test_a_place_that_was_skipped_can_be_given_to_another_and_its_lease_stays(stage):
     ana, ben = people(stage, 2)
     assign(stage, [ana], "item-0")
-    (lease,) = claiming.hold(annotator=ana, stage=stage, wanted=1)
-    claiming.skip(annotator=ana, token=lease.token)
-    (theirs, _) = assigning.given(stage)
+    (lease,) = leases.hold(annotator=ana, stage=stage, wanted=1)
+    leases.skip(annotator=ana, token=lease.token)
+    (theirs, _) = by_name.given(stage)
     assert (theirs.assigned, theirs.done, theirs.skipped) == (1, 0, 1)
-    assert assigning.unassign(stage=stage, annotator=ana, by="user:1") == 1
+    assert by_name.unassign(stage=stage, annotator=ana, by="user:1") == 1
     assign(stage, [ben], "item-0")
     assert got(stage, ben) == ["item-0"]
     lease.refresh_from_db()
@@ -196,48 +199,48 @@ def test_the_page_is_told_who_has_what(stage):
     ana, ben = people(stage, 2)
     assign(stage, [ana], "item-0", "item-1", "item-2")
     make.judgment(ana, stage)
-    claiming.hold(annotator=ana, stage=stage, wanted=1)
-    first, second = assigning.given(stage)
+    leases.hold(annotator=ana, stage=stage, wanted=1)
+    first, second = by_name.given(stage)
     assert (first.annotator, first.assigned, first.done, len(first.left)) == (ana, 3, 1, 1)
     assert (second.annotator, second.assigned, second.left) == (ben, 0, ())
-    assert assigning.unassigned(stage) == {"item-3": 1}
+    assert by_name.unassigned(stage) == {"item-3": 1}
 
 
 def test_what_a_later_import_brings_is_nobodys_until_it_is_given(stage):
     (ana,) = people(stage, 1)
     make.item(stage.study.benchmark, key="late")
     assert promotion.take_in(stage.study) == 1
-    assert "late" in assigning.unassigned(stage)
-    assert not seating.has_work(ana, stage)
+    assert "late" in by_name.unassigned(stage)
+    assert not seats.has_work(ana, stage)
     assign(stage, [ana], "late")
     assert got(stage, ana) == ["late"]
 
 
 def test_whoever_has_nothing_is_done_and_comes_back_to_work_when_given_some(stage):
     (ana,) = people(stage, 1)
-    assert turns.turn(desk(ana.token)).state == "done"
+    assert next_step.turn(desk(ana.token)).state == "done"
     assign(stage, [ana], "item-3")
-    assert turns.turn(desk(ana.token)).state == "screen"
+    assert next_step.turn(desk(ana.token)).state == "screen"
 
 
 def test_an_annotator_made_for_a_later_stage_goes_there_once_they_have_something():
     study = make.study(items=1, stages=[StagePlan("bivlc-choose"), named_after("bivlc-choose")])
     first, later = study.stages.all()
     make.judgment(make.annotator(study), first, "candidate-0")
-    expert = studies.join(study=study, by="user:1", stage=later, name="Expert")
+    expert = study_lifecycle.join(study=study, by="user:1", stage=later, name="Expert")
     assert expert.stage == later
     assign(later, [expert], "item-0")
     make.read(expert, later)
-    assert turns.turn(desk(expert.token)).state == "screen"
+    assert next_step.turn(desk(expert.token)).state == "screen"
 
 
 def test_an_answer_to_what_was_taken_back_in_between_is_never_lost(stage):
     """A lease that ran out keeps its place: it is not taken back while somebody may be at the screen."""
     (ana,) = people(stage, 1)
     assign(stage, [ana], "item-0")
-    (lease,) = claiming.hold(annotator=ana, stage=stage, wanted=1)
+    (lease,) = leases.hold(annotator=ana, stage=stage, wanted=1)
     Slot.objects.filter(pk=lease.slot_id).update(held_until="2020-01-01T00:00Z")
-    assert assigning.unassign(stage=stage, annotator=ana, by="user:1") == 0
+    assert by_name.unassign(stage=stage, annotator=ana, by="user:1") == 0
     assert not make.submit(ana, lease).judgment.surplus
 
 

@@ -7,11 +7,13 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from annotation import answering, baseline, studies
-from annotation.baseline_plans import DIFFERENT, I2T, ONE, baseline_plans
+from annotation.designs.baseline_plans import DIFFERENT, I2T, ONE, baseline_plans
+from annotation.designs.plan import StagePlan
+from annotation.figures import human_baseline
 from annotation.models import Judgment, Slot, Study
-from annotation.plans import StagePlan
 from annotation.protocols.registry import PROTOCOLS
+from annotation.screens import read_answer
+from annotation.studies import lifecycle as study_lifecycle
 from benchmarks.metrics.base import wilson
 from benchmarks.metrics.bivlc import QUESTIONS
 from tests import crew, crowd, make
@@ -56,7 +58,7 @@ def test_one_annotator_gets_all_four_questions_of_an_item():
     assert {len(people) for people in answered.values()} == {4}
     assert {len(set(people)) for people in answered.values()} == {1}
     assert sorted(worker.judged for worker in workers) == [0, 0, 16, 16, 16]
-    assert baseline.baselines(study)[0]["design"] == {"one": 12, "different": 0, "mixed": 0}
+    assert human_baseline.baselines(study)[0]["design"] == {"one": 12, "different": 0, "mixed": 0}
 
 
 def test_everybody_answers_images_before_captions():
@@ -78,7 +80,7 @@ def test_nobody_gets_two_questions_of_an_item(people):
     pairs = Counter((item, person) for item, given in who_answered(study).items() for person in given)
     assert max(pairs.values()) == 1 and len(pairs) >= min(48, people * 6)
     assert max(worker.judged for worker in workers) <= 8
-    assert baseline.baselines(study)[0]["design"]["mixed"] == 0
+    assert human_baseline.baselines(study)[0]["design"]["mixed"] == 0
 
 
 def test_without_being_kept_apart_somebody_would():
@@ -99,7 +101,7 @@ def test_both_halves_ask_about_the_same_sample_of_what_was_kept():
     while make.judgment(person, person.stage, "candidate-2"):
         pass
     assert not study.stages.get(name="i2t").tasks.exists()
-    studies.move_stage(stage=study.stages.get(name="choose"), to="closed", by="test")
+    study_lifecycle.move_stage(stage=study.stages.get(name="choose"), to="closed", by="test")
     i2t, t2i = study.stages.get(name="i2t"), study.stages.get(name="t2i")
     items = set(i2t.tasks.values_list("item", flat=True))
     assert len(items) == 6 and items == set(t2i.tasks.values_list("item", flat=True))
@@ -117,7 +119,7 @@ def test_there_is_no_third_design():
 
 
 def measures(study) -> dict[str, tuple[int, int]]:
-    [found] = baseline.baselines(study)
+    [found] = human_baseline.baselines(study)
     return {name: (of["right"], of["n"]) for name, of in found["measures"].items()}
 
 
@@ -130,7 +132,7 @@ def answer(study: Study, **given: str) -> None:
             if how is not None:
                 act = {"right": right, "wrong": wrong}.get(how, lambda *_, how=how: how)
                 words = {"reason": "No picture."} if how == "cannot_judge" else {}
-                shown = answering.shown_as(lease, act(None, lease.task, stage.protocol))
+                shown = read_answer.shown_as(lease, act(None, lease.task, stage.protocol))
                 make.submit(person, lease, shown, **words)
 
 
@@ -183,7 +185,7 @@ def test_most_decide_and_a_tie_is_not_right():
 def test_annotators_are_scored_on_their_own_answers():
     study = baseline_study(8, design=ONE, batch_items=4)
     crew.finish([crew.Worker(study, right, 1), crew.Worker(study, wrong, 2)])
-    [found] = baseline.baselines(study)
+    [found] = human_baseline.baselines(study)
     rows = {row["annotator"]: row for row in found["annotators"]}
     assert [(row["answered"], row["right"]) for row in rows.values()] == [(16, 16), (16, 0)]
     assert rows["A-01"]["measures"]["group"]["share"] == 1 and rows["A-02"]["measures"]["group"]["share"] == 0
@@ -193,13 +195,13 @@ def test_annotators_are_scored_on_their_own_answers():
 def test_a_study_may_measure_twice_or_in_one_direction_or_not_at_all():
     plans = [StagePlan(plan.protocol, f"{plan.name}-{again}") for again in (1, 2) for plan in baseline_plans()]
     twice = make.study(benchmark=crew.benchmark_of_pairs(2), stages=plans)
-    assert [[one["name"] for one in found["stages"]] for found in baseline.baselines(twice)] == [
+    assert [[one["name"] for one in found["stages"]] for found in human_baseline.baselines(twice)] == [
         ["i2t-1", "t2i-1"], ["i2t-2", "t2i-2"]
     ]  # fmt: skip
     half = make.study(benchmark=crew.benchmark_of_pairs(2), stages=[StagePlan("bivlc-t2i")])
-    [found] = baseline.baselines(half)
+    [found] = human_baseline.baselines(half)
     assert found["questions"] == 4 and found["measures"]["i2t"]["reason"]
-    assert baseline.baselines(make.study()) == []
+    assert human_baseline.baselines(make.study()) == []
 
 
 def test_types_add_up_and_the_queries_do_not_grow():
@@ -210,7 +212,7 @@ def test_types_add_up_and_the_queries_do_not_grow():
         with CaptureQueriesContext(
             connection,
         ) as queries:
-            [found] = baseline.baselines(study)
+            [found] = human_baseline.baselines(study)
         counts.append(len(queries))
         whole = [row for row in found["by_type"] if row["subtype"] is None]
         assert sum(row["items"] for row in whole) == items == found["items"]
@@ -233,7 +235,7 @@ def test_a_baseline_measures_the_accuracy_it_was_given():
     study = baseline_study(ITEMS, design=ONE, batch_items=20, sample=ITEMS)
     workers = [crew.Worker(study, sometimes, seed=f"{SEED}/{number}") for number in range(6)]
     assert crew.finish(workers) == 4 * ITEMS
-    [found] = baseline.baselines(study)
+    [found] = human_baseline.baselines(study)
     assert (found["items"], found["questions"], found["answered"]) == (ITEMS, 4 * ITEMS, 4 * ITEMS)
     assert found["measures"]["group"]["right"] == sum(all(answers) for answers in truth.values())
     for name, power in (("i2t", 2), ("t2i", 2), ("group", 4), ("i_pos2t", 1), ("t_neg2i", 1)):

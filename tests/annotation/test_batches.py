@@ -4,9 +4,9 @@ from collections import Counter
 
 import pytest
 
-from annotation import claiming, seating
+from annotation.assignment import leases, seats
+from annotation.designs.plan import StagePlan
 from annotation.models import Slot, Strategy
-from annotation.plans import StagePlan
 from tests import crowd, make
 
 pytestmark = pytest.mark.django_db
@@ -24,16 +24,16 @@ def work(annotator, stage, times=100):
     while done < times:
         if make.judgment(annotator, stage):
             done += 1
-        elif seating.has_work(annotator, stage):
-            seating.sit(annotator=annotator, stage=stage)
+        elif seats.has_work(annotator, stage):
+            seats.sit(annotator=annotator, stage=stage)
         else:
             break
     return done
 
 
 def skip(annotator, stage):
-    [lease] = claiming.hold(annotator=annotator, stage=stage, wanted=1)
-    assert claiming.skip(annotator=annotator, token=lease.token)
+    [lease] = leases.hold(annotator=annotator, stage=stage, wanted=1)
+    assert leases.skip(annotator=annotator, token=lease.token)
     return lease.task
 
 
@@ -84,7 +84,7 @@ def test_whoever_skipped_is_not_given_a_whole_batch_for_the_rest_of_their_quota(
     here = stage(items=12, quota=4)
     one = make.annotator(here.study)
     skip(one, here)
-    assert work(one, here) == 3 and not seating.has_work(one, here)
+    assert work(one, here) == 3 and not seats.has_work(one, here)
 
 
 PLANS = [
@@ -99,7 +99,7 @@ def two_stages(items=12):
 
 
 def move_on(annotator, stage):
-    seating.sit(annotator=annotator, stage=stage)
+    seats.sit(annotator=annotator, stage=stage)
     make.read(annotator, stage)
 
 
@@ -107,7 +107,7 @@ def test_a_place_is_kept_for_whoever_has_its_items_in_the_stage_before():
     study, first, second = two_stages(items=8)
     people = [make.annotator(study) for _ in range(2)]
     late = make.annotator(study)  # both batches of the first stage are taken
-    assert late.stage_id == first.pk and not seating.has_work(late, second)
+    assert late.stage_id == first.pk and not seats.has_work(late, second)
     for one in reversed(people):
         assert work(one, first) == 4
         move_on(one, second)
@@ -119,9 +119,9 @@ def test_a_place_is_free_again_when_they_left():
     study, first, second = two_stages(items=4)
     gone, late = make.annotator(study), make.annotator(study)
     assert work(gone, first) == 4
-    assert not seating.has_work(late, second)
+    assert not seats.has_work(late, second)
     type(gone).objects.filter(pk=gone.pk).update(left_at="2026-01-01T00:00Z")
-    assert seating.has_work(late, second)
+    assert seats.has_work(late, second)
 
 
 def test_leftovers_of_a_following_stage_are_free_though_their_holder_is_there():
@@ -132,7 +132,7 @@ def test_leftovers_of_a_following_stage_are_free_though_their_holder_is_there():
     skip(one, second)
     assert work(one, second) == 3
     late = make.annotator(study)
-    assert seating.has_work(late, second)
+    assert seats.has_work(late, second)
     move_on(late, second)
     assert work(late, second) == 1
     assert Counter(second.slots.values_list("annotator__number", flat=True)) == {1: 3, 2: 1}

@@ -3,9 +3,11 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from annotation import claiming, seating, studies
+from annotation.assignment import leases as assignment_leases
+from annotation.assignment import seats
+from annotation.designs.plan import StagePlan
 from annotation.models import Lease, LeaseState, Slot, StudyState
-from annotation.plans import StagePlan
+from annotation.studies import lifecycle as study_lifecycle
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -16,7 +18,7 @@ def run_out(lease):
 
 
 def hold(annotator, stage, wanted=1):
-    return claiming.hold(annotator=annotator, stage=stage, wanted=wanted)
+    return assignment_leases.hold(annotator=annotator, stage=stage, wanted=wanted)
 
 
 def test_the_same_leases_come_back_on_reload():
@@ -87,7 +89,7 @@ def test_who_lost_a_lease_can_have_the_task_again():
     slow, quick = make.annotator(stage.study), make.annotator(stage.study)
     run_out(hold(slow, stage)[0])
     given_on = hold(quick, stage)[0]
-    claiming.skip(annotator=quick, token=given_on.token)
+    assignment_leases.skip(annotator=quick, token=given_on.token)
     assert hold(slow, stage)[0].task_id == given_on.task_id
 
 
@@ -95,7 +97,7 @@ def test_a_skipped_task_goes_to_others_alone():
     stage = make.stage()
     ann, other = make.annotator(stage.study), make.annotator(stage.study)
     lease = hold(ann, stage)[0]
-    claiming.skip(annotator=ann, token=lease.token)
+    assignment_leases.skip(annotator=ann, token=lease.token)
     assert hold(ann, stage) == []
     assert hold(other, stage)[0].task_id == lease.task_id
 
@@ -105,7 +107,7 @@ def test_renewing_extends_what_is_held():
     ann = make.annotator(stage.study)
     lease = hold(ann, stage)[0]
     run_out(lease)
-    assert claiming.renew(annotator=ann) == 1
+    assert assignment_leases.renew(annotator=ann) == 1
     lease.slot.refresh_from_db()
     assert timedelta(seconds=95) < lease.slot.held_until - timezone.now() <= timedelta(seconds=100)
 
@@ -115,7 +117,7 @@ def test_a_young_lease_is_held_without_being_written_again():
     ann = make.annotator(stage.study)
     lease = hold(ann, stage)[0]
     before = Slot.objects.get(pk=lease.slot_id).held_until
-    assert claiming.renew(annotator=ann) == 1
+    assert assignment_leases.renew(annotator=ann) == 1
     assert Slot.objects.get(pk=lease.slot_id).held_until == before
 
 
@@ -124,7 +126,7 @@ def test_renewing_cannot_bring_back_what_was_given_on():
     slow, quick = make.annotator(stage.study), make.annotator(stage.study)
     run_out(hold(slow, stage)[0])
     hold(quick, stage)
-    assert claiming.renew(annotator=slow) == 0
+    assert assignment_leases.renew(annotator=slow) == 0
 
 
 def test_the_quota_counts_what_is_judged_and_held():
@@ -139,7 +141,7 @@ def test_the_quota_counts_what_is_judged_and_held():
 @pytest.mark.parametrize("state", [StudyState.PAUSED, StudyState.CLOSED])
 def test_nothing_is_given_out_unless_the_study_is_open(state):
     stage = make.stage(items=3)
-    studies.move_study(study=stage.study, to=state, by="test")
+    study_lifecycle.move_study(study=stage.study, to=state, by="test")
     stage.study.refresh_from_db()
     assert hold(make.annotator(stage.study), stage) == []
 
@@ -147,7 +149,7 @@ def test_nothing_is_given_out_unless_the_study_is_open(state):
 def test_waiting_tells_what_others_hold_and_when_it_frees():
     stage = make.stage(lease_seconds=100)
     hold(make.annotator(stage.study), stage)
-    waiting = claiming.waiting(annotator=make.annotator(stage.study), stage=stage)
+    waiting = assignment_leases.waiting(annotator=make.annotator(stage.study), stage=stage)
     assert waiting.others == 1
     assert waiting.frees_at <= timezone.now() + timedelta(seconds=100)
 
@@ -157,7 +159,7 @@ def test_who_has_had_every_task_waits_for_nothing():
     ann = make.annotator(stage.study)
     make.judgment(ann, stage)
     hold(make.annotator(stage.study), stage)
-    assert claiming.waiting(annotator=ann, stage=stage).others == 0
+    assert assignment_leases.waiting(annotator=ann, stage=stage).others == 0
 
 
 def test_each_lease_has_a_token_of_its_own():
@@ -173,8 +175,8 @@ def test_nobody_waits_for_a_screen_that_they_may_not_have():
     first, second = study.stages.all()
     met, gone = make.annotator(study), make.annotator(study)
     make.judgment(met, first)
-    seating.sit(annotator=gone, stage=second)
+    seats.sit(annotator=gone, stage=second)
     [lease] = hold(gone, second)
     run_out(lease)
-    assert claiming.waiting(annotator=met, stage=second).others == 0
-    assert claiming.waiting(annotator=make.annotator(study), stage=second).others == 1
+    assert assignment_leases.waiting(annotator=met, stage=second).others == 0
+    assert assignment_leases.waiting(annotator=make.annotator(study), stage=second).others == 1

@@ -8,9 +8,13 @@ import uuid
 import pytest
 from django.db import connection, connections
 
-from annotation import claiming, judging, promotion, refusals, studies
+from annotation.assignment import leases
+from annotation.designs.plan import StagePlan
+from annotation.judging import submissions
 from annotation.models import Outcome
-from annotation.plans import StagePlan
+from annotation.pipeline import promotion
+from annotation.screens import errors
+from annotation.studies import lifecycle as study_lifecycle
 from tests import make
 
 STAGES = [
@@ -37,7 +41,7 @@ def closing(stage, monkeypatch, name):
 
     def close():
         try:
-            studies.move_stage(stage=stage, to="closed", by="test")
+            study_lifecycle.move_stage(stage=stage, to="closed", by="test")
         finally:
             connections.close_all()
 
@@ -69,7 +73,7 @@ def test_an_answer_that_comes_while_its_stage_closes_is_promoted(monkeypatch):
     study = make.study(items=2, stages=STAGES)
     choose = study.stages.get(position=1)
     ann = make.annotator(study)
-    [lease] = claiming.hold(annotator=ann, stage=choose, wanted=1)
+    [lease] = leases.hold(annotator=ann, stage=choose, wanted=1)
     with closing(choose, monkeypatch, "promote"):
         make.submit(ann, lease)
     assert kept_and_asked(study) == ({lease.task.item_id},) * 2
@@ -80,7 +84,7 @@ def test_an_answer_taken_back_while_its_stage_closes_is_not_promoted(monkeypatch
     choose = study.stages.get(position=1)
     ann = make.annotator(study)
     make.judgment(ann, choose)
-    with closing(choose, monkeypatch, "_promote_to"), contextlib.suppress(refusals.NotOpen):
-        judging.undo(annotator=ann, key=uuid.uuid4())
+    with closing(choose, monkeypatch, "_promote_to"), contextlib.suppress(errors.NotOpen):
+        submissions.undo(annotator=ann, key=uuid.uuid4())
     kept, asked = kept_and_asked(study)
     assert kept == asked

@@ -5,8 +5,9 @@
 
 import pytest
 
-from annotation import roster, signs
-from annotation.annotators import annotators as figures_of
+from annotation.figures.annotators import annotators as figures_of
+from annotation.measures import warning_signs
+from annotation.participants import roster
 from tests import cohorts, make
 
 pytestmark = pytest.mark.django_db
@@ -28,7 +29,7 @@ def test_the_bad_are_recognised_and_the_honest_are_not(shown):
     for cohort, kinds in wanted.items():
         assert all(kinds <= found for found in shown[cohort]), cohort
     honest = [*shown["honest"], *shown["fast honest"]]
-    assert len(honest) == 16 and sum(map(signs.about_answers, honest)) <= 1
+    assert len(honest) == 16 and sum(map(warning_signs.about_answers, honest)) <= 1
     assert sum("fast" in kinds for kinds in shown["fast honest"]) <= 2
 
 
@@ -42,9 +43,9 @@ def test_the_page_of_participants_says_the_same_signs():
 
 def test_where_no_times_are_known_nobody_is_far_from_the_others():
     """An active time of nothing is what a client without script sends."""
-    study = make.study(items=signs.SIGNS_FROM, overlap=signs.FAR_FROM)
+    study = make.study(items=warning_signs.SIGNS_FROM, overlap=warning_signs.FAR_FROM)
     stage = study.stages.get()
-    for _ in range(signs.FAR_FROM):
+    for _ in range(warning_signs.FAR_FROM):
         person = make.annotator(study)
         while make.judgment(person, stage, active_ms=0):
             pass

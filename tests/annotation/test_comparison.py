@@ -4,20 +4,22 @@ import math
 
 import pytest
 
-from annotation import comparison, comparison_plots, comparison_text
-from annotation.comparison import Entry, Head
-from annotation.plots import Subject
-from annotation.rank_correlation import EXACT, of_student, spearman
-from benchmarks.measure_names import NAMES, named
+from annotation.charts.study import Subject
+from annotation.comparison import charts
+from annotation.comparison import latex as comparison_latex
+from annotation.comparison import table as comparison_table
+from annotation.comparison.table import Entry, Head
+from annotation.measures.rank_correlation import EXACT, of_student, spearman
 from benchmarks.metrics.base import Z, wilson
 from benchmarks.predictions import stored
 from benchmarks.predictions.kinds import BIVLC, HARD_POSITIVE, SUGARCREPE
-from benchmarks.published import TABLES
-from benchmarks.run_figures import shares
+from benchmarks.predictions.names import NAMES, named
+from benchmarks.runs.figures import shares
+from benchmarks.runs.paper_tables import TABLES
 
 GROUP = named("bivlc", "group")
 TABLE_3 = ("CLIP", "CLIP COCO", "NegCLIP", "GNM", "CLIP TROHN-Text", "CLIP TROHN-Img")
-SUBJECT = comparison_plots.OfBenchmark(7, "BiVLC", "2026-11-21T12:00:00+00:00")
+SUBJECT = charts.OfBenchmark(7, "BiVLC", "2026-11-21T12:00:00+00:00")
 
 
 def entry(title: str, stands="reported", n=None, groups=(), **percents) -> Entry:
@@ -31,11 +33,11 @@ def published(kind: str) -> list[Entry]:
 
 
 def marks(entries, measure) -> dict[str, int]:
-    columns = comparison.heads("bivlc", entries)
+    columns = comparison_table.heads("bivlc", entries)
     place = [column.name for column in columns].index(measure)
     return {
         row.entry.title: row.cells[place].rank
-        for section in comparison.table(entries, columns)
+        for section in comparison_table.table(entries, columns)
         for row in section.rows
         if row.cells[place].rank
     }
@@ -56,17 +58,17 @@ def test_equal_as_printed_is_equally_good_and_humans_take_no_part():
 
 def test_of_brittleness_the_least_is_the_best():
     entries = [entry("a", brittleness=20), entry("b", brittleness=30)]
-    sections = comparison.table(entries, comparison.heads("hard_positive", entries))
+    sections = comparison_table.table(entries, comparison_table.heads("hard_positive", entries))
     assert [row.cells[0].rank for row in sections[0].rows] == [1, 2]
-    ordered = comparison.ordered(entries[::-1], "best", named("hard_positive", "brittleness"))
+    ordered = comparison_table.ordered(entries[::-1], "best", named("hard_positive", "brittleness"))
     assert [one.title for one in ordered] == ["a", "b"]
 
 
 def test_sections_stand_in_their_order_and_rows_as_asked():
     given = {"r": ("reported", 1), "m": ("measured", 5), "h": ("humans", 9), "n": ("measured", 6)}
     entries = [entry(title, stands, group=value) for title, (stands, value) in given.items()]
-    ordered = comparison.ordered(entries, "best", GROUP)
-    sections = comparison.table(ordered, comparison.heads("bivlc", entries))
+    ordered = comparison_table.ordered(entries, "best", GROUP)
+    sections = comparison_table.table(ordered, comparison_table.heads("bivlc", entries))
     assert [(one.title, [row.entry.title for row in one.rows]) for one in sections] == [
         ("Humans", ["h"]), ("Models measured here", ["n", "m"]), ("Reported", ["r"]),
     ]  # fmt: skip
@@ -75,37 +77,37 @@ def test_sections_stand_in_their_order_and_rows_as_asked():
 def test_a_gap_has_newcombes_interval():
     """Newcombe 1998, Table II (a): 56/70 and 48/80 by method 10: 0.0524 to 0.3339."""
     one, other = ({"share": r / n, "low": wilson(r, n)[0], "high": wilson(r, n)[1]} for r, n in ((56, 70), (48, 80)))
-    found = comparison.gap(one, other)
+    found = comparison_table.gap(one, other)
     assert (found.value, found.low, found.high) == pytest.approx((0.2, 0.0524, 0.3339), abs=5e-5)
-    assert comparison.gap(shares({"a": 70})["a"], other).low is None
-    assert comparison.gap(None, other) is None
+    assert comparison_table.gap(shares({"a": 70})["a"], other).low is None
+    assert comparison_table.gap(None, other) is None
 
 
 def test_models_are_held_against_the_people_who_judged_most():
     people = [entry(f"{n} items", "humans", n=n, i2t=90) for n in (5, 9, None)]
-    assert comparison.reference(people).title == "9 items"
-    assert comparison.reference([entry("model", i2t=1)]) is None
+    assert comparison_table.reference(people).title == "9 items"
+    assert comparison_table.reference([entry("model", i2t=1)]) is None
 
 
 def test_parts_have_columns_of_their_own():
     groups = [{"type": "swap", "subtype": sub, "measures": shares({"group": 40})} for sub in ("att", None, "")]
     one = entry("m", groups=groups, group=50)
-    finds = comparison.ByType("bivlc", "group")
+    finds = comparison_table.ByType("bivlc", "group")
     assert [head.words for head in finds.heads([one], 0.25, False)] == ["swap", "swap no subtype", "swap att"]
     assert finds(one, Head("swap/att", "", 0.25))["share"] == 0.4
 
 
 def test_of_sugarcrepe_types_are_called_otherwise_where_they_are_measured():
     groups = [{"type": "swap", "subtype": None, "measures": shares({name: 40})} for name in ("accuracy", "overall")]
-    finds = comparison.ByType("sugarcrepe", "overall")
+    finds = comparison_table.ByType("sugarcrepe", "overall")
     assert [finds(entry("m", groups=[one]), Head("swap/", "", 0.5))["share"] for one in groups] == [0.4, 0.4]
 
 
 def test_of_several_of_one_name_the_measured_one_counts_and_older_ones_stand_apart():
     entries = [entry("CLIP ", group=1), entry("clip", "measured", group=2), entry("x", "imported", group=3)]
-    assert comparison.named_alike(entries, GROUP) == {"clip": ("clip", 0.02), "x": ("x", 0.03)}
+    assert comparison_table.named_alike(entries, GROUP) == {"clip": ("clip", 0.02), "x": ("x", 0.03)}
     twice = [entry("CLIP", "measured", n=1, group=1), entry("CLIP", "measured", n=2, group=1)]
-    newest, older = comparison.only_newest(twice)
+    newest, older = comparison_table.only_newest(twice)
     assert ([one.figures["n"] for one in newest], [one.figures["n"] for one in older]) == ([2], [1])
 
 
@@ -114,26 +116,26 @@ def test_of_several_of_one_name_the_measured_one_counts_and_older_ones_stand_apa
 
 def test_markdown_and_latex_escape_what_they_must():
     entries = [entry("A_b|c & 50% {x}~", group=49.06), entry("B", group=50)]
-    columns = comparison.heads("bivlc", entries)
-    sections = comparison.table(entries, columns)
-    latex = comparison_text.latex(sections, columns)
+    columns = comparison_table.heads("bivlc", entries)
+    sections = comparison_table.table(entries, columns)
+    latex = comparison_latex.latex(sections, columns)
     assert r"A\_b|c \& 50\% \{x\}\textasciitilde{}$^{\dagger}$ &  & \underline{49.06} \\" in latex
     assert r"\textbf{50.00} \\" in latex and r"Chance &  & 16.67 \\" in latex and r"\bottomrule" in latex
-    markdown = comparison_text.markdown(sections, columns)
+    markdown = comparison_latex.markdown(sections, columns)
     assert r"| A\_b\|c & 50% {x}~† |  | <u>49.06</u> |" in markdown
     assert "† Reported: a paper." in markdown and "| *Chance* |  | 16.67 |" in markdown
 
 
 def test_latex_takes_no_name_for_an_argument_of_the_row_before():
-    sections = comparison.table([entry("[b] x", "measured"), entry("*c", "measured")], [])
-    lines = comparison_text.latex(sections, []).splitlines()
+    sections = comparison_table.table([entry("[b] x", "measured"), entry("*c", "measured")], [])
+    lines = comparison_latex.latex(sections, []).splitlines()
     assert [line for line in lines if "&" in line][1:3] == [r"{[}b{]} x &  \\", r"{*}c &  \\"]
 
 
 def test_every_line_of_latex_has_as_many_cells():
     entries = published("bivlc")
-    columns = comparison.heads("bivlc", entries)
-    lines = comparison_text.latex(comparison.table(entries, columns), columns).splitlines()
+    columns = comparison_table.heads("bivlc", entries)
+    lines = comparison_latex.latex(comparison_table.table(entries, columns), columns).splitlines()
     counts = {line.count("&") for line in lines if line.endswith("\\\\") and "multicolumn" not in line}
     assert counts == {len(columns) + 1}
 
@@ -142,13 +144,13 @@ def test_every_line_of_latex_has_as_many_cells():
 
 
 def test_the_plane_has_everybody_who_has_both_and_chance():
-    plot = comparison_plots.plane("bivlc", published("bivlc"), SUBJECT)
+    plot = charts.plane("bivlc", published("bivlc"), SUBJECT)
     assert len(plot.rows) == 11 and plot.rows[-1] == ["Chance", 0.25, 0.25, 1 / 6, "chance"]
     assert ["Open CapPa", 0.5772, 0.5619, None, "reported"] in plot.rows
     assert "9 have a lower T2I than I2T" in plot.says
     assert plot.file == "benchmark-7-plane"
-    assert comparison_plots.plane("sugarcrepe", published("sugarcrepe"), SUBJECT) is None
-    assert comparison_plots.plane("bivlc", [entry("m", i2t=50)], SUBJECT) is None
+    assert charts.plane("sugarcrepe", published("sugarcrepe"), SUBJECT) is None
+    assert charts.plane("bivlc", [entry("m", i2t=50)], SUBJECT) is None
     assert isinstance(SUBJECT, Subject)
 
 
@@ -157,7 +159,7 @@ def test_the_plane_has_everybody_who_has_both_and_chance():
 
 def test_finding_3_of_bivlc():
     """SugarCrepe and BiVLC do not put the models of Tables 2 and 3 into one order."""
-    one, other = (comparison.named_alike(published(kind), named(kind, name)) for kind, name in
+    one, other = (comparison_table.named_alike(published(kind), named(kind, name)) for kind, name in
                   (("sugarcrepe", "overall"), ("bivlc", "group")))  # fmt: skip
     names = [name for name in one if name in other]
     found = spearman([one[name][1] for name in names], [other[name][1] for name in names])

@@ -4,15 +4,18 @@ import uuid
 
 import pytest
 
-from annotation import adjudication, answering, claiming, judging, refusals
-from annotation.decisions import AWAITING
+from annotation.adjudication import decisions as adjudication_decisions
+from annotation.assignment import leases
+from annotation.designs.plan import StagePlan
+from annotation.judging import submissions
+from annotation.measures.counts import Rule
 from annotation.models import Judgment, Lease, Outcome, Slot, Task
-from annotation.outcomes import given, rule_of
-from annotation.plans import StagePlan
+from annotation.pipeline.item_results import results
+from annotation.pipeline.outcomes import given, rule_of
 from annotation.protocols.base import Answer
+from annotation.protocols.decision_rule import AWAITING
 from annotation.protocols.registry import PROTOCOLS
-from annotation.results import results
-from annotation.tallies import Rule
+from annotation.screens import errors, read_answer
 from tests import make, triples
 
 pytestmark = pytest.mark.django_db
@@ -31,14 +34,14 @@ class World:
         return make.annotator(self.study)
 
     def lease(self, who) -> Lease | None:
-        return next(iter(claiming.hold(annotator=who, stage=self.stage, wanted=1)), None)
+        return next(iter(leases.hold(annotator=who, stage=self.stage, wanted=1)), None)
 
     def says(self, who=None, option: str = OPTION, **more: str):
         """What they say of the item: they take an option, or with `words` edit it; `option` can be `reject`."""
         who = who or self.newcomer()
         more |= {"edit": "1"} if "words" in more else {}
         lease = self.lease(who)
-        make.submit(who, lease, answering.shown_as(lease, option), more=more)
+        make.submit(who, lease, read_answer.shown_as(lease, option), more=more)
         return who
 
     @property
@@ -105,21 +108,21 @@ def test_nobody_confirms_what_they_wrote_themselves(world):
     editor = world.says(words=SITS)
     assert world.lease(editor) is None
     again = Lease.objects.get(annotator=editor)
-    make.submit(editor, again, answering.shown_as(again, OPTION), more={"edit": "1", "words": LIES})
-    make.submit(editor, again, answering.shown_as(again, OPTION), more={"edit": "1", "words": SITS})
+    make.submit(editor, again, read_answer.shown_as(again, OPTION), more={"edit": "1", "words": LIES})
+    make.submit(editor, again, read_answer.shown_as(again, OPTION), more={"edit": "1", "words": SITS})
     assert world.outcome is None and len(given(world.task)) == 1
 
 
 def test_without_the_rule_of_two_the_edit_would_stand_alone(world, monkeypatch):
     """That the tests above would see a rule that lets an edit through."""
-    monkeypatch.setattr("annotation.decisions.is_edit", lambda label: False)
+    monkeypatch.setattr("annotation.protocols.decision_rule.is_edit", lambda label: False)
     world.says(words=SITS)
     assert world.stands() == ("kept", "only_answer", SITS)
 
 
 def test_an_edit_that_is_taken_back_is_no_option_any_more(world):
     editor = world.says(words=SITS)
-    judging.undo(annotator=editor, key=uuid.uuid4())
+    submissions.undo(annotator=editor, key=uuid.uuid4())
     assert world.task.proposals == [] and world.outcome is None
     world.says(editor)
     assert world.stands() == ("kept", "only_answer", "In the basket there is a cat.")
@@ -128,13 +131,13 @@ def test_an_edit_that_is_taken_back_is_no_option_any_more(world):
 
 def test_who_took_an_edit_back_gets_it_back_to_go_on_with(world):
     editor = world.says(words=SITS)
-    assert judging.undo(annotator=editor, key=uuid.uuid4()).previous["words"] == SITS
+    assert submissions.undo(annotator=editor, key=uuid.uuid4()).previous["words"] == SITS
 
 
 def test_a_confirmation_that_is_taken_back_opens_it_again(world):
     world.says(words=SITS)
     other = world.says(option=world.edit)
-    judging.undo(annotator=other, key=uuid.uuid4())
+    submissions.undo(annotator=other, key=uuid.uuid4())
     assert world.outcome is None and len(world.task.proposals) == 1
 
 
@@ -170,8 +173,8 @@ def test_three_of_three_minds_wait_for_an_adjudicator(world):
 
 def adopt(world, answer: Answer) -> None:
     """An adjudicator takes what somebody answered."""
-    seen = adjudication.seen(world.task)
-    adjudication.decide(
+    seen = adjudication_decisions.seen(world.task)
+    adjudication_decisions.decide(
         task=world.task, by="her", seen=seen, note="Reads best.", answer=answer.label, content=answer.content
     )
 
@@ -179,10 +182,10 @@ def adopt(world, answer: Answer) -> None:
 def test_an_adjudicator_writes_what_stands(world):
     world.says(words=SITS)
     world.says(option="reject", why="No.")
-    adopt(world, adjudication.own_words(world.task, world.stage, {"second_positive": LIES}))
+    adopt(world, adjudication_decisions.own_words(world.task, world.stage, {"second_positive": LIES}))
     assert world.stands() == ("kept", "adjudicator", LIES)
-    with pytest.raises(adjudication.Unfit, match="the same as the sentence on top"):
-        adjudication.own_words(world.task, world.stage, {"second_positive": triples.CAT["positive"][0]})
+    with pytest.raises(adjudication_decisions.Unfit, match="the same as the sentence on top"):
+        adjudication_decisions.own_words(world.task, world.stage, {"second_positive": triples.CAT["positive"][0]})
 
 
 def test_a_higher_cap_asks_more_people():
@@ -195,7 +198,7 @@ def test_a_higher_cap_asks_more_people():
 def test_every_revision_is_kept_with_who_made_it(world):
     editor = world.says(words=SITS)
     lease = Lease.objects.get()
-    make.submit(editor, lease, answering.shown_as(lease, OPTION), more={"edit": "1", "words": LIES})
+    make.submit(editor, lease, read_answer.shown_as(lease, OPTION), more={"edit": "1", "words": LIES})
     kept = Judgment.objects.order_by("revision")
     assert [one.content["texts"]["second_positive"] for one in kept] == [SITS, LIES]
     assert {one.lease.annotator for one in kept} == {editor} and world.edit == f"edit-{kept[1].pk}"
@@ -212,6 +215,6 @@ def test_the_next_stage_gets_the_words_that_stand():
 
 @pytest.mark.parametrize("more", [{"words": ""}, {"words": "A cat is in the basket."}])
 def test_what_is_no_edit_changes_nothing(world, more):
-    with pytest.raises(refusals.BadAnswer):
+    with pytest.raises(errors.BadAnswer):
         world.says(**more)
     assert not Judgment.objects.exists()

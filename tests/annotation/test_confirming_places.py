@@ -4,9 +4,12 @@ import uuid
 
 import pytest
 
-from annotation import adjudication, assigning, claiming, judging, participants
+from annotation.adjudication import decisions as adjudication_decisions
+from annotation.assignment import by_name, leases
+from annotation.designs.plan import StagePlan
+from annotation.judging import submissions
 from annotation.models import Outcome, Slot, Stage, Task
-from annotation.plans import StagePlan
+from annotation.participants import lifecycle as participant_lifecycle
 from tests import make, worded
 
 pytestmark = pytest.mark.django_db
@@ -31,7 +34,7 @@ def test_an_edit_that_was_taken_back_does_not_count_by_the_word_of_one(stage):
     editor = make.annotator(stage.study)
     made = worded.edits(stage, FIRST, person=editor)
     worded.picks(stage, f"edit-{made.pk}")
-    judging.undo(annotator=editor, key=uuid.uuid4())
+    submissions.undo(annotator=editor, key=uuid.uuid4())
     assert stands() is None
     assert Task.objects.get().proposals == [f"edit-{Slot.objects.get(number=2).judgment_id}"]
 
@@ -66,7 +69,7 @@ def test_three_that_differ_wait_for_an_adjudicator_and_for_nobody_else(stage):
 def test_an_edit_of_somebody_who_is_excluded_is_offered_to_nobody(stage):
     editor = make.annotator(stage.study)
     worded.edits(stage, FIRST, person=editor)
-    participants.exclude(annotator=editor, reason="Looked.", by="test")
+    participant_lifecycle.exclude(annotator=editor, reason="Looked.", by="test")
     lease = worded.hold(make.annotator(stage.study), stage)
     assert sorted(lease.shown) == sorted(lease.task.options)
 
@@ -81,7 +84,7 @@ class TestNamed:
     def test_another_one_who_was_named_confirms(self, stage):
         one, two, outsider = (make.annotator(stage.study) for _ in range(3))
         for person, key in ((one, "item-0"), (two, "item-1")):
-            assigning.assign(stage=stage, annotators=[person], keys=[key], by="test")
+            by_name.assign(stage=stage, annotators=[person], keys=[key], by="test")
         worded.edits(stage, FIRST, person=one)
         assert worded.hold(outsider, stage) is None and worded.hold(one, stage) is None
         worded.picks(stage, person=two)
@@ -90,7 +93,7 @@ class TestNamed:
 
     def test_places_that_were_given_stay_and_their_answers_are_waited_for(self, stage):
         one, two = make.annotator(stage.study), make.annotator(stage.study)
-        assigning.assign(stage=stage, annotators=[one, two], keys=["item-0"], by="test")
+        by_name.assign(stage=stage, annotators=[one, two], keys=["item-0"], by="test")
         worded.picks(stage, person=two)
         assert stands() is None
         worded.edits(stage, FIRST, person=one)
@@ -102,8 +105,8 @@ def test_what_is_sent_back_is_asked_once_more_in_a_named_stage_too():
     stage = worded.stage(StagePlan(worded.PARAPHRASE, settings={"strategy": "named"}), items=2)
     one, two = make.annotator(stage.study), make.annotator(stage.study)
     for person, key in ((one, "item-0"), (two, "item-1")):
-        assigning.assign(stage=stage, annotators=[person], keys=[key], by="test")
+        by_name.assign(stage=stage, annotators=[person], keys=[key], by="test")
     task = worded.picks(stage, person=one).lease.task
-    adjudication.send_back(task=task, by="user:1", seen=adjudication.seen(task), note="Look again.")
+    adjudication_decisions.send_back(task=task, by="user:1", seen=adjudication_decisions.seen(task), note="Look again.")
     worded.picks(stage, person=two)
-    assert [lease.task_id for lease in claiming.hold(annotator=two, stage=stage)] == [task.pk]
+    assert [lease.task_id for lease in leases.hold(annotator=two, stage=stage)] == [task.pk]

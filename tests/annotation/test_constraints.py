@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.db.models.functions import Now
 
-from annotation import claiming
+from annotation.assignment import leases
 from annotation.models import (
     Annotator,
     Attempt,
@@ -33,7 +33,7 @@ def world():
     """Two tasks of overlap 2; one annotator holds a lease, another has judged."""
     stage = make.stage(items=2, overlap=2)
     holder, judge = make.annotator(stage.study), make.annotator(stage.study)
-    lease = claiming.hold(annotator=holder, stage=stage, wanted=1)[0]
+    lease = leases.hold(annotator=holder, stage=stage, wanted=1)[0]
     return {"stage": stage, "holder": holder, "judge": judge, "lease": lease, "judgment": make.judgment(judge, stage)}
 
 

@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from annotation.decisions import DROPPED, KEPT, OPEN, Decision, answered, decide
+from annotation.protocols.decision_rule import DROPPED, KEPT, OPEN, Decision, answered, decide
 
 OPTIONS = ["candidate-0", "candidate-1", "candidate-2", "candidate-3"]
 DROPS = {"none": "no_image_fits", "cannot_judge": "cannot_judge"}

@@ -9,13 +9,18 @@ from django.core.files.storage import default_storage
 from django.core.management import call_command
 from django.db import DatabaseError, connection, connections, transaction
 
-from annotation import deleting, exports, tasks
-from annotation.deleting import delete_study
+from annotation import tasks
+from annotation.exports import job as export_job
 from annotation.models import Annotator, Judgment, Lease, Release, Slot, Stage, Study, Task
-from benchmarks import actions, jobs, removing, staging
-from benchmarks.afterwards import Afterwards, finish_dead
+from annotation.studies import deletion
+from annotation.studies.deletion import delete_study
+from benchmarks.housekeeping import delete as housekeeping_delete
+from benchmarks.housekeeping.deferred_files import Afterwards, finish_dead
+from benchmarks.housekeeping.delete import CannotDelete, delete_benchmark
+from benchmarks.imports import run as run_import
+from benchmarks.imports import staging
+from benchmarks.jobs import jobs
 from benchmarks.models import Event, Image, Item, Job, JobState
-from benchmarks.removing import CannotDelete, delete_benchmark
 from tests import crowd, make
 from tests.benchmarks import importing
 from tests.benchmarks.kept import rows
@@ -38,7 +43,7 @@ def media(settings) -> Path:
 class TestStudies:
     @pytest.mark.parametrize("index", [0, 10**6])
     def test_what_is_left_is_what_was_there_before(self, eager_tasks, media, monkeypatch, index):
-        monkeypatch.setattr(deleting, "WITHOUT_INDEX", index)
+        monkeypatch.setattr(deletion, "WITHOUT_INDEX", index)
         crowd.stage(items=4, people=2, overlap=2)
         before, events = rows(), Event.objects.count()
         study = with_originals(crowd.stage(items=6, people=3, overlap=2).study)
@@ -68,7 +73,7 @@ class TestStudies:
 
     def test_one_that_a_job_works_at_stays(self, media):
         study = crowd.stage(items=2, people=2, overlap=2).study
-        job = exports.queue_export(study=study, by="test")
+        job = export_job.queue_export(study=study, by="test")
         jobs.start_job(job=job, by="test")
         before = rows()
         with pytest.raises(CannotDelete, match=r"Export of .* is running"):
@@ -94,7 +99,7 @@ class TestStudies:
         study = make.study(items=2)
         annotator = make.annotator(study)
         make.judgment(annotator, study.stages.get())
-        size, answered = deleting.size, []
+        size, answered = deletion.size, []
 
         def answer():
             try:
@@ -110,7 +115,7 @@ class TestStudies:
             other.join(1)
             return size(study)
 
-        monkeypatch.setattr(deleting, "size", meanwhile)
+        monkeypatch.setattr(deletion, "size", meanwhile)
         delete_study(study=study, by="test")
         other.join()
         assert counts() == [0] * len(MODELS)
@@ -123,7 +128,7 @@ class TestStudies:
 
 
 def exports_run(study: Study) -> None:
-    tasks.run_export(exports.queue_export(study=study, by="test").pk)
+    tasks.run_export(export_job.queue_export(study=study, by="test").pk)
 
 
 @pytest.mark.django_db
@@ -145,7 +150,7 @@ class TestLawOne:
     def test_the_way_is_closed_after_a_deletion(self):
         ours, others = make.stage(), make.stage()
         make.judgment(make.annotator(others.study), others)
-        deleting._rows(study=ours.study, by="test", after=Afterwards("test"))
+        deletion._rows(study=ours.study, by="test", after=Afterwards("test"))
         self.refused("DELETE FROM annotation_judgment")
 
 
@@ -183,7 +188,7 @@ class TestBenchmarks:
     def test_an_import_that_has_met_an_image_keeps_it(self, cups, media, monkeypatch, guarded):
         """Without the guard the deletion takes the image from under the import, which then fails."""
         importing.imported(*cups)
-        store, said = actions.store, []
+        store, said = run_import.store, []
 
         def delete():
             from benchmarks.models import Benchmark
@@ -200,9 +205,9 @@ class TestBenchmarks:
             other.join()
             return store(*args)
 
-        monkeypatch.setattr(actions, "store", meanwhile)
+        monkeypatch.setattr(run_import, "store", meanwhile)
         if not guarded:
-            monkeypatch.setattr(removing.staging, "images_go", lambda: None)
+            monkeypatch.setattr(housekeeping_delete.staging, "images_go", lambda: None)
         job = importing.imported(*cups, name="Same")
         assert (job.state == JobState.DONE) == guarded
         assert importing.stored_files(media) == importing.named_files()

@@ -3,8 +3,9 @@
 import pytest
 from django.http import QueryDict
 
-from annotation import adjudication, disagreements
-from annotation.disagreements import Listed, Wanted, asked, listed, total
+from annotation.adjudication import decisions as adjudication_decisions
+from annotation.adjudication import disagreement_list
+from annotation.adjudication.disagreement_list import Listed, Wanted, asked, listed, total
 from annotation.models import Task
 from benchmarks.models import Item
 from tests import make
@@ -65,13 +66,15 @@ def test_filters(tasks, wanted, places):
 
 
 def test_what_was_adjudicated_is_apart(tasks):
-    adjudication.decide(task=tasks[2], by="test", seen=adjudication.seen(tasks[2]), note="So.", answer="none")
+    adjudication_decisions.decide(
+        task=tasks[2], by="test", seen=adjudication_decisions.seen(tasks[2]), note="So.", answer="none"
+    )
     assert which(tasks, sort="item") == [1, 3, 4]
     assert which(tasks, case="decided") == [2]
     assert which(tasks, sort="item", case="all") == [1, 2, 3, 4]
 
 
-@pytest.mark.parametrize("sort", disagreements.SORTS)
+@pytest.mark.parametrize("sort", disagreement_list.SORTS)
 def test_gone_through_each_comes_once_and_then_the_first(tasks, sort):
     order = which(tasks, sort=sort)
     way = Listed(tasks[0].stage, Wanted(sort))
@@ -83,7 +86,9 @@ def test_gone_through_each_comes_once_and_then_the_first(tasks, sort):
 
 def test_after_one_that_is_gone_comes_its_successor(tasks):
     way = Listed(tasks[0].stage, Wanted("item"))
-    adjudication.decide(task=tasks[2], by="test", seen=adjudication.seen(tasks[2]), note="So.", answer="none")
+    adjudication_decisions.decide(
+        task=tasks[2], by="test", seen=adjudication_decisions.seen(tasks[2]), note="So.", answer="none"
+    )
     assert way.first(tasks[2].pk) == tasks[3].pk and way.first(tasks[4].pk) == tasks[4].pk
     assert way.first(10**12) == tasks[1].pk
 
@@ -110,6 +115,6 @@ def test_an_address_is_read_and_written_again(query, wanted):
 
 def test_an_address_in_words():
     wanted = Wanted(type="swap", subtype="att", differs="option", least=0.5, most=1.0, case="all")
-    assert disagreements.in_words(wanted) == (
+    assert disagreement_list.in_words(wanted) == (
         "swap att, differing only in which option, at least 0.50 bits, at most 1.00 bits, most split first"
     )

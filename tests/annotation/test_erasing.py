@@ -8,11 +8,11 @@ from django.db import IntegrityError, connection, transaction
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation import participants
-from annotation.erasing import PERSONAL, erase, of_before
-from annotation.exporting import export_split
+from annotation.exports.export import export_split
 from annotation.models import Annotator, Lease
-from benchmarks import tables
+from annotation.participants import lifecycle as participant_lifecycle
+from annotation.participants.erasure import PERSONAL, erase, of_before
+from benchmarks.housekeeping import tables
 from benchmarks.models import Event
 from tests import crowd, make
 from tests.annotation.test_exporting import contents
@@ -28,7 +28,7 @@ def person(study) -> Annotator:
     """Came by Prolific, came again by another submission, judged, flagged."""
     who = make.annotator(study, **WHO)
     make.judgment(who, study.stages.get())
-    participants.arrive(annotator=who, stage=None, by="test", prolific_session="CANARYSECOND")
+    participant_lifecycle.arrive(annotator=who, stage=None, by="test", prolific_session="CANARYSECOND")
     return who
 
 
@@ -41,7 +41,7 @@ def test_nothing_is_left_and_the_export_is_the_same(tmp_path):
     study = with_originals(crowd.stage(items=6, people=2, overlap=2).study)
     make.annotator(study, **WHO)
     who = Annotator.objects.get(name=WHO["name"])
-    participants.arrive(annotator=who, stage=None, by="test", prolific_session="CANARYSECOND")
+    participant_lifecycle.arrive(annotator=who, stage=None, by="test", prolific_session="CANARYSECOND")
     assert everything().count(b"CANARY") >= 5 and who.token.encode() in everything()
     export_split(study=study, out=tmp_path / "before", by="test")
     assert erase(annotator=who, by="test")
@@ -83,7 +83,7 @@ class TestOne:
     def test_who_arrives_in_the_same_moment_leaves_nothing(self, study):
         who = person(study)
         erase(annotator=Annotator.objects.get(pk=who.pk), by="test")
-        participants.arrive(annotator=who, stage=None, by="test", prolific_session="CANARYTHIRD")
+        participant_lifecycle.arrive(annotator=who, stage=None, by="test", prolific_session="CANARYTHIRD")
         assert {getattr(Annotator.objects.get(pk=who.pk), name) for name in PERSONAL} == {""}
 
     def test_the_database_holds_it(self, study):

@@ -10,16 +10,23 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from django.db import IntegrityError, connection, transaction
 
-from annotation import adjudication, answering, claiming, estimation, freshness, judging, participants, studies
-from annotation.decisions import Decision, decide
-from annotation.exporting import export_split
-from annotation.figures import study_figures
+from annotation.adjudication import decisions as adjudication_decisions
+from annotation.assignment import leases
+from annotation.designs.plan import StagePlan
+from annotation.exports.export import export_split
+from annotation.figures import freshness
+from annotation.figures.stage import study_figures
+from annotation.judging import submissions
 from annotation.models import Annotator, Outcome, Stage, Study, Task
-from annotation.outcomes import rule_of
-from annotation.plans import StagePlan
-from annotation.releasing.verification.recomputing.deciding import posteriors
-from annotation.releasing.verification.recomputing.differences import differences
-from annotation.releasing.verification.recomputing.recomputed import recompute
+from annotation.participants import lifecycle as participant_lifecycle
+from annotation.pipeline import dawid_skene
+from annotation.pipeline.outcomes import rule_of
+from annotation.protocols.decision_rule import Decision, decide
+from annotation.releases.verification.recomputing.deciding import posteriors
+from annotation.releases.verification.recomputing.differences import differences
+from annotation.releases.verification.recomputing.recomputed import recompute
+from annotation.screens import read_answer
+from annotation.studies import lifecycle as study_lifecycle
 from benchmarks.models import Event, Job
 from tests import crowd, make
 from tests.annotation.test_exporting import with_originals
@@ -43,10 +50,10 @@ def stage() -> Stage:
 
 
 def work(who: Annotator, stage: Stage, share: float, dice: random.Random) -> None:
-    while lease := next(iter(claiming.hold(annotator=who, stage=stage, wanted=1)), None):
+    while lease := next(iter(leases.hold(annotator=who, stage=stage, wanted=1)), None):
         right = truth(lease.task.item.position)
         answer = right if dice.random() < share else {"yes": "no", "no": "yes"}[right]
-        make.submit(who, lease, answering.shown_as(lease, answer))
+        make.submit(who, lease, read_answer.shown_as(lease, answer))
 
 
 def outcomes(stage: Stage) -> dict[int, str]:
@@ -54,26 +61,26 @@ def outcomes(stage: Stage) -> dict[int, str]:
 
 
 def plain(stage: Stage) -> list[tuple]:
-    return [(task, who, answer.label) for task, given in estimation.said(stage).items() for _, who, answer in given]
+    return [(task, who, answer.label) for task, given in dawid_skene.said(stage).items() for _, who, answer in given]
 
 
 def test_no_judgment_decides_and_the_estimate_does(stage):
     assert outcomes(stage) == {}
-    report = estimation.estimate(stage, "test")
+    report = dawid_skene.estimate(stage, "test")
     assert (report["judgments"], report["decided"], report["changed"]) == (ITEMS * len(RIGHT), ITEMS, ITEMS)
     assert report["converged"]
 
 
 def test_it_knows_whom_to_believe(stage):
-    estimation.estimate(stage, "test")
-    votes = [[answer.label for *_, answer in given] for given in estimation.said(stage).values()]
+    dawid_skene.estimate(stage, "test")
+    votes = [[answer.label for *_, answer in given] for given in dawid_skene.said(stage).values()]
     majority = {place: max(set(said), key=said.count) for place, said in enumerate(votes)}
     wrong = [sum(found[place] != truth(place) for place in range(ITEMS)) for found in (outcomes(stage), majority)]
     assert wrong[0] < wrong[1]
 
 
 def test_outcomes_and_posteriors_are_those_of_a_plain_computation(stage):
-    estimation.estimate(stage, "test")
+    dawid_skene.estimate(stage, "test")
     likely = posteriors(plain(stage))
     for row in Outcome.objects.filter(task__stage=stage):
         assert row.by == "dawid_skene"
@@ -82,8 +89,8 @@ def test_outcomes_and_posteriors_are_those_of_a_plain_computation(stage):
 
 
 def test_the_confusion_of_each_annotator_is_kept(stage):
-    estimation.estimate(stage, "test")
-    kept = estimation.last(stage).data
+    dawid_skene.estimate(stage, "test")
+    kept = dawid_skene.last(stage).data
     assert set(kept["confusion"]) == {"1", "2", "3", "4", "5"}
     knows, guesses = (kept["confusion"][number]["yes"]["yes"] for number in ("1", "4"))
     assert knows > 0.9 > guesses
@@ -91,34 +98,34 @@ def test_the_confusion_of_each_annotator_is_kept(stage):
 
 
 def test_a_second_estimate_of_the_same_changes_nothing(stage):
-    estimation.estimate(stage, "test")
+    dawid_skene.estimate(stage, "test")
     before = list(Outcome.objects.order_by("pk").values())
-    assert estimation.estimate(stage, "test")["changed"] == 0
+    assert dawid_skene.estimate(stage, "test")["changed"] == 0
     assert list(Outcome.objects.order_by("pk").values()) == before
     assert Event.objects.filter(verb="estimated").count() == 1
 
 
 def test_what_no_longer_counts_leaves_its_tasks_open_until_the_next(stage):
-    estimation.estimate(stage, "test")
-    participants.exclude(annotator=stage.study.annotators.get(number=4), reason="guesses", by="test")
+    dawid_skene.estimate(stage, "test")
+    participant_lifecycle.exclude(annotator=stage.study.annotators.get(number=4), reason="guesses", by="test")
     assert outcomes(stage) == {}
-    assert estimation.estimate(stage, "test")["open"] == ITEMS  # each lacks a judgment now
+    assert dawid_skene.estimate(stage, "test")["open"] == ITEMS  # each lacks a judgment now
     work(make.annotator(stage.study), stage, 1, random.Random(9))
-    assert estimation.estimate(stage, "test")["decided"] == ITEMS
+    assert dawid_skene.estimate(stage, "test")["decided"] == ITEMS
 
 
 def test_an_answer_taken_back_opens_its_task_alone(stage):
-    estimation.estimate(stage, "test")
+    dawid_skene.estimate(stage, "test")
     who = stage.study.annotators.get(number=5)
-    judging.undo(annotator=who, key=uuid.uuid4())
+    submissions.undo(annotator=who, key=uuid.uuid4())
     assert len(outcomes(stage)) == ITEMS - 1
 
 
 def test_answers_that_came_while_it_was_fitted_are_not_passed_off_as_fitted(stage):
-    found = estimation.said(stage)
+    found = dawid_skene.said(stage)
     task = next(iter(found))
     seen = {**found, task: found[task][:-1]}
-    did = estimation.decide(stage, seen, estimation.fit(stage, seen).posteriors, "test")
+    did = dawid_skene.decide(stage, seen, dawid_skene.fit(stage, seen).posteriors, "test")
     assert (did["passed_over"], did["decided"]) == (1, ITEMS - 1)
     assert not Outcome.objects.filter(task=task).exists()
 
@@ -126,9 +133,9 @@ def test_answers_that_came_while_it_was_fitted_are_not_passed_off_as_fitted(stag
 def test_cut_short_it_leaves_no_figures_that_pass_for_those_of_now(stage, monkeypatch):
     before = freshness.state_of(5).state
     assert freshness.lasts(stage.study, before)
-    monkeypatch.setattr(estimation, "BATCH", ITEMS // 2)
+    monkeypatch.setattr(dawid_skene, "BATCH", ITEMS // 2)
     with pytest.raises(InterruptedError):
-        estimation.estimate(stage, "test", stopped)
+        dawid_skene.estimate(stage, "test", stopped)
     assert len(outcomes(stage)) == ITEMS // 2
     assert not freshness.lasts(stage.study, before)
 
@@ -140,14 +147,14 @@ def stopped(done: int, total: int) -> None:
 @pytest.mark.django_db(transaction=True)
 def test_two_estimates_come_one_after_the_other(stage, monkeypatch):
     """The first one stops in the middle of its writing; what the second fits, it reads after that."""
-    monkeypatch.setattr(estimation, "BATCH", ITEMS // 2)
+    monkeypatch.setattr(dawid_skene, "BATCH", ITEMS // 2)
     said, went_on = [], threading.Event()
-    monkeypatch.setattr(estimation, "fit", lambda *of, fit=estimation.fit: (said.append(1), fit(*of))[1])
+    monkeypatch.setattr(dawid_skene, "fit", lambda *of, fit=dawid_skene.fit: (said.append(1), fit(*of))[1])
     with ThreadPoolExecutor(2) as pool:
-        first = pool.submit(closing_after, estimation.estimate, stage, "one", lambda *at: went_on.wait(20))
+        first = pool.submit(closing_after, dawid_skene.estimate, stage, "one", lambda *at: went_on.wait(20))
         while not said:
             time.sleep(0.01)
-        second = pool.submit(closing_after, estimation.estimate, stage, "two")
+        second = pool.submit(closing_after, dawid_skene.estimate, stage, "two")
         time.sleep(0.5)
         there = len(said)
         went_on.set()
@@ -162,10 +169,12 @@ def closing_after(work, *args):
 
 
 def test_an_adjudicators_word_stands(stage):
-    estimation.estimate(stage, "test")
+    dawid_skene.estimate(stage, "test")
     task = Task.objects.filter(stage=stage).first()
-    adjudication.decide(task=task, by="test", seen=adjudication.seen(task), note="dark", answer="cannot_tell")
-    estimation.estimate(stage, "test")
+    adjudication_decisions.decide(
+        task=task, by="test", seen=adjudication_decisions.seen(task), note="dark", answer="cannot_tell"
+    )
+    dawid_skene.estimate(stage, "test")
     assert Outcome.objects.values_list("outcome", "posterior").get(task=task) == ("cannot_tell", None)
 
 
@@ -189,10 +198,10 @@ def in_two() -> Study:
 def test_an_export_does_not_pass_by_what_a_closing_is_still_to_send_on(in_two):
     """Else the items that wait would be told as dropped, since no sample has them."""
     choose, sort = in_two.stages.order_by("position")
-    studies.move_stage(stage=choose, to="closed", by="test")
-    estimation.bring_up_to_date(in_two, "test")
+    study_lifecycle.move_stage(stage=choose, to="closed", by="test")
+    dawid_skene.bring_up_to_date(in_two, "test")
     assert sort.tasks.count() == 4
-    estimation.bring_up_to_date(in_two, "test")
+    dawid_skene.bring_up_to_date(in_two, "test")
     assert sort.tasks.count() == 4
 
 
@@ -200,9 +209,9 @@ def test_closing_estimates_and_then_promotes(in_two, eager_tasks, django_capture
     choose, sort = in_two.stages.order_by("position")
     assert not sort.tasks.exists()
     with django_capture_on_commit_callbacks(execute=True):
-        studies.move_stage(stage=choose, to="closed", by="test")
+        study_lifecycle.move_stage(stage=choose, to="closed", by="test")
     assert (outcomes(choose), sort.tasks.count()) == (dict.fromkeys(range(6), "candidate-1"), 4)
-    assert Job.objects.get(kind=estimation.KIND).report["promoted"] == 4
+    assert Job.objects.get(kind=dawid_skene.KIND).report["promoted"] == 4
 
 
 @pytest.mark.django_db(transaction=True)
@@ -252,12 +261,12 @@ def test_until_it_is_estimated_a_task_waits():
     ],
 )
 def test_what_does_not_go_with_it_is_refused(given, sentence):
-    with pytest.raises(studies.CannotCreate, match=sentence):
+    with pytest.raises(study_lifecycle.CannotCreate, match=sentence):
         make.study(rule="dawid-skene", **given)
 
 
 def test_an_edit_is_confirmed_and_not_estimated():
-    with pytest.raises(studies.CannotCreate, match="nothing to estimate"):
+    with pytest.raises(study_lifecycle.CannotCreate, match="nothing to estimate"):
         make.study(protocol="visla-paraphrase", rule="dawid-skene")
 
 

@@ -15,14 +15,16 @@ from django.core.files.storage import default_storage
 from django.core.management import call_command
 from PIL import Image as Picture
 
-from annotation import exporting, exports, tasks
-from annotation.exporting import export_split
-from annotation.figures import study_figures
-from annotation.funnel import funnel
+from annotation import tasks
+from annotation.exports import export as exports_export
+from annotation.exports import job as export_job
+from annotation.exports.export import export_split
+from annotation.figures.funnel import funnel
+from annotation.figures.stage import study_figures
 from annotation.models import Annotator, Judgment, Lease, Slot, Study
-from annotation.releasing.verification.recomputing import recomputed
-from annotation.releasing.verification.recomputing.differences import differences
-from annotation.releasing.verification.recomputing.recomputed import figures, recompute
+from annotation.releases.verification.recomputing import recomputed
+from annotation.releases.verification.recomputing.differences import differences
+from annotation.releases.verification.recomputing.recomputed import figures, recompute
 from benchmarks.models import Event, Image, Job
 from tests import crowd, make
 from tests import pipeline as several
@@ -193,7 +195,7 @@ def test_a_foreign_folder_is_refused_and_an_earlier_export_replaced(tmp_path):
     study = make.study()
     (tmp_path / "out").mkdir()
     (tmp_path / "out/thesis.tex").write_text("mine")
-    with pytest.raises(exporting.CannotExport, match="not empty"):
+    with pytest.raises(exports_export.CannotExport, match="not empty"):
         export(study, tmp_path / "out")
     assert [path.name for path in tmp_path.joinpath("out").iterdir()] == ["thesis.tex"]
     export(study, tmp_path / "second")
@@ -216,7 +218,7 @@ def test_the_command_says_what_it_wrote(study, tmp_path, capsys):
 
 
 def test_as_a_job_it_becomes_a_zip(study, tmp_path, eager_tasks):
-    job = exports.queue_export(study=study, by="user:1")
+    job = export_job.queue_export(study=study, by="user:1")
     tasks.run_export.delay(job.pk)
     job.refresh_from_db()
     assert (job.state, job.done, job.report["counts"]["imported"]) == ("done", 30, 30)
@@ -228,7 +230,7 @@ def test_as_a_job_it_becomes_a_zip(study, tmp_path, eager_tasks):
 
 
 def test_a_job_may_run_twice(study, eager_tasks):
-    first, second = (exports.queue_export(study=study, by="user:1") for _ in range(2))
+    first, second = (export_job.queue_export(study=study, by="user:1") for _ in range(2))
     for job in (first, first, second):
         tasks.run_export.delay(job.pk)
     sizes = {job.report["bytes"] for job in Job.objects.all()}
@@ -251,7 +253,7 @@ def test_the_script_runs_by_itself_under_another_hash_seed_and_zone(study, tmp_p
 def test_what_lies_beside_an_earlier_export_is_not_lost_with_it(study, tmp_path):
     export(study, tmp_path / "split")
     (tmp_path / "split" / "notes.md").write_text("mine")
-    with pytest.raises(exporting.CannotExport, match=r"notes\.md"):
+    with pytest.raises(exports_export.CannotExport, match=r"notes\.md"):
         export(study, tmp_path / "split")
     assert (tmp_path / "split" / "notes.md").read_text() == "mine"
 

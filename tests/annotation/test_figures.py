@@ -7,9 +7,13 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from annotation import costs, judging, participants, placing, tallies
-from annotation.figures import forecast, study_figures
+from annotation.figures.stage import forecast, study_figures
+from annotation.judging import submissions
+from annotation.measures import costs
+from annotation.measures import counts as measures_counts
 from annotation.models import Judgment, Outcome, Task
+from annotation.participants import lifecycle as participant_lifecycle
+from annotation.pipeline import task_creation
 from annotation.protocols.base import Ask
 from tests import crowd, make
 
@@ -59,7 +63,7 @@ def test_outcomes_reconcile():
 def test_cost_is_active_time_times_pay_with_what_was_taken_back():
     stage = judged([["candidate-0", "none"]])
     person = stage.study.annotators.get()
-    judging.undo(annotator=person, key="7a5b8f4e-6f0e-4f1c-9c07-0f2b4c1d8e11")
+    submissions.undo(annotator=person, key="7a5b8f4e-6f0e-4f1c-9c07-0f2b4c1d8e11")
     figures = study_figures(stage)
     assert figures["progress"]["judgments_counted"] == 1
     assert figures["cost"]["active_minutes"] == pytest.approx(0.2)
@@ -113,25 +117,25 @@ def test_the_series_holds_every_counted_judgment_in_equal_bins():
     figures = study_figures(stage)
     bins = figures["series"]["bins"]
     assert sum(row["judgments"] for row in bins) == figures["progress"]["judgments_counted"]
-    assert len(bins) <= tallies.BINS
+    assert len(bins) <= measures_counts.BINS
     assert bins == sorted(bins, key=lambda row: row["from"])
 
 
-def given_at(at: int) -> tallies.Given:
-    return tallies.Given((0, "", 1), "judge", True, "", "", 1, 1, "none", None, 4, 1, True, False, False, at)
+def given_at(at: int) -> measures_counts.Given:
+    return measures_counts.Given((0, "", 1), "judge", True, "", "", 1, 1, "none", None, 4, 1, True, False, False, at)
 
 
 def test_the_forecast_follows_the_pace():
     at = 1_800_000_000_000_000
-    given = given_at(at - tallies.HOUR // 2)
+    given = given_at(at - measures_counts.HOUR // 2)
     found = forecast(at, 12, 0.5, [given] * 12, 24)
-    assert found["finish"] == tallies.moment(at + tallies.HOUR)  # 24 an hour, 24 left
+    assert found["finish"] == measures_counts.moment(at + measures_counts.HOUR)  # 24 an hour, 24 left
     assert found["earliest"] < found["finish"] < found["latest"]
 
 
 def test_a_forecast_that_is_centuries_away_is_none():
     at = 1_800_000_000_000_000
-    given = given_at(at - 17 * 24 * tallies.HOUR)
+    given = given_at(at - 17 * 24 * measures_counts.HOUR)
     found = forecast(at, 0, 1.0, [given, given._replace(at=at)] * 2, 1_000_000)
     assert (found["finish"], found["latest"]) == (None, None) and found["reason"]
 
@@ -192,7 +196,7 @@ def test_two_rounds_of_an_item_are_two_tasks():
     (task,) = stage.tasks.all()
     Task.objects.update(live=False)
     ask = Ask(tuple(task.shows), tuple(task.options[:2]))
-    placing.place(stage, [placing.Asked(task.item_id, task.item.key, ask, {}, 2)])
+    task_creation.place(stage, [task_creation.Asked(task.item_id, task.item.key, ask, {}, 2)])
     for person in stage.study.annotators.all():
         make.judgment(person, stage, "candidate-1")
     figures = study_figures(stage)
@@ -218,7 +222,7 @@ def test_wanted_is_the_sum_of_the_tasks_own_overlaps():
 def test_an_excluded_annotator_is_shown_and_nothing_of_theirs_counted():
     stage = judged([["candidate-0"], ["none"]])
     first = stage.study.annotators.get(number=1)
-    participants.exclude(annotator=first, reason="Answered at random", by="test")
+    participant_lifecycle.exclude(annotator=first, reason="Answered at random", by="test")
     figures = study_figures(stage)
     row = figures["annotators"][0]
     assert (row["excluded"], row["exclusion_reason"], row["judged"]) == (True, "Answered at random", 0)

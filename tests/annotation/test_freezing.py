@@ -13,12 +13,15 @@ from django.conf import settings
 from django.core.files.storage import default_storage
 from django.core.management import CommandError, call_command
 
-from annotation import exporting, freezing, participants, tasks
-from annotation.export_files import content_hash, files_below
-from annotation.freezing import CannotFreeze
+from annotation import tasks
+from annotation.exports import export as exports_export
+from annotation.exports.files import content_hash, files_below
 from annotation.models import Judgment, Outcome, Release, Study, Task
-from annotation.releasing import building
-from annotation.releasing.plan import FORMS, Plan
+from annotation.participants import lifecycle as participant_lifecycle
+from annotation.releases import build
+from annotation.releases import lifecycle as release_lifecycle
+from annotation.releases.lifecycle import CannotFreeze
+from annotation.releases.plan import FORMS, Plan
 from benchmarks.models import Event, Job
 from tests import crowd, make, pipeline, released
 from tests.annotation.test_participants_races import together
@@ -34,7 +37,7 @@ def study() -> Study:
 
 
 def freeze(study: Study, version: str = "1.0", **plan) -> Release:
-    release = freezing.freeze(study=study, plan=Plan("cups", version, **plan), by="test")
+    release = release_lifecycle.freeze(study=study, plan=Plan("cups", version, **plan), by="test")
     tasks.run_release.delay(release.job_id)
     release.refresh_from_db()
     return release
@@ -45,7 +48,7 @@ def test_it_is_frozen_whole(study, eager_tasks):
     assert release.frozen_at and release.job.state == "done"
     with default_storage.open(release.file) as file, zipfile.ZipFile(file) as archive:
         names = [name.removeprefix("cups-1.0/") for name in archive.namelist()]
-    with freezing.opened(release) as files:
+    with release_lifecycle.opened(release) as files:
         manifest = files.manifest
         assert sorted(names) == files.names() and set(manifest["files"]) == set(names) - {"manifest.json"}
         assert release.content == manifest["content"] == content_hash(manifest["files"])
@@ -60,17 +63,17 @@ def test_it_is_frozen_whole(study, eager_tasks):
 
 
 def test_every_column_of_the_judgments_is_described(study, eager_tasks):
-    with freezing.opened(freeze(study)) as files, files.open("judgments.parquet") as file:
+    with release_lifecycle.opened(freeze(study)) as files, files.open("judgments.parquet") as file:
         sets = {one["name"]: one for one in json.loads(files.read("croissant.json"))["recordSet"]}
         assert {field["name"] for field in sets["judgments"]["field"]} == set(pq.read_schema(file).names)
 
 
 def test_what_a_reader_must_know_is_in_the_manifest_and_on_the_card(study, eager_tasks, monkeypatch):
     warned = SimpleNamespace(warnings=["A blind model answers it."])
-    monkeypatch.setattr(exporting.blindness, "look", lambda benchmark, whole: warned)
+    monkeypatch.setattr(exports_export.blindness, "look", lambda benchmark, whole: warned)
     out = study.annotators.first()
-    participants.exclude(annotator=out, reason="Answered at random", by="test")
-    with freezing.opened(freeze(study, forms=["source"])) as files:
+    participant_lifecycle.exclude(annotator=out, reason="Answered at random", by="test")
+    with release_lifecycle.opened(freeze(study, forms=["source"])) as files:
         card = files.read("README.md").decode()
         assert files.manifest["warnings"] == warned.warnings and "A blind model answers it." in card
         assert "jsonl, which is not written" in files.manifest["no_source"] and "There is no `source/`" in card
@@ -81,7 +84,7 @@ def test_what_a_reader_must_know_is_in_the_manifest_and_on_the_card(study, eager
 
 def test_the_same_study_gives_the_same_content(study, eager_tasks):
     one, two = freeze(study, seed=5), freeze(study, "1.1", seed=5)
-    with freezing.opened(one) as first, freezing.opened(two) as second:
+    with release_lifecycle.opened(one) as first, release_lifecycle.opened(two) as second:
         apart = {name for name in first.names() if first.read(name) != second.read(name)}
     assert apart == {
         "README.md",
@@ -94,34 +97,36 @@ def test_the_same_study_gives_the_same_content(study, eager_tasks):
 
 def test_the_plan_is_checked_before_anything_is_made(study):
     with pytest.raises(CannotFreeze) as refused:
-        freezing.freeze(study=study, plan=Plan("my cups", "١.٠", splits={"train": 99}, forms=["paper"]), by="test")
+        release_lifecycle.freeze(
+            study=study, plan=Plan("my cups", "١.٠", splits={"train": 99}, forms=["paper"]), by="test"
+        )
     assert set(refused.value.problems) == {"name", "version", "splits", "forms"}
     with pytest.raises(CannotFreeze, match="no stage 7"):
-        freezing.freeze(study=study, plan=Plan("cups", "1.0", stages=[1, 7]), by="test")
+        release_lifecycle.freeze(study=study, plan=Plan("cups", "1.0", stages=[1, 7]), by="test")
     assert not Release.objects.exists() and not Job.objects.exists()
 
 
 def test_a_version_is_given_once_and_a_name_to_one_study(study):
-    freezing.freeze(study=study, plan=Plan("cups", "1.0"), by="test")
+    release_lifecycle.freeze(study=study, plan=Plan("cups", "1.0"), by="test")
     with pytest.raises(CannotFreeze, match=r"already a cups 1\.0"):
-        freezing.freeze(study=study, plan=Plan("cups", "1.0"), by="test")
+        release_lifecycle.freeze(study=study, plan=Plan("cups", "1.0"), by="test")
     with pytest.raises(CannotFreeze, match="Another study has releases of this name"):
-        freezing.freeze(study=make.study(), plan=Plan("cups", "2.0"), by="test")
+        release_lifecycle.freeze(study=make.study(), plan=Plan("cups", "2.0"), by="test")
     assert Release.objects.count() == 1
 
 
 def test_what_failed_can_be_tried_again_or_discarded(study, eager_tasks, monkeypatch):
     with monkeypatch.context() as broken:
-        broken.setattr(building, "content_hash", lambda files: 1 / 0)
+        broken.setattr(build, "content_hash", lambda files: 1 / 0)
         release = freeze(study)
     assert release.frozen_at is None and release.job.state == "failed" and not release.file
-    job = freezing.try_again(release=release, by="test")
+    job = release_lifecycle.try_again(release=release, by="test")
     with pytest.raises(CannotFreeze, match="being made"):
-        freezing.discard(release=release, by="test")
+        release_lifecycle.discard(release=release, by="test")
     tasks.run_release.delay(job.pk)
     release.refresh_from_db()
     assert release.frozen_at and default_storage.exists(release.file)
-    for verb in (freezing.try_again, freezing.discard):
+    for verb in (release_lifecycle.try_again, release_lifecycle.discard):
         with pytest.raises(CannotFreeze, match="is frozen: it stays"):
             verb(release=release, by="test")
 
@@ -136,7 +141,7 @@ def test_some_stages_alone_are_a_release_of_what_they_kept(eager_tasks):
     study = pipeline.pipeline()
     whole, part = freeze(study), freeze(study, "1.1", stages=[1])
     assert part.summary["counts"]["kept"] > whole.summary["counts"]["kept"]
-    with freezing.opened(part) as files:
+    with release_lifecycle.opened(part) as files:
         assert [stage["name"] for stage in files.manifest["stages"]] == ["choose"]
         assert {line["stage"] for line in files.lines("tasks.jsonl")} == {"choose"}
         assert {one["stage"] for line in files.lines("items.jsonl") for one in line["decisions"]} == {"choose"}
@@ -147,32 +152,32 @@ def test_some_stages_alone_are_a_release_of_what_they_kept(eager_tasks):
 def test_a_later_version_keeps_items_in_their_splits(study, eager_tasks):
     shares = {"train": 60, "test": 40}
     first = freeze(study, splits=shares, seed=1)
-    with freezing.opened(first) as files:
+    with release_lifecycle.opened(first) as files:
         before = {line["id"]: line["split"] for line in files.lines("items.jsonl")}
     kept = Task.objects.filter(stage__study=study, item__key=min(before)).get()
     kept.decided.delete()
-    with freezing.opened(freeze(study, "2.0", splits=shares, seed=2)) as files:
+    with release_lifecycle.opened(freeze(study, "2.0", splits=shares, seed=2)) as files:
         after = {line["id"]: line["split"] for line in files.lines("items.jsonl")}
     assert len(after) == len(before) - 1 and after.items() <= before.items()
 
 
 def test_what_a_version_between_did_not_have_stays_where_it_once_was(study, eager_tasks):
     shares = {"train": 50, "test": 50}
-    with freezing.opened(freeze(study, splits=shares, seed=1)) as files:
+    with release_lifecycle.opened(freeze(study, splits=shares, seed=1)) as files:
         before = {line["id"]: line["split"] for line in files.lines("items.jsonl")}
     away = {key for split in shares for key in sorted(key for key in before if before[key] == split)[1:]}
     outcomes = list(Outcome.objects.filter(task__item__key__in=away, task__stage__study=study))
     Outcome.objects.filter(task__in=[outcome.task_id for outcome in outcomes]).delete()
     assert freeze(study, "1.1", splits=shares).summary["counts"]["kept"] == 2
     Outcome.objects.bulk_create(outcomes)
-    with freezing.opened(freeze(study, "1.2", splits=shares, seed=3)) as files:
+    with release_lifecycle.opened(freeze(study, "1.2", splits=shares, seed=3)) as files:
         assert {line["id"]: line["split"] for line in files.lines("items.jsonl")} == before
         assert files.manifest["moved"] == {}
 
 
 def test_the_content_hash_is_what_sha256sum_makes_of_the_files(study, eager_tasks, tmp_path):
     release = freeze(study, forms=FORMS)
-    freezing.unpack(release, tmp_path / "out")
+    release_lifecycle.unpack(release, tmp_path / "out")
     line = "find . -type f ! -name manifest.json -printf '%P\\n' | LC_ALL=C sort | xargs -d '\\n' sha256sum | sha256sum"
     assert line in (settings.BASE_DIR / "docs/releases.md").read_text()
     printed = subprocess.run(["bash", "-c", line], cwd=tmp_path / "out", capture_output=True, text=True, check=True)
@@ -202,7 +207,7 @@ def test_by_command(study, tmp_path, capsys):
 
 
 def test_a_command_that_fails_leaves_the_version_free(study, tmp_path, monkeypatch):
-    monkeypatch.setattr(exporting, "_write", lambda *more: 1 / 0)
+    monkeypatch.setattr(exports_export, "_write", lambda *more: 1 / 0)
     with pytest.raises(CommandError, match="Nothing was released"):
         call_command("create_release", study.name, "cups@1.0")
     assert not Release.objects.exists()
@@ -212,7 +217,7 @@ def test_a_command_that_is_stopped_leaves_the_version_free(study, monkeypatch):
     def stop(*more):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(exporting, "_write", stop)
+    monkeypatch.setattr(exports_export, "_write", stop)
     with pytest.raises(CommandError, match="Nothing was released"):
         call_command("create_release", study.name, "cups@1.0")
     assert not Release.objects.exists()
@@ -238,8 +243,8 @@ def refused(act) -> bool:
 def test_of_those_who_act_at_once_on_one_that_failed_one_does(study):
     for version in range(4):
         release = released.failed(study, f"1.{version}")
-        again = partial(freezing.try_again, release=release, by="test")
-        gone = partial(freezing.discard, release=release, by="test")
+        again = partial(release_lifecycle.try_again, release=release, by="test")
+        gone = partial(release_lifecycle.discard, release=release, by="test")
         said = together(*[partial(refused, act) for act in (again, again, gone, gone)])
         assert said.count(False) == 1
         left = Release.objects.filter(pk=release.pk).first()
@@ -249,22 +254,22 @@ def test_of_those_who_act_at_once_on_one_that_failed_one_does(study):
 def test_of_two_studies_that_ask_for_a_name_at_once_one_has_it(study):
     other = make.study()
     for number in range(4):
-        one = partial(freezing.freeze, study=study, plan=Plan(f"cups-{number}", "1.0"), by="test")
-        two = partial(freezing.freeze, study=other, plan=Plan(f"cups-{number}", "1.1"), by="test")
+        one = partial(release_lifecycle.freeze, study=study, plan=Plan(f"cups-{number}", "1.0"), by="test")
+        two = partial(release_lifecycle.freeze, study=other, plan=Plan(f"cups-{number}", "1.1"), by="test")
         assert sorted(together(partial(refused, one), partial(refused, two))) == [False, True]
 
 
 def test_what_a_killed_command_left_does_not_keep_the_version(study, monkeypatch):
-    dead = freezing.freeze(study=study, plan=Plan("cups", "1.0"), by="command", foreground=True)
+    dead = release_lifecycle.freeze(study=study, plan=Plan("cups", "1.0"), by="command", foreground=True)
     Job.objects.filter(pk=dead.job_id).update(state="running")
     with pytest.raises(CannotFreeze, match="not frozen: it is being made, or could not be"):
-        freezing.freeze(study=study, plan=Plan("cups", "1.0"), by="test")
+        release_lifecycle.freeze(study=study, plan=Plan("cups", "1.0"), by="test")
     call_command("create_release", study.name, "cups@1.0")
     assert Release.objects.get().frozen_at
 
 
 def test_the_content_hash_stands_for_the_settings_too(study, eager_tasks):
-    with freezing.opened(freeze(study)) as files:
+    with release_lifecycle.opened(freeze(study)) as files:
         manifest, settings = files.manifest, json.loads(files.read("release.json"))
         assert settings == {name: part for name, part in manifest.items() if name not in ("files", "content")}
         assert "release.json" in manifest["files"] and settings["stages"][0]["instructions"]

@@ -6,11 +6,13 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from annotation import funnel, outcomes, placing, promotion, studies
-from annotation.decisions import Decision
+from annotation.designs.plan import StagePlan
+from annotation.figures import funnel
 from annotation.models import Promotion, Study, Task
-from annotation.plans import StagePlan
+from annotation.pipeline import outcomes, promotion, task_creation
 from annotation.protocols.base import Ask
+from annotation.protocols.decision_rule import Decision
+from annotation.studies import lifecycle as study_lifecycle
 from tests import crowd, make
 
 pytestmark = pytest.mark.django_db
@@ -84,7 +86,7 @@ def test_what_waits_for_a_closing_is_open_until_then():
     found = funnel.funnel(study)
     assert reconciles(found) and steps(found) == [(4, 2, 1, 1, 0), (0, 0, 0, 0, 2)]
     assert [(row["stage"], row["waits"], row["items"]) for row in found["open_in"]] == [(1, False, 1), (2, True, 2)]
-    studies.move_stage(stage=first, to="closed", by="test")
+    study_lifecycle.move_stage(stage=first, to="closed", by="test")
     assert steps(funnel.funnel(study)) == [(4, 2, 1, 1, 0), (2, 0, 0, 2, 0)]
 
 
@@ -93,7 +95,7 @@ def test_what_a_sample_leaves_out_says_so():
     first = study.stages.get(position=1)
     decide(first, *["candidate-0"] * 6)
     assert steps(funnel.funnel(study))[1] == (0, 0, 0, 0, 6)
-    studies.move_stage(stage=first, to="closed", by="test")
+    study_lifecycle.move_stage(stage=first, to="closed", by="test")
     found = funnel.funnel(study)
     assert reconciles(found) and steps(found)[1] == (2, 0, 0, 2, 0)
     assert [(row["stage"], row["reason"], row["items"]) for row in found["reasons"]] == [(2, "not_sampled", 4)]
@@ -136,7 +138,9 @@ def test_an_item_in_a_second_round_counts_once():
     decide(first, "none")
     item = study.benchmark.items.get()
     Task.objects.filter(stage=first).update(live=False)
-    placing.place(first, [placing.Asked(item.pk, item.key, Ask(("caption-negative-0",), ("candidate-1",)), {}, 2)])
+    task_creation.place(
+        first, [task_creation.Asked(item.pk, item.key, Ask(("caption-negative-0",), ("candidate-1",)), {}, 2)]
+    )
     found = funnel.funnel(study)
     assert reconciles(found) and steps(found)[0] == (1, 0, 0, 1, 0)
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from annotation.export_data import DataFile
+from annotation.exports.item_table import DataFile
 from benchmarks import queries
 from benchmarks.models import Benchmark, JobState
 from benchmarks.records import ItemRecord

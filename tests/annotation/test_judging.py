@@ -5,8 +5,11 @@ import pytest
 from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
-from annotation import claiming, judging, refusals, studies
+from annotation.assignment import leases
+from annotation.judging import submissions
 from annotation.models import Judgment, LeaseState, Slot, StudyState
+from annotation.screens import errors
+from annotation.studies import lifecycle as study_lifecycle
 from benchmarks.models import Event
 from tests import make
 
@@ -25,14 +28,14 @@ def ann(stage):
 
 @pytest.fixture
 def lease(ann, stage):
-    return claiming.hold(annotator=ann, stage=stage, wanted=1)[0]
+    return leases.hold(annotator=ann, stage=stage, wanted=1)[0]
 
 
 def given_on(lease, stage):
     """Let the lease run out and somebody else take its slot."""
     Slot.objects.filter(pk=lease.slot_id).update(held_until=timezone.now() - timedelta(seconds=1))
     other = make.annotator(stage.study)
-    return other, claiming.hold(annotator=other, stage=stage, wanted=1)[0]
+    return other, leases.hold(annotator=other, stage=stage, wanted=1)[0]
 
 
 def test_the_answer_is_stored_by_identity_not_by_place(ann, lease):
@@ -47,13 +50,13 @@ def test_a_judgment_fills_its_slot(ann, lease):
 
 @pytest.mark.parametrize("answer", ["0", "5", "candidate-1", "", "-1", "²", "both"])
 def test_what_is_not_on_the_screen_is_refused(ann, lease, answer):
-    with pytest.raises(refusals.BadAnswer):
+    with pytest.raises(errors.BadAnswer):
         make.submit(ann, lease, answer)
     assert not Judgment.objects.exists()
 
 
 def test_cannot_judge_counts_and_wants_a_reason(ann, lease):
-    with pytest.raises(refusals.BadAnswer):
+    with pytest.raises(errors.BadAnswer):
         make.submit(ann, lease, "cannot_judge", reason="  ")
     judgment = make.submit(ann, lease, "cannot_judge", reason="no picture").judgment
     assert judgment.counted_on.pk == lease.slot_id
@@ -61,8 +64,8 @@ def test_cannot_judge_counts_and_wants_a_reason(ann, lease):
 
 def test_nobody_judges_before_reading_the_instructions(stage):
     newcomer = make.annotator(stage.study, ready=False)
-    lease = claiming.hold(annotator=newcomer, stage=stage)[0]
-    with pytest.raises(refusals.NotOpen):
+    lease = leases.hold(annotator=newcomer, stage=stage)[0]
+    with pytest.raises(errors.NotOpen):
         make.submit(newcomer, lease)
 
 
@@ -76,7 +79,7 @@ def test_the_same_key_again_is_the_same_judgment(ann, lease):
 def test_the_same_key_with_another_answer_is_an_error(ann, lease):
     key = uuid.uuid4()
     make.submit(ann, lease, "2", key=key)
-    with pytest.raises(refusals.KeyReused):
+    with pytest.raises(errors.KeyReused):
         make.submit(ann, lease, "3", key=key)
 
 
@@ -84,12 +87,12 @@ def test_a_key_of_somebody_else_is_an_error(ann, lease, stage):
     key = uuid.uuid4()
     make.submit(ann, lease, "2", key=key)
     other = make.annotator(stage.study)
-    with pytest.raises(refusals.KeyReused):
-        make.submit(other, claiming.hold(annotator=other, stage=stage)[0], "2", key=key)
+    with pytest.raises(errors.KeyReused):
+        make.submit(other, leases.hold(annotator=other, stage=stage)[0], "2", key=key)
 
 
 def test_a_lease_of_somebody_else_is_unknown(lease, stage):
-    with pytest.raises(refusals.UnknownLease):
+    with pytest.raises(errors.UnknownLease):
         make.submit(make.annotator(stage.study), lease)
 
 
@@ -104,25 +107,25 @@ def test_a_late_answer_is_kept_as_surplus_and_not_counted(ann, lease, stage):
 def test_who_answered_late_does_not_get_the_task_again(ann, lease, stage):
     other, theirs = given_on(lease, stage)
     make.submit(ann, lease)
-    claiming.skip(annotator=other, token=theirs.token)
-    held = claiming.hold(annotator=ann, stage=stage, wanted=9)
+    leases.skip(annotator=other, token=theirs.token)
+    held = leases.hold(annotator=ann, stage=stage, wanted=9)
     assert lease.task_id not in {held.task_id for held in held}
 
 
 def test_a_late_answer_to_an_old_lease_is_surplus_when_the_task_came_back():
     only = make.stage(items=1)
     ann = make.annotator(only.study)
-    old = claiming.hold(annotator=ann, stage=only, wanted=1)[0]
+    old = leases.hold(annotator=ann, stage=only, wanted=1)[0]
     other, theirs = given_on(old, only)
-    claiming.skip(annotator=other, token=theirs.token)
-    new = claiming.hold(annotator=ann, stage=only, wanted=1)[0]
+    leases.skip(annotator=other, token=theirs.token)
+    new = leases.hold(annotator=ann, stage=only, wanted=1)[0]
     assert make.submit(ann, old).judgment.surplus
     assert not make.submit(ann, new).judgment.surplus
 
 
 def test_skipping_what_was_given_on_leaves_it_to_the_other(ann, lease, stage):
     other, _ = given_on(lease, stage)
-    assert claiming.skip(annotator=ann, token=lease.token) is None
+    assert leases.skip(annotator=ann, token=lease.token) is None
     assert Slot.objects.get(pk=lease.slot_id).annotator == other
 
 
@@ -133,7 +136,7 @@ def test_a_late_answer_counts_when_nobody_took_the_slot(ann, lease):
 
 def test_a_late_answer_counts_when_the_slot_came_free_again(ann, lease, stage):
     other, theirs = given_on(lease, stage)
-    claiming.skip(annotator=other, token=theirs.token)
+    leases.skip(annotator=other, token=theirs.token)
     assert not make.submit(ann, lease).judgment.surplus
 
 
@@ -160,7 +163,7 @@ def test_a_judgment_cannot_be_altered_in_the_database(ann, lease):
 
 def test_undo_holds_the_screen_again_with_the_answer(ann, lease):
     make.submit(ann, lease, "2")
-    undone = judging.undo(annotator=ann, key=uuid.uuid4())
+    undone = submissions.undo(annotator=ann, key=uuid.uuid4())
     slot = Slot.objects.get(pk=lease.slot_id)
     assert (undone.token, undone.previous, undone.state) == (lease.token, {"answer": "2"}, LeaseState.HELD)
     assert slot.judgment is None and slot.held_until > timezone.now()
@@ -168,7 +171,7 @@ def test_undo_holds_the_screen_again_with_the_answer(ann, lease):
 
 def test_undo_keeps_what_was_answered(ann, lease):
     make.submit(ann, lease, "2")
-    judging.undo(annotator=ann, key=uuid.uuid4())
+    submissions.undo(annotator=ann, key=uuid.uuid4())
     assert list(lease.judgments.order_by("revision").values_list("withdrawn", flat=True)) == [False, True]
 
 
@@ -176,18 +179,18 @@ def test_undo_with_the_same_key_undoes_once(ann, stage):
     for _ in range(2):
         make.judgment(ann, stage)
     key = uuid.uuid4()
-    assert judging.undo(annotator=ann, key=key) == judging.undo(annotator=ann, key=key)
+    assert submissions.undo(annotator=ann, key=key) == submissions.undo(annotator=ann, key=key)
     assert Judgment.objects.filter(withdrawn=True).count() == 1
 
 
 def test_undo_walks_back_one_answer_at_a_time(ann, stage):
     judged = [make.judgment(ann, stage).lease_id for _ in range(2)]
-    assert [judging.undo(annotator=ann, key=uuid.uuid4()).pk for _ in range(2)] == judged[::-1]
+    assert [submissions.undo(annotator=ann, key=uuid.uuid4()).pk for _ in range(2)] == judged[::-1]
 
 
 def test_after_an_undo_the_answer_can_be_given_again(ann, lease):
     make.submit(ann, lease, "2")
-    judging.undo(annotator=ann, key=uuid.uuid4())
+    submissions.undo(annotator=ann, key=uuid.uuid4())
     again = make.submit(ann, lease, "3").judgment
     assert (again.revision, again.counted_on.pk) == (3, lease.slot_id)
 
@@ -195,31 +198,31 @@ def test_after_an_undo_the_answer_can_be_given_again(ann, lease):
 def test_undo_ends_with_its_window(ann, lease):
     make.submit(ann, lease)
     lease.task.stage.__class__.objects.update(undo_seconds=0)
-    with pytest.raises(refusals.NothingToUndo):
-        judging.undo(annotator=ann, key=uuid.uuid4())
+    with pytest.raises(errors.NothingToUndo):
+        submissions.undo(annotator=ann, key=uuid.uuid4())
 
 
 def test_nothing_to_undo(ann):
-    with pytest.raises(refusals.NothingToUndo):
-        judging.undo(annotator=ann, key=uuid.uuid4())
+    with pytest.raises(errors.NothingToUndo):
+        submissions.undo(annotator=ann, key=uuid.uuid4())
 
 
 def test_a_closed_study_takes_what_was_under_way_but_no_changes(ann, lease, stage):
-    studies.move_study(study=stage.study, to=StudyState.CLOSED, by="test")
+    study_lifecycle.move_study(study=stage.study, to=StudyState.CLOSED, by="test")
     make.submit(ann, lease)
-    with pytest.raises(refusals.NotOpen):
+    with pytest.raises(errors.NotOpen):
         make.submit(ann, lease, "2")
-    with pytest.raises(refusals.NotOpen):
-        judging.undo(annotator=ann, key=uuid.uuid4())
+    with pytest.raises(errors.NotOpen):
+        submissions.undo(annotator=ann, key=uuid.uuid4())
 
 
 def test_times_are_bounded_and_active_is_within_elapsed(ann, lease):
     judgment = make.submit(ann, lease, active_ms=10**12, elapsed_ms=10**12).judgment
-    assert judgment.active_ms == judgment.elapsed_ms == judging.LONGEST_MS
+    assert judgment.active_ms == judgment.elapsed_ms == submissions.LONGEST_MS
 
 
 def test_a_flag_reaches_the_manager_once_and_changes_nothing(ann, lease):
-    flags = {judging.flag(annotator=ann, token=lease.token, reason="caption is empty").pk for _ in range(2)}
+    flags = {submissions.flag(annotator=ann, token=lease.token, reason="caption is empty").pk for _ in range(2)}
     assert len(flags) == Event.objects.filter(verb="flagged").count() == 1
     lease.refresh_from_db()
     assert lease.state == LeaseState.HELD
@@ -227,8 +230,8 @@ def test_a_flag_reaches_the_manager_once_and_changes_nothing(ann, lease):
 
 def test_history_is_newest_first_with_the_answer_as_shown(ann, stage):
     for place in ("1", "2"):
-        make.submit(ann, claiming.hold(annotator=ann, stage=stage, wanted=1)[0], place)
-    assert [lease.previous["answer"] for lease in judging.history(annotator=ann)] == ["2", "1"]
+        make.submit(ann, leases.hold(annotator=ann, stage=stage, wanted=1)[0], place)
+    assert [lease.previous["answer"] for lease in submissions.history(annotator=ann)] == ["2", "1"]
 
 
 def test_the_key_is_unique_in_the_database(ann, lease):

@@ -13,7 +13,7 @@ import pytest
 from django.db import connection
 from django.urls import reverse
 
-from annotation import claiming
+from annotation.assignment import leases
 from annotation.models import Judgment
 from tests import make
 
@@ -55,7 +55,7 @@ def post(port: int, path: str, fields: dict, **headers: str) -> int:
 def test_a_retry_after_kill_9_is_the_same_judgment(server):
     stage = make.stage(items=3)
     ann = make.annotator(stage.study)
-    lease = claiming.hold(annotator=ann, stage=stage, wanted=1)[0]
+    lease = leases.hold(annotator=ann, stage=stage, wanted=1)[0]
     path = reverse("judge-submit", args=[ann.token])
     fields = {"lease": lease.token, "key": uuid.uuid4(), "answer": "2"}
     with pytest.raises((http.client.RemoteDisconnected, ConnectionResetError)):

@@ -4,10 +4,14 @@ import uuid
 
 import pytest
 
-from annotation import answering, assigning, claiming, judging, outcomes, seating, studies
-from annotation.access import desk
+from annotation.assignment import by_name, leases, seats
+from annotation.judging import submissions
+from annotation.judging.next_step import total, turn
 from annotation.models import Outcome, Slot, Stage, Task
-from annotation.turns import total, turn
+from annotation.permissions import desk
+from annotation.pipeline import outcomes
+from annotation.screens import read_answer
+from annotation.studies import lifecycle as study_lifecycle
 from tests import crowd, make
 
 pytestmark = pytest.mark.django_db
@@ -92,9 +96,9 @@ def test_an_answer_that_is_taken_back_leaves_the_place_that_was_added_and_adds_n
     here = stage()
     _, two = judged(here, "none", "candidate-0")
     for answer in ("candidate-0", "none", "candidate-0"):
-        lease = judging.undo(annotator=two, key=uuid.uuid4())
+        lease = submissions.undo(annotator=two, key=uuid.uuid4())
         assert (stands(), places()) == (None, (3, 3, 1))
-        make.submit(two, lease, answering.shown_as(lease, answer))
+        make.submit(two, lease, read_answer.shown_as(lease, answer))
         assert (stands(), places()) == (None, (3, 3, 2))
     judged(here, "none")
     assert (stands(), places()) == (("dropped", "none", "majority"), (3, 3, 3))
@@ -104,8 +108,8 @@ def test_an_answer_that_is_taken_back_leaves_the_place_that_was_added_and_adds_n
 def test_a_changed_answer_that_splits_what_had_settled_asks_for_one_more():
     here = stage()
     _, two = judged(here, "none", "none")
-    lease = judging.history(annotator=two)[0]
-    make.submit(two, lease, answering.shown_as(lease, "candidate-0"))
+    lease = submissions.history(annotator=two)[0]
+    make.submit(two, lease, read_answer.shown_as(lease, "candidate-0"))
     assert (stands(), places()) == (None, (3, 3, 2))
 
 
@@ -122,15 +126,15 @@ class TestWhoGivesIt:
     def work(self, annotator, here, answer="none"):
         """As the page: what is held, else what there is to sit down to."""
         judgment = make.judgment(annotator, here, answer)
-        if judgment is None and seating.has_work(annotator, here):
-            seating.sit(annotator=annotator, stage=here)
+        if judgment is None and seats.has_work(annotator, here):
+            seats.sit(annotator=annotator, stage=here)
             judgment = make.judgment(annotator, here, answer)
         return judgment
 
     def test_of_batches_whoever_takes_the_next_place(self):
         here = stage(items=2, strategy="batches", batch_size=2)
         one, two, three = (make.annotator(here.study) for _ in range(3))
-        assert not seating.has_work(three, here)
+        assert not seats.has_work(three, here)
         for person, answer in ((one, "none"), (two, "candidate-0")):
             assert self.work(person, here, answer)
         first = Task.objects.get(overlap=3)
@@ -144,7 +148,7 @@ class TestWhoGivesIt:
             assert self.work(one, here, "none") and self.work(two, here, "candidate-0")
             assert self.work(three, here)
         assert Outcome.objects.filter(by="majority").count() == 2
-        assert not any(seating.has_work(person, here) for person in (one, two, three))
+        assert not any(seats.has_work(person, here) for person in (one, two, three))
 
     def test_of_everyone_the_next_who_joins(self):
         here = stage(strategy="everyone")
@@ -156,40 +160,40 @@ class TestWhoGivesIt:
         here = stage(items=2, strategy="named")
         one, two, three, other = (make.annotator(here.study) for _ in range(4))
         first, second = here.study.benchmark.items.values_list("key", flat=True)
-        assigning.assign(stage=here, annotators=[one, two], keys=[first], by="test")
-        assigning.assign(stage=here, annotators=[three], keys=[second], by="test")
+        by_name.assign(stage=here, annotators=[one, two], keys=[first], by="test")
+        by_name.assign(stage=here, annotators=[three], keys=[second], by="test")
         assert self.work(one, here, "none") and self.work(two, here, "candidate-0")
-        assert [seating.has_work(person, here) for person in (one, two, three, other)] == [False, False, True, False]
+        assert [seats.has_work(person, here) for person in (one, two, three, other)] == [False, False, True, False]
         assert self.work(three, here).lease.task.item.key == second  # their own first
         assert total(three, here) == 1
         assert self.work(three, here).lease.task.item.key == first
-        assert total(three, here) == 2 and not seating.has_work(three, here)
+        assert total(three, here) == 2 and not seats.has_work(three, here)
         assert make.judgment(other, here) is None
 
     def test_of_named_nobody_takes_what_was_never_given(self):
         here = stage(items=2, strategy="named")
         one = make.annotator(here.study)
         first = here.study.benchmark.items.first().key
-        assigning.assign(stage=here, annotators=[one], keys=[first], by="test")
+        by_name.assign(stage=here, annotators=[one], keys=[first], by="test")
         assert self.work(one, here) and self.work(one, here) is None
 
     def test_two_at_once_get_it_once(self):
         here = stage()
         judged(here, "none", "candidate-0")
         three, four = make.annotator(here.study), make.annotator(here.study)
-        assert len(claiming.hold(annotator=three, stage=here)) == 1
-        assert claiming.hold(annotator=four, stage=here) == []
+        assert len(leases.hold(annotator=three, stage=here)) == 1
+        assert leases.hold(annotator=four, stage=here) == []
 
 
 def test_what_is_asked_for_in_a_closed_stage_is_given_out_and_nothing_else():
     here = stage(items=2, cap=None)
     judged(here, "none", "none")
     task = Task.objects.get(decided__isnull=False)
-    here = studies.move_stage(stage=here, to="closed", by="test")
+    here = study_lifecycle.move_stage(stage=here, to="closed", by="test")
     person = make.annotator(here.study)
-    assert not seating.has_work(person, here) and turn(desk(person.token)).state == "done"
+    assert not seats.has_work(person, here) and turn(desk(person.token)).state == "done"
     outcomes.add_slot(task, here)
-    assert not seating.has_work(person, here)
+    assert not seats.has_work(person, here)
     Slot.objects.filter(task=task, judgment=None).update(live=True)
-    assert seating.has_work(person, here)
+    assert seats.has_work(person, here)
     assert [lease.task for lease in turn(desk(person.token)).leases] == [task]

@@ -7,9 +7,9 @@ from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.db import IntegrityError, connection, transaction
 
-from annotation import members
-from annotation.members import CannotChange
 from annotation.models import Member, Role, Study
+from annotation.studies import members
+from annotation.studies.members import CannotChange
 from benchmarks.models import Event
 from tests import make
 

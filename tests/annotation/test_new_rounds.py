@@ -4,10 +4,17 @@ import uuid
 
 import pytest
 
-from annotation import access, answering, claiming, exporting, judging, promotion, refusals, seating, studies, turns
+from annotation import permissions
+from annotation.assignment import leases as assignment_leases
+from annotation.assignment import seats
+from annotation.designs.plan import StagePlan
+from annotation.exports import export as exports_export
+from annotation.judging import next_step, submissions
 from annotation.models import Judgment, Slot, Task
-from annotation.plans import StagePlan
-from annotation.results import results
+from annotation.pipeline import promotion
+from annotation.pipeline.item_results import results
+from annotation.screens import errors, read_answer
+from annotation.studies import lifecycle as study_lifecycle
 from benchmarks.models import Event, ItemImage
 from tests import make
 
@@ -41,7 +48,7 @@ def keys(study):
 
 
 def sit(annotator, stage):
-    seating.sit(annotator=annotator, stage=stage)
+    seats.sit(annotator=annotator, stage=stage)
     make.read(annotator, stage)
     return annotator
 
@@ -53,12 +60,12 @@ def answer(annotator, stage, answers: dict[str, str]) -> list[Task]:
         met.append(lease.task)
         said = answers.get(lease.task.item.key, "")
         if said:
-            make.submit(annotator, lease, answering.shown_as(lease, said))
+            make.submit(annotator, lease, read_answer.shown_as(lease, said))
     return met
 
 
 def leases(annotator, stage):
-    return claiming.hold(annotator=annotator, stage=stage, wanted=50)
+    return assignment_leases.hold(annotator=annotator, stage=stage, wanted=50)
 
 
 def bring(study, *places: int, count: int = 3) -> None:
@@ -134,7 +141,7 @@ def test_new_candidates_of_an_item_that_is_in_wait_until_it_falls_out(study):
     assert labels(study)[1][3] == "open"  # its only place is held by another
     chooser = study.annotators.get(number=2)
     [lease] = [one for one in leases(chooser, stages(study)[1]) if one.task.item.position == 3]
-    make.submit(chooser, lease, answering.shown_as(lease, "candidate-3"))
+    make.submit(chooser, lease, read_answer.shown_as(lease, "candidate-3"))
     assert labels(study)[1][3] == "ambiguous_generated"
     assert promotion.take_in(study) == 1
     assert labels(study) == [["no_image_fits", "kept", "kept", "open"], ["", "ambiguous_both", "kept", ""]]
@@ -154,21 +161,21 @@ def test_an_item_may_go_round_as_often_as_new_candidates_come(study):
 
 def test_in_a_closed_stage_they_alone_are_given_out(study):
     bring(study, 0, 1)
-    choose = studies.move_stage(stage=stages(study)[0], to="closed", by="test")
+    choose = study_lifecycle.move_stage(stage=stages(study)[0], to="closed", by="test")
     make.item(study.benchmark)
     assert promotion.take_in(study) == 3
     given = Slot.objects.filter(stage=choose, live=True, judgment=None).values_list("task__item__position", flat=True)
     assert sorted(given) == [0, 1]
     person = make.annotator(study)  # whoever joins now is led there
-    assert person.stage == choose and turns.turn(access.desk(person.token)).state == "screen"
+    assert person.stage == choose and next_step.turn(permissions.desk(person.token)).state == "screen"
 
 
 def test_what_is_brought_back_before_it_is_asked_again_stays(study):
     """Between the look and the lock somebody took their None back."""
     choose, chooser = stages(study)[0], study.annotators.get(number=1)
-    lease = next(one for one in judging.history(annotator=chooser) if one.task.item.position == 0)
+    lease = next(one for one in submissions.history(annotator=chooser) if one.task.item.position == 0)
     bring(study, 0)
-    make.submit(chooser, lease, answering.shown_as(lease, "candidate-1"))
+    make.submit(chooser, lease, read_answer.shown_as(lease, "candidate-1"))
     assert promotion._ask_again(choose, [lease.task.item_id]) == []
     assert labels(study)[0][0] == "kept"
 
@@ -177,8 +184,8 @@ def test_an_outcome_of_an_earlier_round_changes_nothing_any_more(study):
     bring(study, 0)
     promotion.take_in(study)
     chooser = study.annotators.get(number=1)
-    lease = next(one for one in judging.history(annotator=chooser) if one.task.item.position == 0)
-    make.submit(chooser, lease, answering.shown_as(lease, "candidate-1"))
+    lease = next(one for one in submissions.history(annotator=chooser) if one.task.item.position == 0)
+    make.submit(chooser, lease, read_answer.shown_as(lease, "candidate-1"))
     assert labels(study) == [["open", "kept", "kept", "kept"], ["", "ambiguous_both", "kept", "open"]]
 
 
@@ -207,7 +214,7 @@ def test_closing_passes_over_what_does_not_suit_the_next_stage():
     item = study.benchmark.items.first()
     answer(make.annotator(study), stages(study)[0], dict.fromkeys(keys(study), "candidate-0"))
     item.item_images.filter(role="positive").delete()
-    studies.move_stage(stage=stages(study)[0], to="closed", by="test")
+    study_lifecycle.move_stage(stage=stages(study)[0], to="closed", by="test")
     assert Task.objects.filter(stage__position=2).count() == 1
 
 
@@ -257,8 +264,8 @@ def test_undo_of_what_dropped_it_comes_too_late(study):
     chooser = study.annotators.get(number=1)
     while True:
         try:
-            judging.undo(annotator=chooser, key=uuid.uuid4())
-        except refusals.NothingToUndo:
+            submissions.undo(annotator=chooser, key=uuid.uuid4())
+        except errors.NothingToUndo:
             break
     assert (
         labels(study)[0][0] == "open"
@@ -268,7 +275,7 @@ def test_undo_of_what_dropped_it_comes_too_late(study):
 
 @pytest.mark.django_db(transaction=True)
 def test_an_export_takes_them_in(study, tmp_path, monkeypatch):
-    monkeypatch.setattr(exporting, "_write", lambda *_: {"files": {}, "counts": {}})
+    monkeypatch.setattr(exports_export, "_write", lambda *_: {"files": {}, "counts": {}})
     bring(study, 0)
-    exporting.export_split(study=study, out=tmp_path / "out", by="test")
+    exports_export.export_split(study=study, out=tmp_path / "out", by="test")
     assert Task.objects.filter(stage__position=1, item__position=0, live=True, round=2).exists()

@@ -8,11 +8,11 @@ import pytest
 from django.db.models import Count
 from sklearn.metrics import cohen_kappa_score
 
-from annotation import seating
-from annotation.exporting import export_split
-from annotation.figures import study_figures
+from annotation.assignment import seats as assignment_seats
+from annotation.designs.plan import StagePlan
+from annotation.exports.export import export_split
+from annotation.figures.stage import study_figures
 from annotation.models import Seat, Slot
-from annotation.plans import StagePlan
 from tests import crowd, make
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -34,7 +34,7 @@ def study():
     for place, person in enumerate(people):
         busy = crowd.Shift(dice, [person], read, fits, crowd.START)
         mine = Slot.objects.filter(reserved=person).select_related("task", "stage").order_by("rank")
-        assert [seating.claimable(person, stage), mine.count()] == [True, SHARED]
+        assert [assignment_seats.claimable(person, stage), mine.count()] == [True, SHARED]
         for slot in mine:
             busy.judge(slot, error=ERRORS[place])
         busy.save(stage)
@@ -52,7 +52,7 @@ def test_the_five_kappas_are_those_of_an_independent_computation_on_the_export(s
     (stage,) = study.stages.all()
     found = next(one for one in study_figures(stage)["agreement"] if one["on"] == "any or none")
     page = {(pair["first"], pair["second"]): (pair["value"], pair["n"]) for pair in found["kappa_pairs"]}
-    monkeypatch.setattr("annotation.export_data._embedded", lambda use: None)  # there are no picture files
+    monkeypatch.setattr("annotation.exports.item_table._embedded", lambda use: None)  # there are no picture files
     export_split(study=study, out=tmp_path / "out", by="test")
     assert page.keys() == (ours := kappas(tmp_path / "out")).keys()
     assert len(page) == PAIRS and {n for _, n in page.values()} == {SHARED}

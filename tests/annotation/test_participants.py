@@ -4,9 +4,14 @@ import uuid
 
 import pytest
 
-from annotation import claiming, judging, participants, promotion, refusals, seating, studies
+from annotation.assignment import leases, seats
+from annotation.designs.plan import StagePlan
+from annotation.judging import submissions
 from annotation.models import Annotator, Judgment, Lease, LeaseState, Outcome, Seat, Slot, Task
-from annotation.plans import StagePlan
+from annotation.participants import lifecycle as participant_lifecycle
+from annotation.pipeline import promotion
+from annotation.screens import errors
+from annotation.studies import lifecycle as study_lifecycle
 from benchmarks.models import Event
 from tests import make
 
@@ -19,7 +24,7 @@ PIPELINE = [
 
 
 def hold(annotator, stage, wanted=2):
-    return claiming.hold(annotator=annotator, stage=stage, wanted=wanted)
+    return leases.hold(annotator=annotator, stage=stage, wanted=wanted)
 
 
 def counted(**of) -> int:
@@ -27,11 +32,11 @@ def counted(**of) -> int:
 
 
 def exclude(annotator) -> int:
-    return participants.exclude(annotator=annotator, reason=WHY, by="test")
+    return participant_lifecycle.exclude(annotator=annotator, reason=WHY, by="test")
 
 
 def reinstate(annotator) -> int:
-    return participants.reinstate(annotator=annotator, reason="I was wrong.", by="test")
+    return participant_lifecycle.reinstate(annotator=annotator, reason="I was wrong.", by="test")
 
 
 # Leaving
@@ -42,7 +47,7 @@ def test_whoever_leaves_frees_what_they_hold_and_what_they_judged_counts():
     ann, other = make.annotator(stage.study), make.annotator(stage.study)
     make.judgment(ann, stage)
     held = hold(ann, stage)
-    assert participants.leave(annotator=ann, by="test")
+    assert participant_lifecycle.leave(annotator=ann, by="test")
     assert {lease.state for lease in Lease.objects.filter(pk__in=[one.pk for one in held])} == {LeaseState.LAPSED}
     assert (counted(annotator=ann), Outcome.objects.count()) == (1, 1)
     assert {lease.task_id for lease in hold(other, stage)} == {lease.task_id for lease in held}
@@ -50,14 +55,14 @@ def test_whoever_leaves_frees_what_they_hold_and_what_they_judged_counts():
 
 def test_leaving_twice_is_leaving_once():
     ann = make.annotator(make.study())
-    assert [participants.leave(annotator=ann, by="test") for _ in range(2)] == [True, False]
+    assert [participant_lifecycle.leave(annotator=ann, by="test") for _ in range(2)] == [True, False]
     assert Event.objects.filter(verb="left").count() == 1
 
 
 def test_nothing_is_given_to_somebody_who_has_left():
     stage = make.stage(items=3)
     ann = make.annotator(stage.study)
-    participants.leave(annotator=ann, by="test")
+    participant_lifecycle.leave(annotator=ann, by="test")
     assert hold(Annotator.objects.get(), stage) == []
 
 
@@ -65,7 +70,7 @@ def test_a_late_answer_of_somebody_who_left_counts_while_nobody_else_has_the_slo
     stage = make.stage()
     ann = make.annotator(stage.study)
     [lease] = hold(ann, stage)
-    participants.leave(annotator=ann, by="test")
+    participant_lifecycle.leave(annotator=ann, by="test")
     assert not make.submit(ann, lease).judgment.surplus
 
 
@@ -78,7 +83,7 @@ def test_a_place_in_a_batch_that_somebody_left_goes_to_the_next():
     stage, (ann, _) = batches()
     batch = Seat.objects.get(annotator=ann).batch
     make.judgment(ann, stage)
-    participants.leave(annotator=ann, by="test")
+    participant_lifecycle.leave(annotator=ann, by="test")
     assert Seat.objects.get(annotator=ann).batch is None
     third = make.annotator(stage.study)
     assert Seat.objects.get(annotator=third).batch == batch
@@ -89,8 +94,8 @@ def test_whoever_comes_back_goes_on_with_what_is_left_of_their_batch():
     stage, (ann, _) = batches()
     batch = Seat.objects.get(annotator=ann).batch
     make.judgment(ann, stage)
-    participants.leave(annotator=ann, by="test")
-    assert [participants.come_back(annotator=ann, by="test") for _ in range(2)] == [True, False]
+    participant_lifecycle.leave(annotator=ann, by="test")
+    assert [participant_lifecycle.come_back(annotator=ann, by="test") for _ in range(2)] == [True, False]
     assert Seat.objects.get(annotator=ann).batch == batch
     assert make.judgment(ann, stage) and make.judgment(ann, stage) and not hold(ann, stage)
     assert counted(annotator=ann) == 3
@@ -99,18 +104,18 @@ def test_whoever_comes_back_goes_on_with_what_is_left_of_their_batch():
 def test_whoever_comes_back_too_late_for_their_batch_does_not_get_it():
     stage, (ann, _) = batches()
     make.judgment(ann, stage)
-    participants.leave(annotator=ann, by="test")
+    participant_lifecycle.leave(annotator=ann, by="test")
     third = make.annotator(stage.study)
-    participants.come_back(annotator=ann, by="test")
+    participant_lifecycle.come_back(annotator=ann, by="test")
     assert Seat.objects.get(annotator=ann).batch is None and not hold(ann, stage)
     assert Slot.objects.filter(reserved=third).count() == 2
 
 
 def test_what_somebody_skipped_is_not_kept_for_them_when_they_come_back():
     stage, (ann, _) = batches()
-    claiming.skip(annotator=ann, token=hold(ann, stage, 1)[0].token)
-    participants.leave(annotator=ann, by="test")
-    participants.come_back(annotator=ann, by="test")
+    leases.skip(annotator=ann, token=hold(ann, stage, 1)[0].token)
+    participant_lifecycle.leave(annotator=ann, by="test")
+    participant_lifecycle.come_back(annotator=ann, by="test")
     assert Slot.objects.filter(reserved=ann).count() == 2
 
 
@@ -118,7 +123,7 @@ def test_what_was_given_by_name_stays_theirs():
     stage = make.stage(items=2, strategy="named")
     ann = make.annotator(stage.study)
     Slot.objects.update(reserved=ann)
-    participants.leave(annotator=ann, by="test")
+    participant_lifecycle.leave(annotator=ann, by="test")
     assert Slot.objects.filter(reserved=ann).count() == 2
 
 
@@ -142,8 +147,8 @@ def test_an_exclusion_has_a_reason_and_an_event_that_says_what_counted():
     stage = make.stage(items=2)
     ann = make.annotator(stage.study)
     given = make.judgment(ann, stage)
-    with pytest.raises(participants.NeedsReason):
-        participants.exclude(annotator=ann, reason=" \0", by="test")
+    with pytest.raises(participant_lifecycle.NeedsReason):
+        participant_lifecycle.exclude(annotator=ann, reason=" \0", by="test")
     assert [exclude(ann), exclude(ann)] == [1, 0]
     told = Event.objects.get(verb="excluded")
     assert (told.by, told.data["reason"], told.data["judgments"]) == ("test", WHY, [given.pk])
@@ -183,8 +188,8 @@ def test_nothing_is_claimed_by_a_request_that_came_before_the_exclusion():
 
 def test_no_batch_is_given_to_a_request_that_came_before_the_exclusion():
     stage, (ann, _) = batches()
-    participants.exclude(annotator=Annotator.objects.get(pk=ann.pk), reason=WHY, by="test")
-    seating.sit(annotator=ann, stage=stage)
+    participant_lifecycle.exclude(annotator=Annotator.objects.get(pk=ann.pk), reason=WHY, by="test")
+    seats.sit(annotator=ann, stage=stage)
     assert not Slot.objects.filter(reserved=ann).exists()
 
 
@@ -193,7 +198,7 @@ def test_an_undo_of_somebody_excluded_holds_no_slot():
     ann = make.annotator(stage.study)
     make.judgment(ann, stage)
     exclude(ann)
-    judging.undo(annotator=ann, key=uuid.uuid4())
+    submissions.undo(annotator=ann, key=uuid.uuid4())
     assert not Slot.objects.filter(annotator__isnull=False).exists()
 
 
@@ -201,11 +206,11 @@ def test_the_slots_of_a_closed_stage_stay_closed():
     stage = make.stage()
     ann = make.annotator(stage.study)
     make.judgment(ann, stage)
-    studies.move_stage(stage=stage, to="closed", by="test")
+    study_lifecycle.move_stage(stage=stage, to="closed", by="test")
     exclude(ann)
     assert not Slot.objects.get().live and not hold(make.annotator(stage.study), stage)
     reinstate(ann)
-    studies.move_stage(stage=stage, to="open", by="test")
+    study_lifecycle.move_stage(stage=stage, to="open", by="test")
     exclude(ann)
     assert Slot.objects.get().live
 
@@ -235,7 +240,7 @@ def test_the_last_word_counts_again_and_never_what_was_taken_back():
     changed = make.submit(ann, one, "2").judgment
     make.judgment(ann, stage)
     exclude(ann)
-    judging.undo(annotator=ann, key=uuid.uuid4())  # the second screen's answer
+    submissions.undo(annotator=ann, key=uuid.uuid4())  # the second screen's answer
     assert reinstate(ann) == 1
     assert Slot.objects.get(judgment__isnull=False).judgment == changed
 
@@ -264,7 +269,7 @@ def test_whoever_is_reinstated_is_seated_again():
 def test_a_reinstated_annotator_who_had_left_is_still_gone():
     stage = make.stage(items=2)
     ann = make.annotator(stage.study)
-    participants.leave(annotator=ann, by="test")
+    participant_lifecycle.leave(annotator=ann, by="test")
     exclude(ann)
     reinstate(ann)
     assert ann.left_at and hold(ann, stage) == []
@@ -294,7 +299,7 @@ def test_a_known_participant_who_comes_by_another_stages_link_sits_there():
     ann = make.annotator(study, prolific_pid="p", stage=first, prolific_session="x1")
     make.judgment(ann, first, "candidate-0")
     hold(ann, first)
-    participants.arrive(annotator=ann, stage=second, by="invite", prolific_study="s2", prolific_session="x2")
+    participant_lifecycle.arrive(annotator=ann, stage=second, by="invite", prolific_study="s2", prolific_session="x2")
     ann.refresh_from_db()
     assert (ann.stage, ann.invited_to, ann.prolific_study, ann.prolific_session) == (second, second, "s2", "x2")
     assert not Slot.objects.filter(stage=first, held_until__isnull=False).exists()
@@ -306,7 +311,7 @@ def test_the_same_link_again_changes_nothing():
     first = study.stages.first()
     ann = make.annotator(study, prolific_pid="p", stage=first, prolific_session="x1")
     held = hold(ann, first)
-    participants.arrive(annotator=ann, stage=first, by="invite", prolific_session="x1")
+    participant_lifecycle.arrive(annotator=ann, stage=first, by="invite", prolific_session="x1")
     assert hold(ann, first) == held
     assert not Event.objects.filter(verb="came by another link").exists()
 
@@ -316,7 +321,7 @@ def test_somebody_excluded_is_seated_nowhere_but_their_newest_submission_is_know
     first, second = study.stages.all()
     ann = make.annotator(study, prolific_pid="p", stage=first)
     exclude(ann)
-    participants.arrive(annotator=ann, stage=second, by="invite", prolific_session="x2")
+    participant_lifecycle.arrive(annotator=ann, stage=second, by="invite", prolific_session="x2")
     ann.refresh_from_db()
     assert (ann.stage, ann.prolific_session) == (first, "x2")
 
@@ -325,9 +330,9 @@ def test_who_comes_back_after_another_stages_link_sits_there():
     study = make.study(items=2, stages=PIPELINE)
     first, second = study.stages.all()
     ann = make.annotator(study, prolific_pid="p", stage=first)
-    participants.leave(annotator=ann, by="test")
-    participants.arrive(annotator=ann, stage=second, by="invite", prolific_session="x2")
-    participants.come_back(annotator=ann, by="test")
+    participant_lifecycle.leave(annotator=ann, by="test")
+    participant_lifecycle.arrive(annotator=ann, stage=second, by="invite", prolific_session="x2")
+    participant_lifecycle.come_back(annotator=ann, by="test")
     ann.refresh_from_db()
     assert ann.stage == second
 
@@ -336,8 +341,8 @@ def test_who_has_left_takes_nothing_back_or_the_screen_would_be_nobodys():
     stage = make.stage(items=2, strategy="batches", batch_size=2)
     ann, other = make.annotator(stage.study), make.annotator(stage.study)
     make.judgment(ann, stage)
-    participants.leave(annotator=ann, by="test")
-    with pytest.raises(refusals.NotOpen):
-        judging.undo(annotator=ann, key=uuid.uuid4())
-    seating.sit(annotator=other, stage=stage)
+    participant_lifecycle.leave(annotator=ann, by="test")
+    with pytest.raises(errors.NotOpen):
+        submissions.undo(annotator=ann, key=uuid.uuid4())
+    seats.sit(annotator=other, stage=stage)
     assert make.judgment(other, stage) and not Slot.objects.filter(judgment=None).exists()

@@ -8,9 +8,12 @@ import pytest
 from django.db import connections
 from django.db.models import Count, F, Q
 
-from annotation import claiming, judging, participants, studies
+from annotation.assignment import leases as assignment_leases
+from annotation.designs.plan import StagePlan
+from annotation.judging import submissions
 from annotation.models import Annotator, Judgment, Lease, Outcome, Seat, Slot, Task
-from annotation.plans import StagePlan
+from annotation.participants import lifecycle as participant_lifecycle
+from annotation.studies import lifecycle as study_lifecycle
 from tests import make
 
 ROUNDS = 3
@@ -39,15 +42,15 @@ def together(*acts):
 
 def work(annotator: Annotator, stage, acknowledged: dict) -> None:
     """Claim and answer until nothing is there; every acknowledged answer is noted."""
-    while leases := claiming.hold(annotator=annotator, stage=stage):
+    while leases := assignment_leases.hold(annotator=annotator, stage=stage):
         for lease in leases:
             key = uuid.uuid4()
-            receipt = judging.submit(annotator=annotator, token=lease.token, key=key, shown_answer="1")
+            receipt = submissions.submit(annotator=annotator, token=lease.token, key=key, shown_answer="1")
             acknowledged[key] = receipt.judgment.answer
 
 
 def exclude(annotator: Annotator) -> None:
-    participants.exclude(annotator=Annotator.objects.get(pk=annotator.pk), reason="Looked at them.", by="test")
+    participant_lifecycle.exclude(annotator=Annotator.objects.get(pk=annotator.pk), reason="Looked at them.", by="test")
 
 
 def check_laws(stages, acknowledged: dict) -> None:
@@ -99,7 +102,7 @@ def test_the_same_exclusion_sent_twice_at_once_is_one():
     ann, acknowledged = make.annotator(stage.study), {}
     work(ann, stage, acknowledged)
     counts = together(*[
-        lambda: participants.exclude(annotator=Annotator.objects.get(), reason="Twice.", by="test") for _ in range(4)
+        lambda: participant_lifecycle.exclude(annotator=Annotator.objects.get(), reason="Twice.", by="test") for _ in range(4)
     ])  # fmt: skip
     assert sorted(counts) == [0, 0, 0, 5]
 
@@ -114,7 +117,7 @@ def test_somebody_is_reinstated_while_others_take_the_slots(round):
     back = Annotator.objects.get(pk=ann.pk)
     together(
         *[lambda who=who: work(who, stage, acknowledged) for who in others],
-        lambda: participants.reinstate(annotator=back, reason="A mistake.", by="test"),
+        lambda: participant_lifecycle.reinstate(annotator=back, reason="A mistake.", by="test"),
     )
     check_laws([stage], acknowledged)
     counted = Slot.objects.filter(stage=stage, judgment__isnull=False)
@@ -129,10 +132,10 @@ def test_a_place_that_is_left_is_given_to_one(round):
     study = make.study(items=4, strategy="batches", batch_size=4)
     stage = study.stages.get()
     ann = make.annotator(study)
-    participants.leave(annotator=ann, by="test")
+    participant_lifecycle.leave(annotator=ann, by="test")
     together(
-        lambda: participants.come_back(annotator=Annotator.objects.get(pk=ann.pk), by="test"),
-        *[lambda: studies.join(study=study, by="test") for _ in range(3)],
+        lambda: participant_lifecycle.come_back(annotator=Annotator.objects.get(pk=ann.pk), by="test"),
+        *[lambda: study_lifecycle.join(study=study, by="test") for _ in range(3)],
     )
     assert Seat.objects.filter(batch__isnull=False).count() == 1
     holder = Seat.objects.get(batch__isnull=False).annotator_id
@@ -141,5 +144,5 @@ def test_a_place_that_is_left_is_given_to_one(round):
 
 def test_one_form_sent_by_many_clicks_is_one_annotator():
     study = make.study()
-    found = together(*[lambda: studies.join(study=study, by="test", token="one-form") for _ in range(6)])
+    found = together(*[lambda: study_lifecycle.join(study=study, by="test", token="one-form") for _ in range(6)])
     assert {one.pk for one in found} == {Annotator.objects.get().pk}

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.pasted import Line, Unreadable, keys_in, read_lines, read_questions, write_questions
+from annotation.checks.parsing import Line, Unreadable, keys_in, read_lines, read_questions, write_questions
 
 KEYS = {"item-1", "item-2", "a key 3", "a key"}
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from annotation.plans import NO_CHECKS, Assumed, StagePlan, contradictions, expect, total, whole
-from annotation.presets import PRESETS, SPECIMEN, assumed, changed, single, tasks_an_item
+from annotation.designs.plan import NO_CHECKS, Assumed, StagePlan, contradictions, expect, total, whole
+from annotation.designs.presets import PRESETS, SPECIMEN, assumed, changed, single, tasks_an_item
 from annotation.protocols.registry import PROTOCOLS
 
 ASSUMED = Assumed(seconds=12)

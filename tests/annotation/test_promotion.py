@@ -5,10 +5,15 @@ from collections import Counter
 
 import pytest
 
-from annotation import answering, judging, participants, promotion, refusals, sampling, seating, studies
-from annotation.decisions import KEPT, OPEN
+from annotation.assignment import seats
+from annotation.designs.plan import StagePlan
+from annotation.judging import submissions
 from annotation.models import Judgment, Slot, Stage, Task
-from annotation.plans import StagePlan
+from annotation.participants import lifecycle as participant_lifecycle
+from annotation.pipeline import promotion, sampling
+from annotation.protocols.decision_rule import KEPT, OPEN
+from annotation.screens import errors, read_answer
+from annotation.studies import lifecycle as study_lifecycle
 from benchmarks import queries
 from tests import crowd, make
 
@@ -68,9 +73,9 @@ def test_undo_takes_the_item_back_and_the_same_answer_brings_its_task_back(pipel
     first, then = stages(pipeline)
     annotator = make.annotator(pipeline)
     make.judgment(annotator, first, "candidate-1")
-    lease = judging.undo(annotator=annotator, key=uuid.uuid4())
+    lease = submissions.undo(annotator=annotator, key=uuid.uuid4())
     assert not live(then).exists() and not Slot.objects.filter(stage=then, live=True).exists()
-    make.submit(annotator, lease, answering.shown_as(lease, "candidate-1"))
+    make.submit(annotator, lease, read_answer.shown_as(lease, "candidate-1"))
     assert live(then).get().slots.get().live and then.tasks.count() == 1
 
 
@@ -78,9 +83,9 @@ def test_who_came_by_another_stages_link_takes_nothing_back_in_the_first(pipelin
     first, then = stages(pipeline)
     annotator = make.annotator(pipeline, stage=first)
     make.judgment(annotator, first, "candidate-1")
-    participants.arrive(annotator=annotator, stage=then, by="test")
-    with pytest.raises(refusals.NothingToUndo, match="does not lead to"):
-        judging.undo(annotator=annotator, key=uuid.uuid4())
+    participant_lifecycle.arrive(annotator=annotator, stage=then, by="test")
+    with pytest.raises(errors.NothingToUndo, match="does not lead to"):
+        submissions.undo(annotator=annotator, key=uuid.uuid4())
     assert live(then).exists()
 
 
@@ -89,7 +94,7 @@ def test_another_choice_is_asked_about_anew_and_what_was_judged_stays(pipeline):
     one, two = make.annotator(pipeline), make.annotator(pipeline)
     lease = make.judgment(one, first, "candidate-1").lease
     make.judgment(seated(two, then), then, "positive-0")
-    make.submit(one, lease, answering.shown_as(lease, "candidate-3"))
+    make.submit(one, lease, read_answer.shown_as(lease, "candidate-3"))
     old, new = then.tasks.order_by("round")
     assert (old.live, new.live, new.round) == (False, True, 2) and "candidate-3" in new.options
     assert Judgment.objects.filter(lease__task=old).count() == 1
@@ -97,7 +102,7 @@ def test_another_choice_is_asked_about_anew_and_what_was_judged_stays(pipeline):
 
 
 def seated(annotator, stage):
-    seating.sit(annotator=annotator, stage=stage)
+    seats.sit(annotator=annotator, stage=stage)
     make.read(annotator, stage)
     return annotator
 
@@ -106,7 +111,7 @@ def test_whoever_chose_the_image_does_not_judge_it_in_the_next_stage(pipeline):
     first, then = stages(pipeline)
     one = make.annotator(pipeline)
     make.judgment(one, first, "candidate-1")
-    assert then.apart_from == [1] and not seating.has_work(one, then)
+    assert then.apart_from == [1] and not seats.has_work(one, then)
     assert make.judgment(seated(one, then), then) is None
     assert make.judgment(seated(make.annotator(pipeline), then), then)
 
@@ -116,7 +121,7 @@ def test_waiting_for_the_closing_promotes_all_in_one_step():
     first, then = stages(study)
     answer_all(study)
     assert not then.tasks.exists()
-    studies.move_stage(stage=first, to="closed", by="test")
+    study_lifecycle.move_stage(stage=first, to="closed", by="test")
     assert live(then).count() == 3
 
 
@@ -125,11 +130,11 @@ def test_what_is_open_when_a_stage_closes_is_not_given_out_and_not_promoted():
     first, then = stages(study)
     annotator = make.annotator(study)
     make.judgment(annotator, first, "candidate-0")
-    studies.move_stage(stage=first, to="closed", by="test")
+    study_lifecycle.move_stage(stage=first, to="closed", by="test")
     assert make.judgment(annotator, Stage.objects.select_related("study").get(pk=first.pk)) is None
     assert live(then).count() == 1
     assert Counter(result.state for result in promotion.results(first).values()) == {KEPT: 1, OPEN: 2}
-    studies.move_stage(stage=first, to="open", by="test")
+    study_lifecycle.move_stage(stage=first, to="open", by="test")
     assert make.judgment(annotator, Stage.objects.select_related("study").get(pk=first.pk))
 
 
@@ -144,12 +149,12 @@ def test_two_stages_of_one_seed_draw_the_same_sample_and_closing_again_keeps_it(
     study = make.study(items=12, stages=SAMPLED)
     first, i2t, t2i = stages(study)
     answer_all(study)
-    studies.move_stage(stage=first, to="closed", by="test")
+    study_lifecycle.move_stage(stage=first, to="closed", by="test")
     sample = set(i2t.tasks.values_list("item", flat=True))
     assert len(sample) == 4 and sample == set(t2i.tasks.values_list("item", flat=True))
     assert i2t.tasks.count() == t2i.tasks.count() == 8
-    studies.move_stage(stage=first, to="open", by="test")
-    studies.move_stage(stage=first, to="closed", by="test")
+    study_lifecycle.move_stage(stage=first, to="open", by="test")
+    study_lifecycle.move_stage(stage=first, to="closed", by="test")
     assert set(i2t.tasks.values_list("item", flat=True)) == sample
 
 
@@ -158,7 +163,7 @@ def test_a_stratified_sample_has_each_types_share():
     study = make.study(benchmark=crowd.benchmark(60), stages=[CHOOSE, plan])
     first, then = stages(study)
     answer_all(study)
-    studies.move_stage(stage=first, to="closed", by="test")
+    study_lifecycle.move_stage(stage=first, to="closed", by="test")
     items = study.benchmark.items.filter(tasks__stage=then).distinct()
     assert set(Counter(items.values_list("type", "subtype")).values()) == {2}
 

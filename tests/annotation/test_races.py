@@ -11,14 +11,17 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from django.db import connection, connections, transaction
 
-from annotation import claiming, judging, promotion
+from annotation.assignment import leases as assignment_leases
+from annotation.judging import submissions
 from annotation.models import Judgment, Lease, Slot, Task
+from annotation.pipeline import promotion
 from tests import make
 
 CLIENTS = 50
 ROUNDS = int(os.environ.get("WINNOW_RACE_ROUNDS", "5"))
 UNLOCKED = {
-    which: claim.replace("FOR NO KEY UPDATE OF slot SKIP LOCKED", "") for which, claim in claiming.CLAIMS.items()
+    which: claim.replace("FOR NO KEY UPDATE OF slot SKIP LOCKED", "")
+    for which, claim in assignment_leases.CLAIMS.items()
 }
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -42,7 +45,7 @@ def claim_together(crowd, overlap: int) -> tuple[list, list]:
     """One item, every client claims; returns the clients and those leases that were given out."""
     stage = make.stage(overlap=overlap)
     clients = [make.annotator(stage.study) for _ in range(CLIENTS)]
-    got = crowd(lambda number: claiming.hold(annotator=clients[number], stage=stage, wanted=1))
+    got = crowd(lambda number: assignment_leases.hold(annotator=clients[number], stage=stage, wanted=1))
     return clients, [lease for leases in got for lease in leases]
 
 
@@ -62,7 +65,7 @@ def answer(client, holder):
 
 
 def test_the_control_goes_over_without_the_lock(crowd, monkeypatch):
-    monkeypatch.setattr(claiming, "CLAIMS", UNLOCKED)
+    monkeypatch.setattr(assignment_leases, "CLAIMS", UNLOCKED)
     assert not any("SKIP LOCKED" in claim for claim in UNLOCKED.values())
     over = any(len(claim_together(crowd, 1)[1]) > 1 for _ in range(20))
     assert over
@@ -71,7 +74,7 @@ def test_the_control_goes_over_without_the_lock(crowd, monkeypatch):
 def test_a_double_click_in_fifty_tabs_is_one_judgment(crowd):
     stage = make.stage(items=2, overlap=2)
     ann = make.annotator(stage.study)
-    lease = claiming.hold(annotator=ann, stage=stage, wanted=1)[0]
+    lease = assignment_leases.hold(annotator=ann, stage=stage, wanted=1)[0]
     key = uuid.uuid4()
     receipts = crowd(lambda _: make.submit(ann, lease, "2", key=key))
     assert Judgment.objects.count() == 1
@@ -81,7 +84,7 @@ def test_a_double_click_in_fifty_tabs_is_one_judgment(crowd):
 def test_two_tabs_of_one_annotator_hold_two_different_tasks(crowd):
     stage = make.stage(items=3, overlap=3)
     ann = make.annotator(stage.study)
-    crowd(lambda _: claiming.hold(annotator=ann, stage=stage, wanted=2))
+    crowd(lambda _: assignment_leases.hold(annotator=ann, stage=stage, wanted=2))
     leases = Lease.objects.filter(annotator=ann)
     assert leases.count() == leases.values("task").distinct().count() == 2
 
@@ -92,17 +95,17 @@ def test_undo_in_fifty_tabs_takes_back_one_answer_for_each_key(crowd):
     for _ in range(3):
         make.judgment(ann, stage)
     key = uuid.uuid4()
-    crowd(lambda _: judging.undo(annotator=ann, key=key))
+    crowd(lambda _: submissions.undo(annotator=ann, key=key))
     assert Judgment.objects.filter(withdrawn=True).count() == 1
 
 
 def test_a_lease_that_ran_out_is_given_on_once(crowd):
     stage = make.stage(overlap=1)
     slow = make.annotator(stage.study)
-    claiming.hold(annotator=slow, stage=stage, wanted=1)
+    assignment_leases.hold(annotator=slow, stage=stage, wanted=1)
     Slot.objects.update(held_until="2020-01-01T00:00Z")
     clients = [make.annotator(stage.study) for _ in range(CLIENTS)]
-    got = crowd(lambda number: claiming.hold(annotator=clients[number], stage=stage, wanted=1))
+    got = crowd(lambda number: assignment_leases.hold(annotator=clients[number], stage=stage, wanted=1))
     assert sum(len(leases) for leases in got) == 1
 
 

@@ -9,9 +9,11 @@ import pytest
 from django.db import connections, transaction
 from django.utils import timezone
 
-from annotation import freshness, reckoning, tasks
+from annotation import tasks
+from annotation.figures import cache, freshness
 from annotation.models import Reckoning, Stage
-from benchmarks import events, jobs
+from benchmarks import audit
+from benchmarks.jobs import jobs
 from benchmarks.models import Event, Job
 from tests import make
 
@@ -22,20 +24,20 @@ KIND = "judgments"
 def kind(monkeypatch):
     """A kind of figures of its own: how many judgments the stage has."""
 
-    def compute(stage: Stage, key: str, tell: reckoning.Tell) -> dict:
+    def compute(stage: Stage, key: str, tell: cache.Tell) -> dict:
         tell(1, 2)
         return {"judgments": make.Judgment.objects.filter(lease__task__stage=stage).count(), "key": key}
 
-    monkeypatch.setitem(reckoning.KINDS, KIND, compute)
+    monkeypatch.setitem(cache.KINDS, KIND, compute)
 
 
 @pytest.fixture
 def everything_is_large(monkeypatch):
-    monkeypatch.setattr(reckoning, "SMALL", 0)
+    monkeypatch.setattr(cache, "SMALL", 0)
 
 
-def look(stage: Stage, **options) -> reckoning.Reckoned:
-    return reckoning.look(stage, KIND, **options)
+def look(stage: Stage, **options) -> cache.Reckoned:
+    return cache.look(stage, KIND, **options)
 
 
 def judge(stage: Stage) -> None:
@@ -59,11 +61,11 @@ def test_what_figures_rest_on_makes_them_old(what):
     assert lasts(stage, state)
     {
         "judgment": lambda: make.judgment(person, stage),
-        "exclusion": lambda: events.record(by="user:1", verb="excluded", subject=person),
+        "exclusion": lambda: audit.record(by="user:1", verb="excluded", subject=person),
         "flag": lambda: make.judging.flag(annotator=person, token=given.lease.token, reason="Odd"),
-        "import": lambda: events.record(by="user:1", verb="imported", subject=stage.study.benchmark),
+        "import": lambda: audit.record(by="user:1", verb="imported", subject=stage.study.benchmark),
         "stage": lambda: make.studies.move_stage(stage=stage, to="closed", by="test"),
-        "task": lambda: events.record(by="user:1", verb="adjudicated", subject=given.lease.task),
+        "task": lambda: audit.record(by="user:1", verb="adjudicated", subject=given.lease.task),
     }[what]()
     assert not lasts(stage, state)
 
@@ -76,7 +78,7 @@ def test_jobs_exports_and_other_studies_do_not():
     state = freshness.state_of().state
     job = jobs.queue_job(kind="export", title="x", params={}, by="test")
     jobs.start_job(job=job, by="test")
-    events.record(by="test", verb="exported", subject=stage.study)
+    audit.record(by="test", verb="exported", subject=stage.study)
     make.judgment(stranger, other)
     make.judging.flag(annotator=stranger, token=make.judgment(stranger, other).lease.token, reason="Odd")
     make.study(items=2)
@@ -89,7 +91,7 @@ def test_too_much_elsewhere_is_not_looked_through(monkeypatch):
     stage, other = make.stage(items=3), make.stage(items=9)
     state, person = freshness.state_of().state, make.annotator(other.study)
     for _ in range(2):
-        events.record(by="test", verb="exported", subject=other.study)
+        audit.record(by="test", verb="exported", subject=other.study)
     assert lasts(stage, freshness.state_of().state)
     for _ in range(3):
         make.judgment(person, other)
@@ -169,8 +171,8 @@ def test_each_choice_is_kept_by_itself():
 def test_judgments_asked_for_and_items_make_a_study_large(size, monkeypatch):
     study = make.stage(**size).study
     for small, is_small in ((11, False), (12, True)):
-        monkeypatch.setattr(reckoning, "SMALL", small)
-        assert reckoning.is_small(study) == is_small
+        monkeypatch.setattr(cache, "SMALL", small)
+        assert cache.is_small(study) == is_small
 
 
 @pytest.mark.django_db(transaction=True)
@@ -245,7 +247,7 @@ def test_what_a_dead_worker_left_is_sent_again(everything_is_large, monkeypatch)
 def test_a_living_worker_is_left_alone(everything_is_large, aside):
     stage = make.stage(items=3)
     job = look(stage).job
-    holding = jobs.alone(events.named(job))
+    holding = jobs.alone(audit.named(job))
     aside.submit(holding.__enter__).result()
     jobs.start_job(job=job, by="worker")
     assert look(stage).job.state == "running"
@@ -255,9 +257,9 @@ def test_a_living_worker_is_left_alone(everything_is_large, aside):
 @pytest.mark.django_db(transaction=True)
 def test_a_failure_is_told_and_tried_again_later(everything_is_large, monkeypatch):
     stage = make.stage(items=3)
-    monkeypatch.setitem(reckoning.KINDS, KIND, lambda *given: 1 / 0)
+    monkeypatch.setitem(cache.KINDS, KIND, lambda *given: 1 / 0)
     tasks.run_reckon(look(stage).job.pk)
     found = look(stage)
     assert (found.job.state, found.under_way) == ("failed", False) and found.due > timezone.now()
-    Job.objects.update(finished_at=timezone.now() - timedelta(seconds=reckoning.RETRY))
+    Job.objects.update(finished_at=timezone.now() - timedelta(seconds=cache.RETRY))
     assert look(stage).under_way

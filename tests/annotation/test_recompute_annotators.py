@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from annotation.exporting import export_split
-from annotation.releasing.verification.recomputing.differences import differences
-from annotation.releasing.verification.recomputing.recomputed import recompute
+from annotation.exports.export import export_split
+from annotation.releases.verification.recomputing.differences import differences
+from annotation.releases.verification.recomputing.recomputed import recompute
 from tests import cohorts
 from tests.pipeline import pipeline, with_originals
 

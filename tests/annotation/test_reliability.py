@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
-from annotation import agreement, reliability
-from annotation.agreement import Table
-from annotation.reliability import NO_NUMBERS, NO_ORDER, UNEVEN
+from annotation.measures import agreement, reliability
+from annotation.measures.agreement import Table
+from annotation.measures.reliability import NO_NUMBERS, NO_ORDER, UNEVEN
 from tests.annotation.test_agreement import rated, some_rows
 from tests.load import coverage
 

@@ -5,13 +5,17 @@ import json
 
 import pytest
 
-from annotation import baseline, participants, report, report_data, report_words, stage_agreement, studies
-from annotation.figures import study_figures
-from annotation.funnel import funnel
+from annotation.exports import setup_wording
+from annotation.figures import agreement, human_baseline
+from annotation.figures.funnel import funnel
+from annotation.figures.stage import study_figures
+from annotation.participants import lifecycle as participant_lifecycle
 from annotation.protocols.registry import PROTOCOLS
-from annotation.report import adjudications, dated, spread, told
-from annotation.report_page import first_of
-from annotation.report_page import funnel as table_1
+from annotation.reports import report, report_data
+from annotation.reports.page import first_of
+from annotation.reports.page import funnel as table_1
+from annotation.reports.report import adjudications, dated, spread, told
+from annotation.studies import lifecycle as study_lifecycle
 from tests import crowd, make
 
 NUMBERS = (int, float)
@@ -59,8 +63,8 @@ def test_anybody_can_make_the_fingerprint_again():
 
 @pytest.mark.parametrize("name", PROTOCOLS)
 def test_what_is_cited_is_in_the_list(name):
-    found = report_words.definitions([name], ["dawid-skene"], True)
-    listed = report_words.references(found)
+    found = setup_wording.definitions([name], ["dawid-skene"], True)
+    listed = setup_wording.references(found)
     assert {number for one in found for number in one["cites"]} == set(range(1, len(listed) + 1))
 
 
@@ -91,7 +95,9 @@ def test_of_many_annotators_those_who_judged_most_are_shown_in_their_order():
 @pytest.fixture
 def study(db):
     stage = crowd.stage(items=10, people=3)
-    participants.exclude(annotator=stage.study.annotators.get(number=2), reason="Answered in a second", by="user:1")
+    participant_lifecycle.exclude(
+        annotator=stage.study.annotators.get(number=2), reason="Answered in a second", by="user:1"
+    )
     return stage.study
 
 
@@ -103,9 +109,9 @@ def test_its_figures_are_those_of_every_other_page(study):
     found, stage = computed(study), study.stages.get()
     [told] = found["stages"]
     assert same(json.loads(json.dumps(report.published(study_figures(stage)))), told["figures"])
-    assert same(funnel(study), found["funnel"]) and same(baseline.baselines(study), found["baselines"])
+    assert same(funnel(study), found["funnel"]) and same(human_baseline.baselines(study), found["baselines"])
     for view in told["agreement"]:
-        whole = stage_agreement.stage_agreement(stage, view["view"])
+        whole = agreement.stage_agreement(stage, view["view"])
         assert same(whole["whole"]["measures"], view["whole"]["measures"])
         assert same([whole["type"], whole["subtype"]], [view["type"], view["subtype"]])
 
@@ -117,7 +123,7 @@ def test_the_same_state_gives_the_same_report_but_for_its_time(study):
 
 def test_judgments_stand_under_the_version_of_the_instructions_that_was_read(study):
     stage = study.stages.get()
-    studies.revise_instructions(stage=stage, text="Look closely.", by="user:1")
+    study_lifecycle.revise_instructions(stage=stage, text="Look closely.", by="user:1")
     assert make.judgment(make.annotator(study), stage, "none")
     first, second = computed(study)["stages"][0]["instructions"]
     progress = study_figures(stage)["progress"]
@@ -138,7 +144,7 @@ def test_no_right_answer_is_told(study):
     stage = study.stages.get()
     stage.comprehension = [{"question": "Do looks matter?", "options": ["Yes", "No"], "answer": 1}]
     stage.save()
-    studies.revise_instructions(stage=stage, text="Look.", by="user:1")
+    study_lifecycle.revise_instructions(stage=stage, text="Look.", by="user:1")
     [told] = computed(study)["stages"]
     assert told["before"]["questions"] == [{"question": "Do looks matter?", "options": ["Yes", "No"]}]
     assert "comprehension" not in told["settings"] and '"gold"' not in json.dumps(told)

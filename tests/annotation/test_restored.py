@@ -5,12 +5,13 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.db import DatabaseError, connection
 
-from annotation import deleting, freezing
-from annotation.exporting import export_split
+from annotation.exports.export import export_split
 from annotation.models import Judgment, Release, Study
-from benchmarks.backups import backup
+from annotation.releases import lifecycle as release_lifecycle
+from annotation.studies import deletion
+from benchmarks.housekeeping.backup import backup
+from benchmarks.housekeeping.restore import restore
 from benchmarks.models import Image
-from benchmarks.restoring import restore
 from tests import crowd, make, released
 from tests.annotation.test_exporting import contents
 from tests.pipeline import with_originals
@@ -47,15 +48,15 @@ def test_a_release_is_there_again_and_the_next_one_says_the_same(tmp_path, setti
         default_storage.save(image.served_path, ContentFile(b"a copy"))
         default_storage.save(image.thumbnail_path, ContentFile(b"a small copy"))
     before = released.frozen(study, name="cups")
-    with freezing.opened(before) as files:
+    with release_lifecycle.opened(before) as files:
         held = {name: files.read(name) for name in files.names()}
     backup(out=tmp_path / "saved")
-    deleting.delete_study(study=study, by="test", releases=True)
+    deletion.delete_study(study=study, by="test", releases=True)
     restore(folder=tmp_path / "saved", replace=True, by="test")
     again = Release.objects.get()
-    with freezing.opened(again) as files:
+    with release_lifecycle.opened(again) as files:
         assert {name: files.read(name) for name in files.names()} == held and again.content == before.content
-    with freezing.opened(released.frozen(again.study, "1.1", name="cups")) as files:
+    with release_lifecycle.opened(released.frozen(again.study, "1.1", name="cups")) as files:
         apart = {name for name in files.names() if files.read(name) != held[name]}
     assert apart == {
         "README.md",

@@ -7,7 +7,7 @@ import pytest
 from django.db import OperationalError, connections, transaction
 
 from annotation.models import Task
-from annotation.retrying import TRIES, anew
+from annotation.transactions import TRIES, anew
 from tests import make
 
 

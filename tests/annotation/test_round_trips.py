@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from annotation.designs.plan import StagePlan
 from annotation.models import Stage, Study
-from annotation.plans import StagePlan
 from benchmarks.models import Benchmark, Caption
 from tests import make, scribes
 from tests.annotation.test_exporting import export, lines

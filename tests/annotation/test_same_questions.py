@@ -2,8 +2,8 @@
 
 import pytest
 
+from annotation.comparison.question_map import SAME, asked_in, people_right
 from annotation.protocols.registry import PROTOCOLS
-from annotation.same_questions import SAME, asked_in, people_right
 from benchmarks.predictions.kinds import KINDS
 
 PAIR = ("caption-positive-0", "caption-negative-0")

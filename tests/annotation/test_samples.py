@@ -4,8 +4,9 @@ from collections import Counter
 
 import pytest
 
-from annotation import funnel, promotion
-from annotation.plans import StagePlan
+from annotation.designs.plan import StagePlan
+from annotation.figures import funnel
+from annotation.pipeline import promotion
 from tests import crowd, make
 
 pytestmark = pytest.mark.django_db

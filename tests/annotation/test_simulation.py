@@ -6,14 +6,16 @@ from random import Random
 import pytest
 from django.core.management import CommandError, call_command
 
-from annotation import cases, simulation, training
-from annotation.baseline import baselines
-from annotation.forms_client import FormReader, Unreachable
-from annotation.funnel import funnel
-from annotation.gold import Known
+from annotation.adjudication import cases
+from annotation.checks import qualification
+from annotation.checks.gold_items import Known
+from annotation.designs.plan import StagePlan
+from annotation.figures.funnel import funnel
+from annotation.figures.human_baseline import baselines
 from annotation.models import Annotator, Attempt, Judgment, Slot, Study, Task
-from annotation.plans import StagePlan
-from annotation.running import running_at
+from annotation.simulation import crowd
+from annotation.simulation.browser import FormReader, Unreachable
+from annotation.simulation.running import running_at
 from benchmarks.models import Event, Item
 from tests import make, worded
 
@@ -30,9 +32,9 @@ def study(items: int = 6, overlap: int = 2, truth: bool = True, **settings) -> S
     return made
 
 
-def run(study: Study, site: str, **plan) -> simulation.Report:
+def run(study: Study, site: str, **plan) -> crowd.Report:
     plan = {"annotators": 3, "error_rate": 0, "concurrency": 3, **STEADY, **plan}
-    return simulation.simulate(study=study, plan=simulation.Plan(url=site, **plan))
+    return crowd.simulate(study=study, plan=crowd.Plan(url=site, **plan))
 
 
 def right() -> list[bool]:
@@ -119,7 +121,7 @@ def test_a_truth_that_is_not_known_is_the_same_for_everybody():
 
 def truth(item: int, options: list[str], protocol: str = "bivlc-choose", **fields) -> list[str]:
     task = Task(item=Item(pk=item, truth=fields.pop("known", {})), options=options, **fields)
-    return simulation.truth_of(task, protocol)
+    return crowd.truth_of(task, protocol)
 
 
 def test_a_known_truth_is_the_checks_the_items_or_the_questions():
@@ -167,7 +169,7 @@ def test_they_pass_the_questions_and_the_practice(site):
     made = make.study(items=4, comprehension=[{"question": "How many?", "options": ["One", "Two"], "answer": 1}])
     stage = made.stages.get()
     practice = Item.objects.get(position=0)
-    training.set_training(stage=stage, known={practice: Known(["none"])}, by="test")
+    qualification.set_training(stage=stage, known={practice: Known(["none"])}, by="test")
     report = run(made, site, annotators=2)
     assert report.errors == [] and report.judgments == 3
     assert Attempt.objects.filter(passed=True).count() == 4
@@ -175,7 +177,7 @@ def test_they_pass_the_questions_and_the_practice(site):
 
 def test_errors_come_as_often_as_stated_and_fall_on_every_other_answer():
     rng = Random(1)
-    given = [simulation.choose(["a"], ["a", "b", "c", "none"], 0.2, rng) for _ in range(5000)]
+    given = [crowd.choose(["a"], ["a", "b", "c", "none"], 0.2, rng) for _ in range(5000)]
     wrong = [answer for answer in given if answer != "a"]
     assert 0.18 < len(wrong) / 5000 < 0.22
     assert all(0.28 < wrong.count(answer) / len(wrong) < 0.39 for answer in ("b", "c", "none"))
@@ -183,7 +185,7 @@ def test_errors_come_as_often_as_stated_and_fall_on_every_other_answer():
 
 def test_thinking_times_have_the_stated_median():
     rng = Random(1)
-    actives = sorted(simulation.thinking_ms(rng)[0] for _ in range(4001))
+    actives = sorted(crowd.thinking_ms(rng)[0] for _ in range(4001))
     assert 5700 < actives[2000] < 6300
     assert 2000 < actives[100] < 2600
 

@@ -6,11 +6,11 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from annotation.measures.counts import Rule
 from annotation.models import Task
+from annotation.pipeline.disagreement import Spread, entropy, spread
 from annotation.protocols.base import Answer
 from annotation.protocols.registry import PROTOCOLS
-from annotation.spread import Spread, entropy, spread
-from annotation.tallies import Rule
 from tests import crowd, make, worded
 
 EMPTY = {"entropy": 0, "differs": "", "newest": None, "waits": False}

@@ -5,13 +5,14 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from annotation import breakdowns, pair_kappas, stage_agreement
-from annotation.agreement import Table, cohen_kappas, mean_kappa
-from annotation.breakdowns import Part, agreement_by
-from annotation.exporting import export_split
-from annotation.pair_kappas import Pairs
+from annotation.exports.export import export_split
+from annotation.figures import agreement
+from annotation.measures import breakdowns, pairwise_kappa
+from annotation.measures.agreement import Table, cohen_kappas, mean_kappa
+from annotation.measures.breakdowns import Part, agreement_by
+from annotation.measures.pairwise_kappa import Pairs
 from annotation.protocols.bivlc_choose import any_or_none
-from annotation.releasing.verification.recomputing import agreement_page
+from annotation.releases.verification.recomputing import agreement_page
 from tests import crowd, make
 from tests.annotation.test_agreement import some_rows
 from tests.annotation.test_exporting import with_originals
@@ -51,7 +52,7 @@ def test_every_number_is_that_of_an_independent_script_on_the_export(tmp_path, v
     stage = crowd.stage(items=24, people=3, overlap=2)
     export_split(study=with_originals(stage.study), out=tmp_path / "split", by="test")
     theirs = agreement_page.figures(agreement_page.stages(tmp_path / "split")[stage.name], see)
-    ours = stage_agreement.stage_agreement(stage, view)
+    ours = agreement.stage_agreement(stage, view)
     assert ours["labels"] == theirs["labels"]
     assert differing(ours["whole"], theirs["whole"]) == []
     for name in BREAKDOWNS:
@@ -61,13 +62,13 @@ def test_every_number_is_that_of_an_independent_script_on_the_export(tmp_path, v
 
 @pytest.mark.django_db
 def test_weeks_add_up_and_an_item_stands_in_the_week_of_its_last_judgment():
-    assert stage_agreement.week(MONDAY) == ("2026-W10", "2026-03-02")
-    assert stage_agreement.week(MONDAY - 1) == ("2026-W09", "2026-02-23")
+    assert agreement.week(MONDAY) == ("2026-W10", "2026-03-02")
+    assert agreement.week(MONDAY - 1) == ("2026-W09", "2026-02-23")
     rows = [Said(1, MONDAY - 1), Said(1, MONDAY), Said(1, MONDAY - 2), Said(2, MONDAY - 1)]
-    parts = stage_agreement.parts_of(Table((row.task, place, "a") for place, row in enumerate(rows)), rows)["week"]
+    parts = agreement.parts_of(Table((row.task, place, "a") for place, row in enumerate(rows)), rows)["week"]
     assert [part.name["week"] for part in parts] == ["2026-W09", "2026-W10"]
     assert parts[1].rows.tolist() == [True, True, True, False]
-    data = stage_agreement.stage_agreement(crowd.stage(items=30, people=3, overlap=2), "answer")
+    data = agreement.stage_agreement(crowd.stage(items=30, people=3, overlap=2), "answer")
     assert sum(row["n_items"] for row in data["week"]) == data["whole"]["n_items"]
 
 
@@ -90,7 +91,7 @@ def test_the_mean_of_kappas_is_that_of_the_pairs_one_by_one(monkeypatch):
     pairs = Pairs(table)
     assert pairs.mean(pairs.times[:, None])[0] == pytest.approx(mean_kappa(cohen_kappas(table)).value, abs=1e-12)
     whole = pairs.resampled(50, 7)
-    monkeypatch.setattr(pair_kappas, "ROOM", 1)  # one resample at a time
+    monkeypatch.setattr(pairwise_kappa, "ROOM", 1)  # one resample at a time
     assert np.allclose(pairs.resampled(50, 7), whole, rtol=0, atol=1e-12)
 
 
@@ -101,7 +102,7 @@ def test_a_resample_is_the_study_with_items_taken_so_often():
     rows, given = [], dict(enumerate(times))
     several = np.unique(table.item[table.pair_rows()[0]])
     for pattern, n in given.items():
-        item = several[pair_kappas._patterns(table, several)[0][several] == pattern][0]
+        item = several[pairwise_kappa._patterns(table, several)[0][several] == pattern][0]
         said = [(table.annotator[row], table.label[row]) for row in np.flatnonzero(table.item == item)]
         rows += [((int(item), copy), int(who), str(label)) for copy in range(n) for who, label in said]
     assert pairs.mean(times[:, None])[0] == pytest.approx(mean_kappa(cohen_kappas(Table(rows))).value, abs=1e-12)
@@ -120,6 +121,6 @@ def test_progress_is_told_in_percent_and_comes_to_its_end():
 
 @pytest.mark.django_db
 def test_nothing_is_judged_and_nothing_is_defined():
-    data = stage_agreement.stage_agreement(make.stage(items=2), "answer")
+    data = agreement.stage_agreement(make.stage(items=2), "answer")
     assert all(told["value"] is None and told["note"] for told in data["whole"]["measures"].values())
     assert data["pair"] == data["annotator"] == data["type"] == []

@@ -26,11 +26,18 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from annotation import adjudication, claiming, judging, outcomes, participants, promotion, refusals, seating, studies
-from annotation.decisions import ADJUDICATOR, AWAITING, DROPPED, KEPT, OPEN
+from annotation.adjudication import decisions as adjudication_decisions
+from annotation.assignment import leases as assignment_leases
+from annotation.assignment import seats
+from annotation.designs.plan import StagePlan
+from annotation.judging import submissions
 from annotation.models import Annotator, Judgment, Kind, Lease, Outcome, Slot, Stage, StudyState, Task
-from annotation.plans import StagePlan
+from annotation.participants import lifecycle as participant_lifecycle
+from annotation.pipeline import outcomes, promotion
 from annotation.protocols.base import Answer
+from annotation.protocols.decision_rule import ADJUDICATOR, AWAITING, DROPPED, KEPT, OPEN
+from annotation.screens import errors
+from annotation.studies import lifecycle as study_lifecycle
 from benchmarks.models import Item, ItemImage
 from tests import make
 
@@ -88,13 +95,15 @@ class Pipeline(RuleBasedStateMachine):
 
     def hold(self, annotator: Annotator) -> list[Lease]:
         """As a page that is opened: claim where they sit, else go on to the next stage, read its rules and claim."""
-        leases = claiming.hold(annotator=annotator, stage=annotator.stage)
-        onward = None if leases else seating.next_stage(annotator)
+        leases = assignment_leases.hold(annotator=annotator, stage=annotator.stage)
+        onward = None if leases else seats.next_stage(annotator)
         if onward is None:
             return leases
-        seating.sit(annotator=annotator, stage=onward)
+        seats.sit(annotator=annotator, stage=onward)
         make.read(annotator, onward)
-        return claiming.hold(annotator=annotator, stage=Stage.objects.select_related("study").get(pk=onward.pk))
+        return assignment_leases.hold(
+            annotator=annotator, stage=Stage.objects.select_related("study").get(pk=onward.pk)
+        )
 
     def a_lease(self, number: int, *states: str) -> Lease | None:
         mine = Lease.objects.filter(annotator=self.people[number], state__in=states)
@@ -127,8 +136,8 @@ class Pipeline(RuleBasedStateMachine):
     def send(self, number: int, lease: Lease, answer: str) -> None:
         submission = {"token": lease.token, "key": uuid.uuid4(), **self.filled_in(lease, answer)}
         try:
-            receipt = judging.submit(annotator=self.me(number), **submission)
-        except refusals.NotOpen:
+            receipt = submissions.submit(annotator=self.me(number), **submission)
+        except errors.NotOpen:
             return
         self.acknowledged[submission["key"]] = receipt.judgment.answer
         self.sent.append((self.people[number], submission))
@@ -142,15 +151,15 @@ class Pipeline(RuleBasedStateMachine):
             return
         annotator, submission = self.sent[pick % len(self.sent)]
         before = Judgment.objects.count()
-        assert judging.submit(annotator=annotator, **submission).replayed
+        assert submissions.submit(annotator=annotator, **submission).replayed
         assert Judgment.objects.count() == before
 
     @rule(number=PEOPLE)
     def undo(self, number):
         key = uuid.uuid4()
         try:
-            judging.undo(annotator=self.me(number), key=key)
-        except refusals.Refused:
+            submissions.undo(annotator=self.me(number), key=key)
+        except errors.Refused:
             return
         self.acknowledged[key] = ""
 
@@ -158,7 +167,7 @@ class Pipeline(RuleBasedStateMachine):
     def skip(self, number):
         lease = self.a_lease(number, "held")
         if lease is not None:
-            claiming.skip(annotator=self.me(number), token=lease.token)
+            assignment_leases.skip(annotator=self.me(number), token=lease.token)
 
     @rule(pick=PICK)
     def expire(self, pick):
@@ -172,9 +181,9 @@ class Pipeline(RuleBasedStateMachine):
             return
         annotator = self.me(number)
         if annotator.left_at is None:
-            participants.leave(annotator=annotator, by="test")
+            participant_lifecycle.leave(annotator=annotator, by="test")
         elif annotator.excluded_at is None:
-            participants.come_back(annotator=annotator, by="test")
+            participant_lifecycle.come_back(annotator=annotator, by="test")
 
     # What managers do
 
@@ -184,7 +193,7 @@ class Pipeline(RuleBasedStateMachine):
             return
         annotator = self.me(number)
         self.once_excluded.add(annotator.pk)
-        verb = participants.reinstate if annotator.excluded_at else participants.exclude
+        verb = participant_lifecycle.reinstate if annotator.excluded_at else participant_lifecycle.exclude
         verb(annotator=annotator, reason="Looked at their answers.", by="test")
 
     @rule(place=st.integers(0, 2), really=SELDOM)
@@ -197,7 +206,7 @@ class Pipeline(RuleBasedStateMachine):
         stage = self.study.stages.all()[place]
         other = "closed" if stage.state == "open" else "open"
         if to in ("", other):
-            studies.move_stage(stage=stage, to=other, by="test")
+            study_lifecycle.move_stage(stage=stage, to=other, by="test")
 
     @rule(answer=ANSWERS)
     def go_through(self, answer):
@@ -213,7 +222,7 @@ class Pipeline(RuleBasedStateMachine):
             return
         study = type(self.study).objects.get(pk=self.study.pk)
         to = StudyState.OPEN if study.state == StudyState.PAUSED else StudyState.PAUSED
-        studies.move_study(study=study, to=to, by="test")
+        study_lifecycle.move_study(study=study, to=to, by="test")
 
     @rule(pick=PICK, action=st.sampled_from(["decide", "flagged", "send back", "withdraw"]))
     def adjudicate(self, pick, action):
@@ -223,16 +232,16 @@ class Pipeline(RuleBasedStateMachine):
 
     def adjudicated(self, task: Task, action: str) -> None:
         """The adjudicator's verbs on a task, as far as they are allowed just now."""
-        common = {"task": task, "by": "test", "seen": adjudication.seen(task)}
+        common = {"task": task, "by": "test", "seen": adjudication_decisions.seen(task)}
         try:
             if action == "send back":
-                adjudication.send_back(**common, note="Look again.")
+                adjudication_decisions.send_back(**common, note="Look again.")
             elif action == "withdraw":
-                adjudication.withdraw(**common)
+                adjudication_decisions.withdraw(**common)
             else:
                 decision = {"reason": "flagged"} if action == "flagged" else self.decision(task)
-                adjudication.decide(**common, **decision, note="I looked.")
-        except adjudication.Refused:
+                adjudication_decisions.decide(**common, **decision, note="I looked.")
+        except adjudication_decisions.Refused:
             pass
 
     def decision(self, task: Task) -> dict:

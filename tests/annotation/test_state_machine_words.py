@@ -13,13 +13,14 @@ from random import Random
 import pytest
 from hypothesis.stateful import rule
 
-from annotation import adjudication, cases
-from annotation.decisions import ADJUDICATOR, DROPPED, KEPT, OPEN
-from annotation.funnel import funnel
+from annotation.adjudication import cases
+from annotation.adjudication import decisions as adjudication_decisions
+from annotation.designs.plan import StagePlan
+from annotation.figures.funnel import funnel
 from annotation.models import Judgment, Lease, Outcome, Stage, Task
-from annotation.outcomes import rule_of
-from annotation.plans import StagePlan
+from annotation.pipeline.outcomes import rule_of
 from annotation.protocols.base import Answer
+from annotation.protocols.decision_rule import ADJUDICATOR, DROPPED, KEPT, OPEN
 from annotation.protocols.registry import PROTOCOLS
 from tests import worded
 from tests.annotation.test_state_machine import PICK, SELDOM, STEPS, TIMES, Pipeline, run
@@ -83,7 +84,7 @@ class Sentences(Pipeline):
         form, given = PROTOCOLS[stage.protocol].form, cases.given(task)
         said = self.drawn.choice([*given.values(), Answer("cannot_judge")])
         if form.edits and self.drawn.random() < 0.5:
-            said = adjudication.own_words(task, stage, {"second_positive": "The cat is the one on the mat."})
+            said = adjudication_decisions.own_words(task, stage, {"second_positive": "The cat is the one on the mat."})
         return {"answer": said.label, "content": {} if said.label == "cannot_judge" else said.content}
 
     # What holds

@@ -4,10 +4,13 @@ from collections import Counter, defaultdict
 
 import pytest
 
-from annotation import promotion, seating, studies, turns
-from annotation.access import desk
+from annotation.assignment import seats
+from annotation.designs.plan import StagePlan
+from annotation.judging import next_step
 from annotation.models import Annotator, Lease, Slot, Stage, Task
-from annotation.plans import StagePlan
+from annotation.permissions import desk
+from annotation.pipeline import promotion
+from annotation.studies import lifecycle as study_lifecycle
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -21,7 +24,7 @@ def work(annotator: Annotator, screens: int = 1000, answers: dict = FITS) -> lis
     done = []
     while len(done) < screens:
         here = desk(annotator.token)
-        now = turns.turn(here)
+        now = next_step.turn(here)
         if now.state == "rules":
             make.read(annotator, here.stage)
         elif now.state == "screen":
@@ -139,7 +142,7 @@ def test_everyone_judges_every_item_as_many_annotators_as_the_overlap():
         for person in people:
             work(person, 1)
     assert set(map(frozenset, judges(stage).values())) == {frozenset({1, 2, 3})}
-    assert turns.turn(desk(people[3].token)).state == "done"
+    assert next_step.turn(desk(people[3].token)).state == "done"
 
 
 def test_what_a_later_import_brings_goes_to_everyone_who_is_in():
@@ -203,7 +206,7 @@ def test_a_batch_that_is_not_full_is_given_out_once_the_stage_before_is_closed()
     ana, ben = join(first.study, stage=first)[0], join(first.study, stage=second)[0]
     work(ana, 2)
     assert work(ben) == []
-    studies.move_stage(stage=first, to="closed", by="test")
+    study_lifecycle.move_stage(stage=first, to="closed", by="test")
     assert len(work(ben)) == 2
 
 
@@ -299,7 +302,7 @@ def test_a_stage_apart_from_itself_gives_nobody_two_questions_of_one_item():
 
 @pytest.mark.parametrize("given", [BATCHES, {"strategy": "everyone"}], ids=["batches", "everyone"])
 def test_a_batch_holds_all_questions_of_its_items_so_it_cannot_be_kept_apart_from_itself(given):
-    with pytest.raises(studies.CannotCreate, match="apart_from: A batch holds all questions"):
+    with pytest.raises(study_lifecycle.CannotCreate, match="apart_from: A batch holds all questions"):
         image_to_text(**given)
 
 
@@ -329,11 +332,11 @@ def test_what_comes_later_is_kept_for_nobody_who_met_it_in_a_stage_kept_apart():
     choose, again = study.stages.all()
     first, second = make.annotator(study), make.annotator(study)
     make.judgment(first, choose)
-    seating.sit(annotator=second, stage=again)
+    seats.sit(annotator=second, stage=again)
     make.judgment(second, choose)  # goes on to the stage where their place is, which is not for it
     make.read(second, again)
     assert make.judgment(second, again) and not make.judgment(second, again)
     third = make.annotator(study)
-    seating.sit(annotator=third, stage=again)
+    seats.sit(annotator=third, stage=again)
     make.read(third, again)
     assert make.judgment(third, again) and not Slot.objects.filter(judgment=None).exists()

@@ -7,9 +7,14 @@ import pytest
 from django.db.models import F
 from django.utils import timezone
 
-from annotation import assigning, claiming, judging, participants, promotion, stuck, studies
+from annotation.assignment import by_name, leases
+from annotation.designs.plan import StagePlan
+from annotation.figures import blocked_items
+from annotation.judging import submissions
 from annotation.models import Annotator, Lease, Seat, Slot, Stage
-from annotation.plans import StagePlan
+from annotation.participants import lifecycle as participant_lifecycle
+from annotation.pipeline import promotion
+from annotation.studies import lifecycle as study_lifecycle
 from benchmarks.models import ItemImage
 from tests import make
 
@@ -19,8 +24,8 @@ pytestmark = pytest.mark.django_db
 def why(stage: Stage) -> dict[str, list[str]]:
     """Items by the reason for which they are stuck; what counts them says the same."""
     stage = Stage.objects.select_related("study").get(pk=stage.pk)
-    found = stuck.stuck(stage)
-    assert stuck.counts(stage) == found["counts"] == {name: len(rows) for name, rows in found["rows"].items()}
+    found = blocked_items.stuck(stage)
+    assert blocked_items.counts(stage) == found["counts"] == {name: len(rows) for name, rows in found["rows"].items()}
     json.dumps(found)
     return {name: [row["item"] for row in rows] for name, rows in found["rows"].items()}
 
@@ -36,7 +41,7 @@ def named(items: int = 1, people: int = 1, **settings):
     stage = make.stage(items=items, strategy="named", **settings)
     people = [make.annotator(stage.study) for _ in range(people)]
     keys = [task.item.key for task in stage.tasks.select_related("item")]
-    assigning.assign(stage=stage, annotators=people, keys=keys, by="test")
+    by_name.assign(stage=stage, annotators=people, keys=keys, by="test")
     return stage, people
 
 
@@ -56,20 +61,20 @@ def test_what_somebody_can_take_is_not_stuck():
     assert why(stage) == {}
     make.judgment(person, stage)
     make.annotator(stage.study)
-    claiming.hold(annotator=person, stage=stage)
+    leases.hold(annotator=person, stage=stage)
     assert why(stage) == {}
 
 
 def test_what_is_settled_is_not_stuck():
     stage = make.stage(items=1)
     make.judgment(make.annotator(stage.study), stage)
-    studies.move_study(study=stage.study, to="closed", by="test")
+    study_lifecycle.move_study(study=stage.study, to="closed", by="test")
     assert why(stage) == {}
 
 
 def test_what_somebody_holds_moves_until_the_lease_runs_out():
     stage = make.stage(items=1)
-    claiming.hold(annotator=make.annotator(stage.study), stage=stage)
+    leases.hold(annotator=make.annotator(stage.study), stage=stage)
     a_day_later()
     assert why(stage) == {}
     Slot.objects.update(held_until=timezone.now() - timedelta(minutes=1))
@@ -97,14 +102,14 @@ def test_what_is_to_be_estimated():
 def test_a_study_that_is_paused():
     stage = make.stage(items=1)
     make.annotator(stage.study)
-    studies.move_study(study=stage.study, to="paused", by="test")
+    study_lifecycle.move_study(study=stage.study, to="paused", by="test")
     assert why(stage) == {"study": ["item-0"]}
 
 
 def test_a_stage_that_is_closed():
     stage = make.stage(items=1)
     make.annotator(stage.study)
-    studies.move_stage(stage=stage, to="closed", by="test")
+    study_lifecycle.move_stage(stage=stage, to="closed", by="test")
     assert why(stage) == {"stage": ["item-0"]}
     Slot.objects.update(live=True)  # asked again
     assert why(stage) == {}
@@ -127,20 +132,20 @@ def test_a_place_of_somebody_who_is_gone(how):
     stage, [person] = named()
     assert why(stage) == {}
     if how == "left":
-        participants.leave(annotator=person, by="test")
+        participant_lifecycle.leave(annotator=person, by="test")
     else:
-        participants.exclude(annotator=person, reason="Careless.", by="test")
+        participant_lifecycle.exclude(annotator=person, reason="Careless.", by="test")
     assert why(stage) == {"gone": ["item-0"]}
     assert (
-        stuck.stuck(stage)["rows"]["gone"][0] | {"keepers": [1], "judged": 0, "wanted": 1}
-        == (stuck.stuck(stage)["rows"]["gone"][0])
+        blocked_items.stuck(stage)["rows"]["gone"][0] | {"keepers": [1], "judged": 0, "wanted": 1}
+        == (blocked_items.stuck(stage)["rows"]["gone"][0])
     )
 
 
 def test_a_place_of_somebody_who_skipped():
     stage, [person] = named()
-    [lease] = claiming.hold(annotator=person, stage=stage, wanted=1)
-    claiming.skip(annotator=person, token=lease.token)
+    [lease] = leases.hold(annotator=person, stage=stage, wanted=1)
+    leases.skip(annotator=person, token=lease.token)
     assert why(stage) == {"passed": ["item-0"]}
 
 
@@ -195,11 +200,11 @@ def test_those_who_could_are_away():
 
 def test_what_many_skipped():
     stage = make.stage(items=1)
-    for _ in range(stuck.SKIPS):
+    for _ in range(blocked_items.SKIPS):
         assert why(stage) in ({}, {"nobody": ["item-0"]})
         person = make.annotator(stage.study)
-        [lease] = claiming.hold(annotator=person, stage=stage, wanted=1)
-        claiming.skip(annotator=person, token=lease.token)
+        [lease] = leases.hold(annotator=person, stage=stage, wanted=1)
+        leases.skip(annotator=person, token=lease.token)
     make.annotator(stage.study)
     assert why(stage) == {"skipped": ["item-0"]}
 
@@ -207,8 +212,8 @@ def test_what_many_skipped():
 def test_what_was_flagged_and_not_looked_at():
     stage = make.stage(items=1)
     person = make.annotator(stage.study)
-    [lease] = claiming.hold(annotator=person, stage=stage, wanted=1)
-    judging.flag(annotator=person, token=lease.token, reason="Odd")
+    [lease] = leases.hold(annotator=person, stage=stage, wanted=1)
+    submissions.flag(annotator=person, token=lease.token, reason="Odd")
     assert why(stage) == {"flagged": ["item-0"]}
     lease.flags.update(settled_at=timezone.now())
     assert why(stage) == {}
@@ -220,7 +225,7 @@ def test_what_waits_for_the_stage_before_it_to_close():
     item = make.judgment(person, first, "candidate-0").lease.task.item.key
     make.judgment(person, first, "none")
     assert why(second) == {"source": [item]}
-    studies.move_stage(stage=first, to="closed", by="test")
+    study_lifecycle.move_stage(stage=first, to="closed", by="test")
     assert why(second) == {}
 
 
@@ -241,14 +246,14 @@ def test_what_the_stage_cannot_ask_about():
 def test_every_reason_has_words_and_a_test():
     with open(__file__) as text:
         told = text.read()
-    assert all(f'"{name}"' in told for name in stuck.REASONS)
+    assert all(f'"{name}"' in told for name in blocked_items.REASONS)
 
 
 def test_the_first_of_each_reason_are_listed(monkeypatch):
-    monkeypatch.setattr(stuck, "MOST", 2)
+    monkeypatch.setattr(blocked_items, "MOST", 2)
     stage = make.stage(items=5)
-    found = stuck.stuck(stage)
+    found = blocked_items.stuck(stage)
     assert (found["counts"], len(found["rows"]["nobody"])) == ({"nobody": 5}, 2)
     ranks = list(stage.tasks.order_by("rank").values_list("item__key", flat=True))
-    assert [row["item"] for row in stuck.listed(found)] == ranks[:2]
-    assert stuck.listed(found, "gone") == []
+    assert [row["item"] for row in blocked_items.listed(found)] == ranks[:2]
+    assert blocked_items.listed(found, "gone") == []

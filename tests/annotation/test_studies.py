@@ -2,8 +2,8 @@ from decimal import Decimal
 
 import pytest
 
-from annotation import studies
 from annotation.models import Slot, Study, StudyState
+from annotation.studies import lifecycle as study_lifecycle
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -26,13 +26,13 @@ def test_the_order_is_drawn_from_the_seed():
 def test_items_that_do_not_suit_are_named_and_nothing_is_made():
     benchmark = make.benchmark(items=2)
     make.item(benchmark, candidates=1, key="lonely")
-    with pytest.raises(studies.CannotCreate, match="item lonely has 1 candidate"):
+    with pytest.raises(study_lifecycle.CannotCreate, match="item lonely has 1 candidate"):
         make.study(benchmark=benchmark)
     assert not Study.objects.exists()
 
 
 def test_an_empty_benchmark_makes_no_study():
-    with pytest.raises(studies.CannotCreate, match="no items"):
+    with pytest.raises(study_lifecycle.CannotCreate, match="no items"):
         make.study(items=0)
 
 
@@ -41,33 +41,33 @@ def test_an_empty_benchmark_makes_no_study():
     [{"overlap": 0}, {"overlap": 51}, {"lease_seconds": 5}, {"quota": 0}, {"pay_per_hour": Decimal(-1)}, {"name": ""}],
 )
 def test_settings_out_of_range_are_refused_by_name(wrong):
-    with pytest.raises(studies.CannotCreate, match=next(iter(wrong))):
+    with pytest.raises(study_lifecycle.CannotCreate, match=next(iter(wrong))):
         make.study(**wrong)
 
 
 def test_an_unknown_protocol_is_refused_with_what_there_is():
-    with pytest.raises(studies.CannotCreate, match="bivlc-choose"):
+    with pytest.raises(study_lifecycle.CannotCreate, match="bivlc-choose"):
         make.study(protocol="bivlc-chose")
 
 
 def test_instructions_start_with_the_protocols_and_grow_by_versions():
     stage = make.stage()
-    revised = studies.revise_instructions(stage=stage, text="New rules.", by="test")
+    revised = study_lifecycle.revise_instructions(stage=stage, text="New rules.", by="test")
     assert (revised.version, stage.instructions.count()) == (2, 2)
-    assert studies.revise_instructions(stage=stage, text="New rules.", by="test") == revised
+    assert study_lifecycle.revise_instructions(stage=stage, text="New rules.", by="test") == revised
 
 
 def test_a_closed_study_can_be_opened_again_but_not_paused():
     study = make.study()
-    studies.move_study(study=study, to=StudyState.CLOSED, by="test")
-    with pytest.raises(studies.CannotMove):
-        studies.move_study(study=study, to=StudyState.PAUSED, by="test")
-    assert studies.move_study(study=study, to=StudyState.OPEN, by="test").state == StudyState.OPEN
+    study_lifecycle.move_study(study=study, to=StudyState.CLOSED, by="test")
+    with pytest.raises(study_lifecycle.CannotMove):
+        study_lifecycle.move_study(study=study, to=StudyState.PAUSED, by="test")
+    assert study_lifecycle.move_study(study=study, to=StudyState.OPEN, by="test").state == StudyState.OPEN
 
 
 def test_a_prolific_participant_is_one_annotator():
     study = make.study()
-    first, again = (studies.join(study=study, by="test", prolific_pid="P1") for _ in range(2))
-    other = studies.join(study=study, by="test", prolific_pid="P2")
+    first, again = (study_lifecycle.join(study=study, by="test", prolific_pid="P1") for _ in range(2))
+    other = study_lifecycle.join(study=study, by="test", prolific_pid="P2")
     assert first == again != other
     assert [first.pseudonym, other.pseudonym] == ["A-01", "A-02"]

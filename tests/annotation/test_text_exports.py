@@ -13,14 +13,16 @@ import pytest
 from django.core.files.storage import default_storage
 from PIL import Image as Picture
 
-from annotation import exporting, exports, tasks
-from annotation.export_data import columns_of
+from annotation import tasks
+from annotation.designs.plan import StagePlan
+from annotation.exports import export as exports_export
+from annotation.exports import job as export_job
+from annotation.exports.item_table import columns_of
 from annotation.models import Judgment, Study
-from annotation.plans import StagePlan
-from annotation.releasing.verification.recomputing.differences import differences
-from annotation.releasing.verification.recomputing.papers import papers
-from annotation.releasing.verification.recomputing.reading import Files
-from annotation.releasing.verification.recomputing.recomputed import figures, recompute
+from annotation.releases.verification.recomputing.differences import differences
+from annotation.releases.verification.recomputing.papers import papers
+from annotation.releases.verification.recomputing.reading import Files
+from annotation.releases.verification.recomputing.recomputed import figures, recompute
 from benchmarks.formats.registry import FORMATS
 from tests import make, scribes
 from tests.annotation.test_exporting import export, lines
@@ -229,7 +231,7 @@ def test_the_manifest_and_the_zip_have_files_in_folders(study, tmp_path, eager_t
         name: (hashlib.sha256(data).hexdigest(), len(data)) for name, data in files.items() if name != "manifest.json"
     }
     assert "source/Generic_VISLA.tsv" in listed
-    job = exports.queue_export(study=study, by="user:1")
+    job = export_job.queue_export(study=study, by="user:1")
     tasks.run_export.delay(job.pk)
     job.refresh_from_db()
     with default_storage.open(job.report["file"]) as file, zipfile.ZipFile(io.BytesIO(file.read())) as archive:
@@ -240,7 +242,7 @@ def test_an_earlier_export_is_replaced_but_not_what_lies_in_its_folders(study, t
     export(study, tmp_path / "out")
     export(study, tmp_path / "out")
     (tmp_path / "out/source/notes.md").write_text("mine")
-    with pytest.raises(exporting.CannotExport, match=r"source/notes\.md"):
+    with pytest.raises(exports_export.CannotExport, match=r"source/notes\.md"):
         export(study, tmp_path / "out")
 
 

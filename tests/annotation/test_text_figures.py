@@ -2,13 +2,13 @@
 
 import pytest
 
-from annotation.paper_figures import compare, edits, rank, triplet
-from annotation.paper_figures.base import Said, Told
+from annotation.measures.counts import Rule
+from annotation.measures.papers import compare, edits, rank, triplet
+from annotation.measures.papers.base import Said, Told
 from annotation.protocols import visla_paraphrase, visla_triplet
 from annotation.protocols.base import Answer
 from annotation.protocols.hard_positive_rank import ROLES, is_right
 from annotation.protocols.sugarcrepe_compare import QUESTIONS
-from annotation.tallies import Rule
 
 CAPTION, SECOND, NEGATIVE = "caption-positive-0", "caption-second_positive-0", "caption-negative-0"
 FIRST, OTHER = "caption-candidate-0", "caption-candidate-1"

@@ -3,9 +3,19 @@
 import numpy as np
 import pytest
 
-from annotation.model_plots import MOST, margins
-from annotation.plots import Subject
-from annotation.who_is_wrong import AGAINST, ALL, ENTROPY, ITEM, MARGIN, MISSED, SPLIT, WRONG, Table
+from annotation.charts.study import Subject
+from annotation.comparison.disagreements_with_models import (
+    AGAINST,
+    ALL,
+    ENTROPY,
+    ITEM,
+    MARGIN,
+    MISSED,
+    SPLIT,
+    WRONG,
+    Table,
+)
+from annotation.comparison.model_plots import MOST, margins
 
 NONE = np.nan
 

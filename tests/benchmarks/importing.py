@@ -12,7 +12,8 @@ from pathlib import Path
 from django.db import connection
 from PIL import Image as Drawing
 
-from benchmarks import actions, jobs
+from benchmarks.imports import run as run_import
+from benchmarks.jobs import jobs
 from benchmarks.models import Benchmark, Caption, Image, Item, ItemImage, Job
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -62,12 +63,12 @@ def small(folder: Path, count: int = 3, **extra) -> tuple[Path, Path]:
 
 
 def queued(path: Path, images: Path | None, name: str = "Cups", format: str = "jsonl", **options) -> Job:
-    chosen = actions.Options(**options)
-    return actions.queue_import(name=name, format=format, path=path, images=images, options=chosen, by="test")
+    chosen = run_import.Options(**options)
+    return run_import.queue_import(name=name, format=format, path=path, images=images, options=chosen, by="test")
 
 
 def run(job: Job, **more) -> Job:
-    return jobs.run(job_id=job.pk, by="test", work=actions.import_files, **more)
+    return jobs.run(job_id=job.pk, by="test", work=run_import.import_files, **more)
 
 
 def imported(path: Path, images: Path | None, **how) -> Job:

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from django.conf import settings
 
-from benchmarks import tables
-from benchmarks.afterwards import files_below
+from benchmarks.housekeeping import tables
+from benchmarks.housekeeping.deferred_files import files_below
 
 PASSING = {"django_session"}
 

@@ -9,7 +9,9 @@ import django
 os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
 django.setup()
 
-from benchmarks import actions, jobs, storing  # noqa: E402
+from benchmarks.imports import run as run_import  # noqa: E402
+from benchmarks.imports import store as imports_store  # noqa: E402
+from benchmarks.jobs import jobs  # noqa: E402
 
 job_id, moment = int(sys.argv[1]), sys.argv[2]
 
@@ -21,6 +23,6 @@ def die(*args, **kwargs):
 if moment == "moved":
     jobs.finish_job = die  # the last thing in the transaction
 else:
-    storing.store_images = die  # everything is staged, nothing has moved
-jobs.run(job_id=job_id, by="test", work=actions.import_files)
+    imports_store.store_images = die  # everything is staged, nothing has moved
+jobs.run(job_id=job_id, by="test", work=run_import.import_files)
 sys.exit("the import should have died")

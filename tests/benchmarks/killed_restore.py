@@ -10,8 +10,11 @@ import django
 os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
 django.setup()
 
-from benchmarks import restoring, tables  # noqa: E402
-from benchmarks.afterwards import Afterwards  # noqa: E402
+from benchmarks.housekeeping import (  # noqa: E402
+    restore,
+    tables,
+)
+from benchmarks.housekeeping.deferred_files import Afterwards  # noqa: E402
 
 folder, moment = Path(sys.argv[1]), sys.argv[2]
 load_one = tables._load_one
@@ -26,11 +29,11 @@ def die_in_mid_load(cursor, table, named, pieces):
 
 
 MOMENTS = {
-    "placed": (restoring, "_load", die),  # the files are there, the database is the former one
+    "placed": (restore, "_load", die),  # the files are there, the database is the former one
     "loading": (tables, "_load_one", die_in_mid_load),
-    "loaded": (restoring.Event.objects, "create", die),  # the last thing in the transaction
+    "loaded": (restore.Event.objects, "create", die),  # the last thing in the transaction
     "following": (Afterwards, "_move_in", die),  # it is committed, and what must follow has not
 }
 setattr(*MOMENTS[moment])
-restoring.restore(folder=folder, replace=True, by="test")
+restore.restore(folder=folder, replace=True, by="test")
 sys.exit("the restore should have died")

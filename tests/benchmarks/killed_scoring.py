@@ -9,7 +9,9 @@ import django
 os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
 django.setup()
 
-from benchmarks import embeddings, jobs, scoring  # noqa: E402
+from benchmarks.jobs import jobs  # noqa: E402
+from benchmarks.runs import embeddings  # noqa: E402
+from benchmarks.scoring import score  # noqa: E402
 from workers.scoring import clip  # noqa: E402
 
 clip.BATCH["cpu"] = 2
@@ -24,5 +26,5 @@ def keep(*batch) -> None:
 
 
 embeddings.keep = keep
-jobs.run(job_id=int(sys.argv[1]), by="test", work=scoring.score)
+jobs.run(job_id=int(sys.argv[1]), by="test", work=score.score)
 sys.exit("scoring should have died")

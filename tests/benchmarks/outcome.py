@@ -7,7 +7,7 @@ from benchmarks.formats.base import ProblemLog
 from benchmarks.formats.checks import check, image_names
 from benchmarks.formats.registry import FORMATS
 from tests.benchmarks.bad_case import Given
-from workers.archives import ArchiveRefused, open_images
+from workers.archives.reader import ArchiveRefused, open_images
 from workers.images import ImageRefused, check_and_render
 
 

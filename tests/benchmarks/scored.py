@@ -7,8 +7,9 @@ import numpy as np
 import open_clip
 import torch
 
-from benchmarks import jobs, scoring
+from benchmarks.jobs import jobs
 from benchmarks.models import Benchmark, Job, Run
+from benchmarks.scoring import score
 from tests.benchmarks import importing
 
 TINY = {
@@ -57,11 +58,11 @@ def cups(folder: Path, count: int = 3, start: int = 0, name: str = "Cups") -> Be
 
 
 def queued(benchmark: Benchmark, model: str, pretrained: str = "", device: str = "cpu") -> Job:
-    return scoring.queue_score(benchmark=benchmark, model=model, pretrained=pretrained, device=device, by="test")
+    return score.queue_score(benchmark=benchmark, model=model, pretrained=pretrained, device=device, by="test")
 
 
 def run(job: Job) -> Job:
-    return jobs.run(job_id=job.pk, by="test", work=scoring.score)
+    return jobs.run(job_id=job.pk, by="test", work=score.score)
 
 
 def scored(benchmark: Benchmark, model: str, pretrained: str = "") -> Run:

@@ -7,8 +7,9 @@ import zipfile
 import pytest
 
 from tests.benchmarks.bad_archives import member, tar_of, zip_of, zipped
-from workers import archive_source, limits
-from workers.archives import ArchiveRefused, open_images
+from workers import limits
+from workers.archives import source as archives_source
+from workers.archives.reader import ArchiveRefused, open_images
 
 FILES = {"val/b.jpg": b"bb", "val/a.jpg": b"aa", "val/sub/c.jpg": b"cc", ".DS_Store": b"x"}
 
@@ -151,7 +152,7 @@ def test_the_title_is_the_name_that_the_user_knows(tmp_path):
 
 
 def test_names_that_cannot_be_stored_are_printed_safely():
-    assert archive_source.printable("a\0\ud800" + "x" * 400) == "a\\0\\ud800" + "x" * 297
+    assert archives_source.printable("a\0\ud800" + "x" * 400) == "a\\0\\ud800" + "x" * 297
 
 
 def test_tar_folders_and_owners_are_nothing_to_us(tmp_path):

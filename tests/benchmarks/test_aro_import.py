@@ -9,9 +9,13 @@ import pytest
 from django.core.management import CommandError, call_command
 from PIL import Image as Drawing
 
-from benchmarks import gathering, jobs, queries, sources, staging
+from benchmarks import queries
+from benchmarks.exports import source_layout
 from benchmarks.formats import aro, jsonl
 from benchmarks.formats.base import ProblemLog
+from benchmarks.imports import images as import_images
+from benchmarks.imports import staging
+from benchmarks.jobs import jobs
 from benchmarks.models import Benchmark, Image, Item, ItemImage, JobState
 from benchmarks.records import ImageRecord, ItemRecord
 from tests import make
@@ -63,8 +67,8 @@ def test_each_item_has_its_crop(tmp_path, media, file):
 
 
 def test_a_file_is_read_and_decoded_once_and_the_same_crop_is_stored_once(tmp_path, media, monkeypatch):
-    decoded, upright = [], gathering.images.upright
-    monkeypatch.setattr(gathering.images, "upright", lambda data: decoded.append(1) or upright(data))
+    decoded, upright = [], import_images.images.upright
+    monkeypatch.setattr(import_images.images, "upright", lambda data: decoded.append(1) or upright(data))
     rows = [relation(number, box) for number, box in enumerate([*QUARTERS.values(), *QUARTERS.values()])]
     job = imported(tmp_path, rows)
     assert len(decoded) == 1 and Image.objects.count() == 4 and ItemImage.objects.count() == 8
@@ -82,7 +86,7 @@ def test_crops_that_show_the_same_are_one_image_and_the_report_adds_up(tmp_path,
 
 def test_more_crops_of_a_file_than_a_thread_makes_at_once(tmp_path, media, monkeypatch):
     monkeypatch.setattr(jobs, "WRITE_EVERY", 0)
-    count, told = 2 * gathering.AT_ONCE + 3, []
+    count, told = 2 * import_images.AT_ONCE + 3, []
     path = listed(tmp_path, [relation(number, (number, 0, 20, 60)) for number in range(count)])
     job = importing.run(importing.queued(path, images(tmp_path), format="aro"), tell=lambda *tick: told.append(tick))
     assert job.state == JobState.DONE
@@ -120,7 +124,7 @@ def test_a_box_outside_the_image_refuses_the_import(tmp_path, media, box):
     [(saved(quarters(), "JPEG")[:500], "IMAGE_CORRUPT"), (b"", "EMPTY_FILE"), (b"<svg/>", "FORMAT_NOT_ALLOWED")],
 )
 def test_a_file_that_cannot_be_used_is_one_problem_for_all_its_crops(tmp_path, media, data, code):
-    rows = [relation(number, (number, 0, 9, 9)) for number in range(gathering.AT_ONCE + 1)]
+    rows = [relation(number, (number, 0, 9, 9)) for number in range(import_images.AT_ONCE + 1)]
     job = imported(tmp_path, rows, {"a.png": data})
     assert importing.codes(job) == [code] and job.problem_count == 1 and Image.objects.count() == 0
     assert importing.tree(media) == []
@@ -195,7 +199,7 @@ def test_the_lists_come_out_of_the_database_with_the_same_bytes(tmp_path, media,
     paths = [listed(given, relations, aro.FILES["relation"]), listed(given, attributions, aro.FILES["attribution"])]
     job = importing.imported(given, None if text_only else images(tmp_path), format="aro", text_only=text_only)
     assert job.state == JobState.DONE, job.problems
-    assert dict(sources.files(Benchmark.objects.get())) == {path.name: path.read_bytes() for path in paths}
+    assert dict(source_layout.files(Benchmark.objects.get())) == {path.name: path.read_bytes() for path in paths}
 
 
 @pytest.mark.django_db(transaction=True)

@@ -12,11 +12,13 @@ from django.core.files.storage import default_storage
 from django.core.management import CommandError, call_command
 from django.db import connection
 
-from benchmarks import backups, restoring, tables
-from benchmarks.afterwards import finish_dead
-from benchmarks.backups import CannotBackUp, backup
+from benchmarks.housekeeping import backup as housekeeping_backup
+from benchmarks.housekeeping import restore as housekeeping_restore
+from benchmarks.housekeeping import tables
+from benchmarks.housekeeping.backup import CannotBackUp, backup
+from benchmarks.housekeeping.deferred_files import finish_dead
+from benchmarks.housekeeping.restore import CannotRestore, restore
 from benchmarks.models import Benchmark, Event, Image, Item
-from benchmarks.restoring import CannotRestore, restore
 from tests.benchmarks import importing, kept
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("alone")]
@@ -109,13 +111,13 @@ def until_gone() -> None:
 
 def test_it_is_of_one_moment(filled, tmp_path, monkeypatch, settings):
     """What is imported while the backup is written is not in it, neither rows nor files."""
-    rows, files, write = kept.rows(), kept.files(), backups._write_media
+    rows, files, write = kept.rows(), kept.files(), housekeeping_backup._write_media
 
     def meanwhile(*args):
         importing.alone("imports_one.py", settings, str(tmp_path / "late"))
         return write(*args)
 
-    monkeypatch.setattr(backups, "_write_media", meanwhile)
+    monkeypatch.setattr(housekeeping_backup, "_write_media", meanwhile)
     backup(out=tmp_path / "saved")
     assert Benchmark.objects.count() == 2
     assert kept.files(tmp_path / "saved/media") == files
@@ -190,7 +192,7 @@ def test_rows_that_break_a_constraint_change_nothing(saved, media, tmp_path):
     path = saved / "tables/benchmarks_benchmark.gz"
     path.write_bytes(gzip.compress(b""))
     manifest = json.loads((saved / "manifest.json").read_text())
-    manifest["tables"]["benchmarks_benchmark"] |= {"rows": 0, "sha256": backups.digest(path)}
+    manifest["tables"]["benchmarks_benchmark"] |= {"rows": 0, "sha256": housekeeping_backup.digest(path)}
     (saved / "manifest.json").write_text(json.dumps(manifest))
     change(tmp_path)
     before = kept.rows(), kept.files(), tables.sequences()
@@ -200,7 +202,7 @@ def test_rows_that_break_a_constraint_change_nothing(saved, media, tmp_path):
 
 
 def test_refused_while_others_use_the_database(saved, monkeypatch):
-    monkeypatch.setattr(restoring, "PATIENCE", 0)
+    monkeypatch.setattr(housekeeping_restore, "PATIENCE", 0)
     other = connection.copy()
     other.connect()
     try:

@@ -17,8 +17,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
-from benchmarks import staging
 from benchmarks.formats.registry import FORMATS
+from benchmarks.imports import staging
 from benchmarks.models import Job, JobState
 from tests.benchmarks import importing
 from tests.benchmarks.bad_archives import zipped

@@ -6,7 +6,7 @@ from math import tanh
 import pytest
 from django.core.management import CommandError, call_command
 
-from benchmarks import blind
+from benchmarks.caption_only import shares
 from benchmarks.models import Benchmark, Prediction, Run
 from tests import make
 
@@ -64,5 +64,5 @@ def test_a_refinement_needs_two_that_see_no_image(tmp_path, blind):
 
 
 def test_gaps_are_differences_of_shares_and_odds_of_log_probabilities():
-    assert blind.gaps([0.75], [0.25]) == [0.5]
-    assert blind.gaps([-2.0], [-3.0]) == [tanh(0.5)]
+    assert shares.gaps([0.75], [0.25]) == [0.5]
+    assert shares.gaps([-2.0], [-3.0]) == [tanh(0.5)]

@@ -13,7 +13,11 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection, connections
 
-from benchmarks import actions, jobs, queries, staging, storing, tasks
+from benchmarks import queries, tasks
+from benchmarks.imports import run as run_import
+from benchmarks.imports import staging
+from benchmarks.imports import store as imports_store
+from benchmarks.jobs import jobs
 from benchmarks.models import Benchmark, Event, Image, Item, ItemImage, Job, JobState
 from benchmarks.records import CaptionRecord, ImageRecord, ItemRecord, Refused
 from tests.benchmarks import importing
@@ -142,7 +146,7 @@ def test_a_broken_image_refuses_all_and_leaves_nothing(tmp_path, media):
 
 @pytest.mark.parametrize("where", ["store_items", "store_images"])
 def test_a_failure_in_the_transaction_leaves_nothing(cups, media, monkeypatch, where):
-    monkeypatch.setattr(storing, where, lambda *args: 1 / 0)
+    monkeypatch.setattr(imports_store, where, lambda *args: 1 / 0)
     job = importing.imported(*cups)
     assert importing.codes(job) == ["UNEXPECTED"]
     assert set(importing.rows().values()) == {0}
@@ -152,7 +156,7 @@ def test_a_failure_in_the_transaction_leaves_nothing(cups, media, monkeypatch, w
 def test_a_failure_after_the_files_moved_takes_them_away_again(cups, media, monkeypatch):
     importing.imported(*importing.small(cups[0].parent.parent / "first", 2), name="First")
     before = importing.tree(media)
-    monkeypatch.setattr(actions.events, "record", fails_at(actions.events.record, "imported"))
+    monkeypatch.setattr(run_import.events, "record", fails_at(run_import.events.record, "imported"))
     assert importing.codes(importing.imported(*cups)) == ["UNEXPECTED"]
     assert importing.tree(media) == before
     assert Benchmark.objects.count() == 1
@@ -223,11 +227,13 @@ def test_records_in_memory_with_pictures_made_on_demand(media):
     record = ItemRecord(
         "1", "swap", "obj", captions, (ImageRecord("candidate", "two.jpg"), ImageRecord("candidate", "one.jpg"))
     )
-    benchmark = actions.import_items(benchmark_name="Drawn", records=[record], images=Drawn(), source="demo", by="test")
+    benchmark = run_import.import_items(
+        benchmark_name="Drawn", records=[record], images=Drawn(), source="demo", by="test"
+    )
     uses = benchmark.items.get().item_images.all()
     assert [(use.key, use.source_name) for use in uses] == [("candidate-0", "two.jpg"), ("candidate-1", "one.jpg")]
     with pytest.raises(Refused, match="ALREADY_IMPORTED"):
-        actions.import_items(benchmark_name="Drawn", records=[record], images=Drawn(), source="demo", by="test")
+        run_import.import_items(benchmark_name="Drawn", records=[record], images=Drawn(), source="demo", by="test")
 
 
 def test_the_command_prints_the_report(cups, media):

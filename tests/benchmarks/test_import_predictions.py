@@ -5,8 +5,9 @@ import json
 import pytest
 from django.core.management import CommandError, call_command
 
-from benchmarks import run_actions, run_figures
 from benchmarks.models import Event, Job, Prediction, Run
+from benchmarks.runs import figures as run_figures
+from benchmarks.runs import run_actions
 from tests import compared
 
 pytestmark = pytest.mark.django_db

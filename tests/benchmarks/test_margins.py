@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from benchmarks.margins import answers, of_scores, spearman
 from benchmarks.predictions.kinds import BIVLC, HARD_POSITIVE, SUGARCREPE, VISLA
+from benchmarks.runs.margins import answers, of_scores, spearman
 
 
 def column(**scores):

@@ -9,7 +9,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import connections
 
-from benchmarks import storing
+from benchmarks.imports import store as imports_store
 from benchmarks.models import Benchmark, Event, ItemImage, Job, JobState
 from tests.benchmarks import importing
 
@@ -185,7 +185,7 @@ def test_a_failure_in_the_transaction_leaves_nothing(cups, tmp_path, media, monk
     def broken(*_):
         raise RuntimeError
 
-    monkeypatch.setattr(storing, "image_ids", broken)
+    monkeypatch.setattr(imports_store, "image_ids", broken)
     assert brought(tmp_path / "two", [line(1)]).state == JobState.FAILED
     assert (all_there(), importing.stored_files(media)) == before
 

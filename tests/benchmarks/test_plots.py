@@ -2,8 +2,8 @@
 
 import pytest
 
-from benchmarks import plots
 from benchmarks.metrics import lexical
+from benchmarks.views import plots
 
 ITEMS = [("A cat sits on a mat.", "On a mat there is a cat.", "A mat sits on a cat."), ("A dog.", "A hound.", "A cat.")]
 

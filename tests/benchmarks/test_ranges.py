@@ -11,7 +11,7 @@ import pytest
 from django.core.handlers.wsgi import WSGIRequest
 from django.test import RequestFactory
 
-from benchmarks.ranges import PIECE, ranged
+from benchmarks.views.ranges import PIECE, ranged
 
 BYTES = os.urandom(1000)
 ETAG = "0f" * 32

@@ -2,7 +2,8 @@
 
 import pytest
 
-from benchmarks import blindness, said
+from benchmarks.caption_only import warning
+from benchmarks.runs import answers as run_answers
 from tests import compared, judged_by
 
 pytestmark = pytest.mark.django_db
@@ -19,19 +20,19 @@ def told(benchmark, **fields):
 
 def test_a_model_that_was_asked_without_images_is_another_one(benchmark):
     runs = [told(benchmark, title="LLaVA", blind=blind) for blind in (True, False)]
-    assert said.runs_of(benchmark) == runs
-    assert blindness.look(benchmark).runs == runs[:1]
+    assert run_answers.runs_of(benchmark) == runs
+    assert warning.look(benchmark).runs == runs[:1]
 
 
 def test_one_models_weights_count_once_whatever_computed_with_them(benchmark):
     named = [("openai", "float32"), ("openai", "float16"), ("laion2b", "float16")]
     weights = [judged_by.weights(name="ViT", pretrained=tag, precision=of) for tag, of in named]
     runs = [told(benchmark, title="ViT", origin="measured", model=one) for one in weights]
-    assert said.runs_of(benchmark) == runs[1:]
+    assert run_answers.runs_of(benchmark) == runs[1:]
 
 
 def test_what_is_no_number_is_no_answer(benchmark):
     scores = {"s(c0,i0)": float("nan"), "s(c1,i0)": 0.5}
     run = judged_by.model(benchmark, dict.fromkeys(benchmark.items.all(), scores))
-    found = said.said([run], {"bivlc": ("i_pos2t",)})[run.pk]
+    found = run_answers.said([run], {"bivlc": ("i_pos2t",)})[run.pk]
     assert len(found.items) == 0

@@ -11,9 +11,10 @@ from django.core.management import CommandError, call_command
 from PIL import Image as Picture
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-from benchmarks import jobs, scoring
+from benchmarks.jobs import jobs
 from benchmarks.metrics import visla
 from benchmarks.models import Benchmark, Embedding, JobState, Prediction, Run, ScoringModel
+from benchmarks.scoring import score as scoring_score
 from tests import real as material
 from tests.benchmarks import importing
 from tests.benchmarks.scored import column, cups, queued, run, scored, tiny_clip, tiny_language, unit
@@ -43,20 +44,20 @@ def checkpoint(tmp_path_factory) -> Path:
 
 def before(monkeypatch, step, does):
     """`does` happens once, before a job takes that step."""
-    taken = getattr(scoring.Scoring, step)
+    taken = getattr(scoring_score.Scoring, step)
 
     def take(self, *given):
-        monkeypatch.setattr(scoring.Scoring, step, taken)
+        monkeypatch.setattr(scoring_score.Scoring, step, taken)
         does()
         return taken(self, *given)
 
-    monkeypatch.setattr(scoring.Scoring, step, take)
+    monkeypatch.setattr(scoring_score.Scoring, step, take)
 
 
 def test_two_workers_that_score_the_same_store_it_once(media, tmp_path, tiny, monkeypatch):
     benchmark = cups(tmp_path)
     before(monkeypatch, "compared", lambda: scored(benchmark, tiny))
-    assert run(queued(benchmark, tiny)).report["note"] == scoring.AGAIN
+    assert run(queued(benchmark, tiny)).report["note"] == scoring_score.AGAIN
     assert Run.objects.count() == 1
 
 
@@ -139,9 +140,9 @@ def test_a_second_run_encodes_nothing_and_does_not_load_the_model(media, tmp_pat
     benchmark = cups(tmp_path)
     first = scored(benchmark, tiny)
     assert first.job.report["encoded"] == {"images": 6, "captions": 6}
-    monkeypatch.setattr(scoring, "load", None)
+    monkeypatch.setattr(scoring_score, "load", None)
     job = run(queued(benchmark, tiny))
-    assert (job.state, job.report["run"], job.report["note"]) == (JobState.DONE, first.pk, scoring.AGAIN)
+    assert (job.state, job.report["run"], job.report["note"]) == (JobState.DONE, first.pk, scoring_score.AGAIN)
     assert job.report["encoded"] == {"images": 0, "captions": 0}
     assert Run.objects.count() == 1
 
@@ -203,7 +204,7 @@ def test_cancelling_keeps_what_was_encoded(media, tmp_path, tiny, monkeypatch):
         if phase == "encoding images" and done == 2:
             jobs.cancel_job(job=job, by="test")
 
-    done = jobs.run(job_id=job.pk, by="test", work=scoring.score, tell=tell)
+    done = jobs.run(job_id=job.pk, by="test", work=scoring_score.score, tell=tell)
     assert (done.state, Run.objects.count()) == (JobState.CANCELLED, 0)
     assert 0 < Embedding.objects.count() < 6
 
@@ -303,7 +304,7 @@ def test_too_little_memory_and_a_missing_gpu_are_sentences(media, tmp_path, tiny
 
 
 def test_half_the_batch_is_tried_where_memory_runs_out(tiny):
-    loaded = clip.load(scoring.asking.read(tiny), "cpu")
+    loaded = clip.load(scoring_score.asking.read(tiny), "cpu")
     whole, part = np.concatenate(list(loaded.texts(map(str, range(6))))), loaded.part
 
     def small(batch, encode):

@@ -5,26 +5,27 @@ import sys
 import numpy as np
 import pytest
 
-from benchmarks import comparing, scoring_plan
-from benchmarks.scoring_material import Material
-from workers.scoring import asked, encoder
-from workers.scoring.ahead import ahead
+from benchmarks.predictions import plan as scoring_plan
+from benchmarks.runs.material import Material
+from benchmarks.scoring import similarity
+from workers.scoring import encoder, model_name
+from workers.scoring.prefetch import ahead
 from workers.scoring.refusals import CannotScore
 
 
 def test_a_name_of_the_models_folder_comes_before_a_tag(tmp_path):
     (tmp_path / "openai").write_bytes(b"weights")
-    found = asked.read("ViT-B-32", "openai", tmp_path)
+    found = model_name.read("ViT-B-32", "openai", tmp_path)
     assert found.pretrained == str(tmp_path / "openai")
     assert found.title == "ViT-B-32 · openai"
-    assert asked.read("ViT-B-32", "laion2b", tmp_path).pretrained == "laion2b"
+    assert model_name.read("ViT-B-32", "laion2b", tmp_path).pretrained == "laion2b"
 
 
 def test_no_name_leads_out_of_the_models_folder(tmp_path):
     (tmp_path / "secret").write_bytes(b"weights")
     folder = tmp_path / "models"
     folder.mkdir()
-    assert asked.read("ViT-B-32", "x/../../secret", folder).pretrained == "x/../../secret"
+    assert model_name.read("ViT-B-32", "x/../../secret", folder).pretrained == "x/../../secret"
 
 
 @pytest.mark.parametrize(
@@ -37,7 +38,7 @@ def test_no_name_leads_out_of_the_models_folder(tmp_path):
     ],
 )
 def test_what_kind_of_model_is_meant(model, pretrained, kind):
-    assert asked.read(model, pretrained).kind == kind
+    assert model_name.read(model, pretrained).kind == kind
 
 
 @pytest.mark.parametrize(
@@ -52,25 +53,25 @@ def test_what_kind_of_model_is_meant(model, pretrained, kind):
 )
 def test_an_unclear_request_is_refused(model, pretrained, words):
     with pytest.raises(CannotScore, match="MODEL_UNCLEAR") as refused:
-        asked.read(model, pretrained)
+        model_name.read(model, pretrained)
     assert words in refused.value.advice
 
 
 @pytest.mark.parametrize("device", ["gpu", "cuda:", "cpu; rm", ""])
 def test_an_unknown_device_is_refused(device):
     with pytest.raises(CannotScore, match="DEVICE_UNKNOWN"):
-        asked.check_device(device)
+        model_name.check_device(device)
 
 
 def test_a_recipe_changes_with_the_file_and_hubs_have_none(tmp_path):
     file = tmp_path / "weights.pt"
     file.write_bytes(b"one")
-    model = asked.read("ViT-B-32", str(file))
-    first = asked.recipe(model, "cpu")
-    assert first == asked.recipe(model, "cpu") != asked.recipe(model, "auto")
+    model = model_name.read("ViT-B-32", str(file))
+    first = model_name.recipe(model, "cpu")
+    assert first == model_name.recipe(model, "cpu") != model_name.recipe(model, "auto")
     file.write_bytes(b"other")
-    assert asked.recipe(model, "cpu") != first
-    assert asked.recipe(asked.read("hf-hub:org/model"), "cpu") is None
+    assert model_name.recipe(model, "cpu") != first
+    assert model_name.recipe(model_name.read("hf-hub:org/model"), "cpu") is None
 
 
 def test_missing_packages_are_a_sentence(monkeypatch):
@@ -78,7 +79,7 @@ def test_missing_packages_are_a_sentence(monkeypatch):
     for name in ("clip", "device"):
         monkeypatch.delitem(sys.modules, f"workers.scoring.{name}", raising=False)
     with pytest.raises(CannotScore, match="TORCH_MISSING") as refused:
-        encoder.load(asked.read("ViT-B-32", "openai"))
+        encoder.load(model_name.read("ViT-B-32", "openai"))
     assert "make scoring" in refused.value.advice
 
 
@@ -121,10 +122,10 @@ PLACES = {("positive", 0): "p", ("negative", 0): "n", ("second_positive", 0): "s
 
 
 def compared(kind: str, **sees) -> dict[str, float]:
-    scores, one = comparing.Scores(), Material(7, "seven", PLACES, {("positive", 0): "i"})
-    asker = comparing.Asker(**{"images": False, "texts": False, "alone": False, **sees})
+    scores, one = similarity.Scores(), Material(7, "seven", PLACES, {("positive", 0): "i"})
+    asker = similarity.Asker(**{"images": False, "texts": False, "alone": False, **sees})
     look_up = lambda contents: {name: np.array(VECTORS[name], dtype=np.float32) for name in contents}  # noqa: E731
-    comparing.compare(scores, [one], lambda captions: scoring_plan.wanted(kind, captions), asker, look_up)
+    similarity.compare(scores, [one], lambda captions: scoring_plan.wanted(kind, captions), asker, look_up)
     return {name: round(score, 6) for _, name, score in scores.rows()}
 
 

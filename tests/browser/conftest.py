@@ -6,8 +6,8 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from annotation.answering import shown_as
 from annotation.models import Annotator, Judgment, Seat
+from annotation.screens.read_answer import shown_as
 from tests import pictures
 
 

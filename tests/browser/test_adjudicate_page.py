@@ -5,7 +5,8 @@ from django.contrib.auth.models import User
 from django.core.management import call_command
 from playwright.sync_api import expect
 
-from annotation import cases, judging
+from annotation.adjudication import cases
+from annotation.judging import submissions
 from annotation.models import Outcome, Stage, Study
 from tests import make, worded
 from tests import real as material
@@ -22,7 +23,7 @@ def split(study: Study) -> Stage:
         person = make.annotator(study)
         while judged := make.judgment(person, stage, answer):
             lease = judged.lease
-    judging.flag(annotator=person, token=lease.token, reason="The cup is cut off at the left edge.")
+    submissions.flag(annotator=person, token=lease.token, reason="The cup is cut off at the left edge.")
     return stage
 
 

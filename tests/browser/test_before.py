@@ -4,8 +4,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from annotation import answering, training
+from annotation.checks import qualification
 from annotation.models import Kind
+from annotation.screens import read_answer
 from tests import make, pictures
 from tests.annotation.test_training import QUESTIONS, stage_with
 
@@ -22,8 +23,8 @@ def stage(site):
 
 
 def right_key(annotator, stage):
-    step = training.step(annotator=annotator, stage=stage)
-    return answering.shown_as(step.lease, "candidate-1")
+    step = qualification.step(annotator=annotator, stage=stage)
+    return read_answer.shown_as(step.lease, "candidate-1")
 
 
 def test_by_keyboard_alone(page, site, stage, axe_violations):

@@ -5,8 +5,8 @@ from django.contrib.auth.models import User
 from django.core.management import call_command
 from playwright.sync_api import expect
 
-from annotation import disagreements
-from annotation.disagreements import Wanted
+from annotation.adjudication import disagreement_list
+from annotation.adjudication.disagreement_list import Wanted
 from annotation.models import Outcome, Stage, Study
 from tests import make, worded
 from tests import real as material
@@ -42,7 +42,7 @@ def visit(site, sign_in):
 
 def test_a_filter_a_row_its_decision_and_the_next_by_keyboard_alone(visit, page):
     stage = split(paint(make.study(items=5, overlap=3)))
-    order = disagreements.listed(stage, 9, 0, Wanted("item"))
+    order = disagreement_list.listed(stage, 9, 0, Wanted("item"))
     visit(page, stage)
     tab_to(page, page.locator("#sort"))
     page.keyboard.type("in the items")

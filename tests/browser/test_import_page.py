@@ -7,7 +7,9 @@ import pytest
 from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 
-from benchmarks import actions, jobs, tasks
+from benchmarks import tasks
+from benchmarks.imports import run as run_import
+from benchmarks.jobs import jobs
 from benchmarks.models import Item, Job
 from tests.benchmarks import importing
 from tests.benchmarks.bad_sources import vl_row
@@ -49,7 +51,7 @@ def test_upload_progress_report(manager, waiting, tmp_path, monkeypatch, axe_vio
             expect(manager.get_by_text("20 of 40")).to_be_visible()
             seen.append(manager.get_by_role("progressbar").get_attribute("value"))
 
-    jobs.run(job_id=waiting[0], by="test", work=actions.import_files, tell=tell)
+    jobs.run(job_id=waiting[0], by="test", work=run_import.import_files, tell=tell)
     expect(manager.get_by_role("heading", name="Everything is imported")).to_be_visible()
     assert seen == ["20"]
     assert axe_violations(manager) == []
@@ -65,7 +67,7 @@ def test_problems_appear_without_a_reload(manager, waiting, tmp_path):
     path, _ = importing.small(tmp_path / "given", 2)
     fill_in(manager, path, importing.archive(tmp_path, ["0.jpg"]))
     expect(manager.get_by_role("heading", name="Waiting for a worker")).to_be_visible()
-    jobs.run(job_id=waiting[0], by="test", work=actions.import_files)
+    jobs.run(job_id=waiting[0], by="test", work=run_import.import_files)
     expect(manager.get_by_role("heading", name="Nothing was stored: 3 problems")).to_be_visible()
     expect(manager.get_by_role("cell", name="MISSING_IMAGE")).to_have_count(3)
     assert not Item.objects.exists()
@@ -75,7 +77,7 @@ def test_cancel(manager, waiting, tmp_path):
     fill_in(manager, *importing.small(tmp_path / "given", 2))
     manager.get_by_role("button", name="Cancel").click()
     expect(manager.get_by_role("heading", name="Cancelled")).to_be_visible()
-    jobs.run(job_id=waiting[0], by="test", work=actions.import_files)
+    jobs.run(job_id=waiting[0], by="test", work=run_import.import_files)
     assert Job.objects.get().state == "cancelled" and not Item.objects.exists()
 
 
@@ -84,7 +86,7 @@ def test_a_name_with_a_quotation_mark_arrives(manager, waiting, tmp_path):
     picture = {"name": 'a "red" cup.jpg', "mimeType": "image/jpeg", "buffer": importing.jpeg(1)}
     fill_in(manager, importing.manifest(tmp_path, [item]), picture)
     expect(manager.get_by_role("heading", name="Waiting for a worker")).to_be_visible()
-    assert jobs.run(job_id=waiting[0], by="test", work=actions.import_files).state == "done"
+    assert jobs.run(job_id=waiting[0], by="test", work=run_import.import_files).state == "done"
 
 
 def written_sides(folder: Path) -> list[Path]:
@@ -119,7 +121,7 @@ def test_the_second_side_by_keyboard(manager, waiting, tmp_path):
     manager.keyboard.press("Space")
     manager.keyboard.press("Enter")
     expect(manager.get_by_role("heading", name="Waiting for a worker")).to_be_visible()
-    jobs.run(job_id=waiting[0], by="test", work=actions.import_files)
+    jobs.run(job_id=waiting[0], by="test", work=run_import.import_files)
     expect(manager.get_by_role("heading", name="Everything is imported")).to_be_visible()
     assert Item.objects.get().key == "relations-0"
 

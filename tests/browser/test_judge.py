@@ -3,8 +3,9 @@
 import pytest
 from playwright.sync_api import expect
 
-from annotation import claiming, studies
+from annotation.assignment import leases
 from annotation.models import Annotator, Flag, Judgment, Slot, Stage
+from annotation.studies import lifecycle as study_lifecycle
 from tests import make, pictures
 from tests.browser.conftest import Sitting, refuse
 
@@ -276,7 +277,7 @@ def test_a_page_left_open_renews_its_leases(sit):
 
 def test_the_waiting_page_goes_on_by_itself(sit):
     holder = pictures.desk(items=1)
-    claiming.hold(annotator=holder, stage=Stage.objects.get())
+    leases.hold(annotator=holder, stage=Stage.objects.get())
     waiting = make.annotator(holder.study, ready=False)
     desk = sit(annotator=waiting)  # nobody reads rules for nothing
     expect(desk.page.get_by_text("1 in others' hands.")).to_be_visible()
@@ -288,7 +289,7 @@ def test_the_waiting_page_goes_on_by_itself(sit):
 
 def test_a_pause_is_met_after_the_screen_in_front(sit):
     desk = sit(items=3)
-    studies.move_study(study=desk.annotator.study, to="paused", by="test")
+    study_lifecycle.move_study(study=desk.annotator.study, to="paused", by="test")
     desk.press("1", "Enter").says("saved").press("2", "Enter")
     expect(desk.page.get_by_role("heading", name="The study is paused")).to_be_visible()
     assert len(desk.answers()) == 2

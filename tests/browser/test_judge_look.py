@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from annotation import claiming, studies
+from annotation.assignment import leases
 from annotation.models import Annotator, Stage
 from annotation.protocols.registry import PROTOCOLS
+from annotation.studies import lifecycle as study_lifecycle
 from benchmarks.models import Caption
 from tests import make, pictures
 
@@ -181,12 +182,12 @@ def test_every_page_around_it_is_accessible(open_page, site, axe_violations, dar
     page = open_page(dark=dark, width=390, height=844)
     look(page, f"{site}/join/{stage.study.invite}/", "You are invited", axe_violations)
     look(page, at(site, newcomer), "Before you start", axe_violations)
-    claiming.hold(annotator=holder, stage=stage, wanted=1)
+    leases.hold(annotator=holder, stage=stage, wanted=1)
     make.judgment(worker, stage)
     look(page, at(site, worker), "Waiting for a screen", axe_violations)
     make.judgment(holder, stage)
     look(page, at(site, worker), "All done, thank you", axe_violations)
-    studies.move_study(study=stage.study, to="paused", by="test")
+    study_lifecycle.move_study(study=stage.study, to="paused", by="test")
     look(page, at(site, worker), "The study is paused", axe_violations)
 
 

@@ -3,11 +3,11 @@
 import pytest
 from playwright.sync_api import expect
 
-from annotation import studies
-from annotation.answering import shown_as
+from annotation.designs.plan import StagePlan
 from annotation.models import Lease, Study
-from annotation.plans import StagePlan
 from annotation.protocols.registry import PROTOCOLS
+from annotation.screens.read_answer import shown_as
+from annotation.studies import lifecycle as study_lifecycle
 from benchmarks.models import Benchmark
 from tests import make
 from tests import real as material
@@ -41,7 +41,7 @@ def bring_in(page, site, files) -> Benchmark:
 
 def baseline_of(benchmark: Benchmark) -> Study:
     plans = [StagePlan("bivlc-i2t", name="i2t"), StagePlan("bivlc-t2i", name="t2i", after="i2t")]
-    return studies.create_study(name="People", benchmark=benchmark, stages=plans, by="test", seed=1)
+    return study_lifecycle.create_study(name="People", benchmark=benchmark, stages=plans, by="test", seed=1)
 
 
 def judge(desk, stage) -> None:

@@ -4,8 +4,8 @@ import pytest
 from django.contrib.auth.models import User
 from playwright.sync_api import expect
 
-from annotation import participants
 from annotation.models import Annotator, Study
+from annotation.participants import lifecycle as participant_lifecycle
 from tests import make
 from tests.browser.looking import fits, tab_to
 
@@ -21,7 +21,7 @@ def study(site) -> Study:
 
 def agreed(study: Study, judgments: int = 0, **who) -> Annotator:
     made = make.annotator(study, **who)
-    participants.agree(annotator=made, by="test")
+    participant_lifecycle.agree(annotator=made, by="test")
     for _ in range(judgments):
         make.judgment(made, study.stages.get(), active_ms=2000, elapsed_ms=2500)
     return made
@@ -30,8 +30,8 @@ def agreed(study: Study, judgments: int = 0, **who) -> Annotator:
 @pytest.mark.parametrize("size", SIZES.values(), ids=SIZES)
 def test_every_page_of_joining_and_ending_is_clean(site, study, open_page, axe_violations, size):
     done, left, out = agreed(study, 1, prolific_pid="p1"), agreed(study, 1), agreed(study, 1)
-    participants.leave(annotator=left, by="test")
-    participants.exclude(annotator=out, reason="No.", by="test")
+    participant_lifecycle.leave(annotator=left, by="test")
+    participant_lifecycle.exclude(annotator=out, reason="No.", by="test")
     study.stages.update(quota=1)
     page = open_page(**size)
     paths = [f"/judge/{who.token}/" for who in (done, left, out)]

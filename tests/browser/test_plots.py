@@ -9,9 +9,9 @@ import pytest
 from django.contrib.auth.models import User
 from playwright.sync_api import Page
 
-from annotation import participants
 from annotation.models import Study
-from annotation.studies import move_study
+from annotation.participants import lifecycle as participant_lifecycle
+from annotation.studies.lifecycle import move_study
 from benchmarks.models import Image
 from tests import cohorts, crowd
 from tests.browser.looking import fits
@@ -186,7 +186,7 @@ def test_pages_that_are_fetched_whole_stay_as_they_are_too(visit, page, path, st
 
 def exclude_one(study: Study) -> None:
     """Every figure changes."""
-    participants.exclude(annotator=study.annotators.get(number=4), reason="Always left", by="test")
+    participant_lifecycle.exclude(annotator=study.annotators.get(number=4), reason="Always left", by="test")
 
 
 def test_dark_is_dark_and_follows_the_reader(visit, open_page):

@@ -3,8 +3,8 @@
 import pytest
 from playwright.sync_api import expect
 
-from annotation import training
-from annotation.gold import Known
+from annotation.checks import qualification
+from annotation.checks.gold_items import Known
 from benchmarks.models import Caption
 from tests import make, pictures
 from tests.browser.test_judge_look import INSIDE
@@ -19,7 +19,7 @@ def pupil():
     pictures.paint(make.study(benchmark=source))
     study = make.study()
     known = {item: Known(("candidate-1",)) for item in source.items.all()}
-    training.set_training(stage=study.stages.get(), known=known, by="test")
+    qualification.set_training(stage=study.stages.get(), known=known, by="test")
     return make.annotator(study)
 
 

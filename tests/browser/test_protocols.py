@@ -3,8 +3,8 @@
 import pytest
 from playwright.sync_api import expect
 
+from annotation.designs.plan import StagePlan
 from annotation.models import Judgment
-from annotation.plans import StagePlan
 from benchmarks.models import Caption, ItemImage
 from tests import make, pictures
 from tests.browser.test_judge import stored

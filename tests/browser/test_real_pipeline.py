@@ -4,12 +4,14 @@ import pytest
 from django.core.management import call_command
 from playwright.sync_api import expect
 
-from annotation import baseline, promotion, studies
-from annotation.answering import shown_as
-from annotation.decisions import KEPT
-from annotation.funnel import funnel
+from annotation.figures import human_baseline
+from annotation.figures.funnel import funnel
 from annotation.models import Judgment, Lease, Study
+from annotation.pipeline import promotion
+from annotation.protocols.decision_rule import KEPT
 from annotation.protocols.registry import PROTOCOLS
+from annotation.screens.read_answer import shown_as
+from annotation.studies import lifecycle as study_lifecycle
 from tests import make
 from tests import real as material
 from tests.browser.test_real_run import BIVLC, INDICES
@@ -62,7 +64,7 @@ def test_twelve_items_through_all_four_stages(study, sit, tmp_path):
     desk = sit(annotator=make.annotator(study, stage=disambiguate))
     judge(desk, BIVLC - 1)
     expect(desk.page.get_by_role("heading", name="All done, thank you")).to_be_visible()
-    studies.move_stage(stage=disambiguate, to="closed", by="test")
+    study_lifecycle.move_stage(stage=disambiguate, to="closed", by="test")
     assert sum(result.state == KEPT for result in promotion.results(disambiguate).values()) == BIVLC - 2
     desk = sit(annotator=make.annotator(study, stage=i2t))
     judge(desk, 16)
@@ -81,7 +83,7 @@ def check(study: Study, folder) -> None:
     steps = [(step["name"], step["entered"], step["kept"]) for step in counts["stages"]]
     assert steps == [("choose", 12, 11), ("disambiguate", 11, 10)] and counts["kept"] == 10
     assert {(row["stage"], row["reason"]) for row in counts["reasons"]} == {(1, "no_image_fits"), (2, "ambiguous_both")}
-    [found] = baseline.baselines(study)
+    [found] = human_baseline.baselines(study)
     assert {name: (row["n"], row["right"]) for name, row in found["measures"].items()}["group"] == (8, 8)
     call_command("export_split", "All four stages", out=folder / "split")
     loaded = datasets.load_dataset(str(folder / "split"), split="test")

@@ -7,8 +7,8 @@ import pytest
 from django.core.management import call_command
 from playwright.sync_api import expect
 
-from annotation.answering import shown_as
 from annotation.models import Judgment, Lease, Study
+from annotation.screens.read_answer import shown_as
 from tests import make
 from tests import real as material
 

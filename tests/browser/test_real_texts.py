@@ -7,7 +7,7 @@ import pytest
 from django.core.management import call_command
 from playwright.sync_api import expect
 
-from annotation.exporting import export_split
+from annotation.exports.export import export_split
 from annotation.models import Judgment, Lease, Outcome, Study
 from annotation.protocols import hard_positive_rank
 from benchmarks.construction.order import perturbed

@@ -4,9 +4,9 @@ import pytest
 from django.contrib.auth.models import User
 from playwright.sync_api import expect
 
-from annotation import freezing
 from annotation.models import Release
-from benchmarks import jobs
+from annotation.releases import lifecycle as release_lifecycle
+from benchmarks.jobs import jobs
 from tests import crowd, make, released
 from tests.browser.looking import fits, tab_to
 from tests.pipeline import with_originals
@@ -69,7 +69,7 @@ def test_the_keyboard_makes_one_and_sees_it_come(study, visit, page):
     tab_to(page, page.get_by_role("button", name="Freeze this release"))
     page.keyboard.press("Enter")
     expect(page.get_by_text("Waiting for a worker")).to_be_visible()
-    jobs.run(job_id=Release.objects.get().job_id, by="worker", work=freezing.run_release)
+    jobs.run(job_id=Release.objects.get().job_id, by="worker", work=release_lifecycle.run_release)
     expect(page.get_by_text("frozen", exact=True)).to_be_visible()
     expect(page.get_by_role("heading", name="cups 1.0").first).to_be_visible()
     tab_to(page, page.get_by_role("link", name="Download everything"))

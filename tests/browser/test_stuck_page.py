@@ -4,8 +4,10 @@ import pytest
 from django.contrib.auth.models import User
 from playwright.sync_api import expect
 
-from annotation import assigning, claiming, judging, participants
+from annotation.assignment import by_name, leases
+from annotation.judging import submissions
 from annotation.models import Stage
+from annotation.participants import lifecycle as participant_lifecycle
 from tests import make
 from tests.browser.looking import fits, tab_to
 from tests.pictures import paint
@@ -18,12 +20,12 @@ def stuck() -> Stage:
     study = paint(make.study(items=6, strategy="named", pay_per_hour=12))
     stage, people = study.stages.get(), [make.annotator(study) for _ in range(3)]
     for person, number in zip(people, range(3), strict=True):
-        assigning.assign(stage=stage, annotators=[person], keys=[f"item-{number}"], by="test")
-    participants.leave(annotator=people[0], by="test")
-    [skipped] = claiming.hold(annotator=people[1], stage=stage, wanted=1)
-    claiming.skip(annotator=people[1], token=skipped.token)
-    [held] = claiming.hold(annotator=people[2], stage=stage, wanted=1)
-    judging.flag(annotator=people[2], token=held.token, reason="Two of these are the same.")
+        by_name.assign(stage=stage, annotators=[person], keys=[f"item-{number}"], by="test")
+    participant_lifecycle.leave(annotator=people[0], by="test")
+    [skipped] = leases.hold(annotator=people[1], stage=stage, wanted=1)
+    leases.skip(annotator=people[1], token=skipped.token)
+    [held] = leases.hold(annotator=people[2], stage=stage, wanted=1)
+    submissions.flag(annotator=people[2], token=held.token, reason="Two of these are the same.")
     return stage
 
 

@@ -3,9 +3,9 @@
 import pytest
 from django.contrib.auth.models import User
 
+from annotation.designs.plan import StagePlan
 from annotation.models import Study
-from annotation.plans import StagePlan
-from annotation.studies import move_study
+from annotation.studies.lifecycle import move_study
 from tests import crowd, make
 from tests.pictures import paint
 

@@ -121,7 +121,8 @@ def import_here(format: str, path: str, images: str) -> None:
 
 def kills() -> None:
     """Spread evenly over the files and statements of an import, which are counted at a first one that goes through."""
-    from benchmarks import staging, tasks, uploads
+    from benchmarks import tasks
+    from benchmarks.imports import staging, uploads
     from tests.benchmarks import importing
 
     steps, whole = child("kill", str(queued(0)), "0")["steps"], 0
@@ -150,7 +151,7 @@ def kills() -> None:
 
 def wait_until_dead(job: int) -> None:
     """PostgreSQL lets go of a killed process's lock when it finds the connection closed."""
-    from benchmarks import jobs
+    from benchmarks.jobs import jobs
 
     for _ in range(100):
         with jobs.alone(f"job:{job}") as dead:

@@ -1,4 +1,4 @@
-"""How long a claim takes as a study grows and fills: plans and times of annotation.claiming.CLAIMS.
+"""How long a claim takes as a study grows and fills: plans and times of annotation.assignment.leases.CLAIMS.
 
     python -m tests.load.claim_plans --out docs/claiming-plans.md        (about 2 GB of temporary disk; some minutes)
 
@@ -98,7 +98,7 @@ class Filled:
         run("SET session_replication_role = DEFAULT")
 
     def measure(self, title: str, annotator: int, shown: bool = False, apart: bool = False) -> Point:
-        from annotation.claiming import CLAIMS, POOL
+        from annotation.assignment.leases import CLAIMS, POOL
 
         plans = [self.explain(annotator, CLAIMS[POOL, apart]) for _ in range(RUNS)]
         times = [total(plan) for plan in plans]
@@ -111,7 +111,7 @@ class Filled:
 
     def compare(self) -> str:
         """The read at every click: the ORM's time to write such a query, PostgreSQL's to answer the one by hand."""
-        from annotation.claiming import KEEP
+        from annotation.assignment.leases import KEEP
         from annotation.models import Lease
 
         written = []

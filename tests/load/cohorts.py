@@ -17,7 +17,7 @@ from tests.load import scratch
 
 def rows(studies: int, judgments: int, overlap: int, who: Sequence[str]) -> dict[str, list[set[str]]]:
     """By cohort: the kinds of signs that each of its annotators shows."""
-    from annotation.annotators import annotators
+    from annotation.figures.annotators import annotators
     from tests import cohorts
 
     found = defaultdict(list)
@@ -30,14 +30,14 @@ def rows(studies: int, judgments: int, overlap: int, who: Sequence[str]) -> dict
 
 def table(found: dict[str, list[set[str]]]) -> list[str]:
     """In Markdown: the share of each cohort that shows each sign."""
-    from annotation import signs
+    from annotation.measures import warning_signs
 
-    kinds = [kind for kind in signs.KINDS if kind not in ("comprehension", "training")]
+    kinds = [kind for kind in warning_signs.KINDS if kind not in ("comprehension", "training")]
     head = ["cohort", "n", "to look at", *kinds]
     lines = [f"| {' | '.join(head)} |", "|" + "---|" * len(head)]
     for cohort, shown in found.items():
         counts = Counter(kind for one in shown for kind in one)
-        looked = sum(signs.about_answers(one) for one in shown)
+        looked = sum(warning_signs.about_answers(one) for one in shown)
         shares = [looked, *(counts[kind] for kind in kinds)]
         lines.append(f"| {cohort} | {len(shown)} | {' | '.join(f'{100 * n / len(shown):.1f} %' for n in shares)} |")
     return lines

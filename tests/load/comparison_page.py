@@ -12,9 +12,9 @@ from django.contrib.auth.models import User
 from django.db import connection
 from django.urls import reverse
 
-from benchmarks import run_figures
 from benchmarks.metrics.bivlc import SCORES
 from benchmarks.models import Benchmark, Item, Run
+from benchmarks.runs import figures as run_figures
 from tests import compared
 
 ITEMS, RUNS = 7_512, 10

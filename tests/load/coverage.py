@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from annotation import agreement
-from annotation.agreement import SEED, Table
-from annotation.pair_kappas import Pairs, around
-from annotation.reliability import ends, intervals, measures_of, scale
+from annotation.measures import agreement
+from annotation.measures.agreement import SEED, Table
+from annotation.measures.pairwise_kappa import Pairs, around
+from annotation.measures.reliability import ends, intervals, measures_of, scale
 
 
 @dataclass(frozen=True, slots=True)

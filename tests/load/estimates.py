@@ -21,12 +21,12 @@ from annotation import estimation
 from annotation.models import Stage
 stage, told = Stage.objects.select_related("study__benchmark").get(pk=int(sys.argv[1])), {}
 begun = time.perf_counter()
-fitted = estimation.fit(stage, estimation.said(stage))
+fitted = pipeline.dawid_skene.fit(stage, pipeline.dawid_skene.said(stage))
 told = {"fit": time.perf_counter() - begun, "steps": fitted.steps}
 del fitted
 for name in ("first", "again"):
     begun = time.perf_counter()
-    told[f"{name}_changed"] = estimation.estimate(stage, "measure")["changed"]
+    told[f"{name}_changed"] = pipeline.dawid_skene.estimate(stage, "measure")["changed"]
     told[name] = time.perf_counter() - begun
 told["memory"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 print(json.dumps(told))

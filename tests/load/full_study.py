@@ -34,7 +34,7 @@ def truth_kept(split: Path) -> tuple[int, int]:
 
 def close_selection() -> None:
     from annotation.models import Stage
-    from annotation.studies import move_stage
+    from annotation.studies.lifecycle import move_stage
 
     for stage in Stage.objects.filter(name__in=["choose", "disambiguate"], state="open"):
         move_stage(stage=stage, to="closed", by="measure")
@@ -44,9 +44,9 @@ def run(items: int, annotators: int) -> bool:
     with scratch.winnow() as var:
         from django.core.management import call_command
 
-        from annotation.releasing.verification.recomputing.differences import differences
-        from annotation.releasing.verification.recomputing.recomputed import figures as told
-        from annotation.releasing.verification.recomputing.recomputed import recompute
+        from annotation.releases.verification.recomputing.differences import differences
+        from annotation.releases.verification.recomputing.recomputed import figures as told
+        from annotation.releases.verification.recomputing.recomputed import recompute
         from config import preparation, supervisor
 
         preparation.collect_static()

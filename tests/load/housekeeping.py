@@ -67,7 +67,7 @@ def work(*arguments: str) -> str:
 
 def state() -> dict[str, str]:
     """A hash of each table's rows, whatever their order; without the events, to which a restore adds one."""
-    from benchmarks import tables
+    from benchmarks.housekeeping import tables
 
     found = {}
     for name in tables.names():

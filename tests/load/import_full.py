@@ -89,16 +89,17 @@ def measure(format: str, path: Path, archive: Path) -> None:
     django.setup()
     from django.core.management import call_command
 
-    from benchmarks import actions, jobs
+    from benchmarks.imports import run as run_import
+    from benchmarks.jobs import jobs
 
     call_command("migrate", verbosity=0)
-    job = actions.queue_import(
-        name="Measured", format=format, path=path, images=archive, options=actions.Options(), by="measure"
+    job = run_import.queue_import(
+        name="Measured", format=format, path=path, images=archive, options=run_import.Options(), by="measure"
     )
     memory = Memory()
     memory.start()
     started = time.monotonic()
-    job = jobs.run(job_id=job.pk, by="measure", work=actions.import_files)
+    job = jobs.run(job_id=job.pk, by="measure", work=run_import.import_files)
     seconds = time.monotonic() - started
     memory.over.set()
     assert job.state == "done", job.problems

@@ -37,23 +37,24 @@ class Watch:
 
 def imported(var: Path):
     """The benchmark, through the importer, with drawn images."""
-    from benchmarks import actions, jobs
+    from benchmarks.imports import run as run_import
+    from benchmarks.jobs import jobs
     from benchmarks.models import Benchmark
 
     archive = var / "images.tar"
     import_full.pack(import_full.named_images(import_full.TABLE), archive)
-    job = actions.queue_import(
+    job = run_import.queue_import(
         name="BiVLC candidates", format="bivlc-candidates", path=import_full.TABLE, images=archive,
-        options=actions.Options(), by="measure",
+        options=run_import.Options(), by="measure",
     )  # fmt: skip
-    job = jobs.run(job_id=job.pk, by="measure", work=actions.import_files)
+    job = jobs.run(job_id=job.pk, by="measure", work=run_import.import_files)
     assert job.state == "done", job.problems
     return Benchmark.objects.get()
 
 
 def over_http(study, judgments: int, var: Path) -> None:
     """Four annotators who make no mistakes, until that many judgments; one in fifty is taken back and given again."""
-    from annotation import simulation
+    from annotation.simulation import crowd
     from config import preparation, supervisor
 
     preparation.collect_static()
@@ -61,8 +62,8 @@ def over_http(study, judgments: int, var: Path) -> None:
     web = throughput.serve(listener, var)
     try:
         url = f"http://127.0.0.1:{listener.getsockname()[1]}"
-        plan = simulation.Plan(url=url, annotators=4, error_rate=0, limit=judgments)
-        report = simulation.simulate(study=study, plan=plan)
+        plan = crowd.Plan(url=url, annotators=4, error_rate=0, limit=judgments)
+        report = crowd.simulate(study=study, plan=plan)
     finally:
         web.terminate()
         web.wait(20)
@@ -85,7 +86,7 @@ def tell_truth(study, oracle) -> None:
 
 def work(study, workers) -> int:
     """In this process, until nothing is left; whoever went away keeps a screen until its lease runs out."""
-    from annotation.funnel import funnel
+    from annotation.figures.funnel import funnel
     from tests import crew, paper
 
     judged, until = 0, time.monotonic() + PATIENCE

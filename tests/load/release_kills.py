@@ -54,7 +54,8 @@ def lived(kind: str, job: int) -> int:
 
 def finished(job, kind: str, var: Path, at: int) -> bool:
     """What a worker that starts finds of it, and what it makes. Whether all of it was there already."""
-    from benchmarks import tasks, workplaces
+    from benchmarks import tasks
+    from benchmarks.jobs import work_folder
     from benchmarks.models import JobState
     from tests.annotation.releasing import killing
 
@@ -70,7 +71,7 @@ def finished(job, kind: str, var: Path, at: int) -> bool:
     job.refresh_from_db()
     assert job.state == JobState.DONE, (at, job.problems)
     assert not [*(var / "work").iterdir()] and not [*var.rglob("*.part")], at
-    assert not workplaces.place_of(job.pk).exists()
+    assert not work_folder.place_of(job.pk).exists()
     assert killing.sha256(var / "media" / file_of(job)) == killing.undisturbed(job), at
     return whole
 

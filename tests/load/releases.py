@@ -32,7 +32,7 @@ def tell(phase, done, total):
             phases[state[0]] = now - state[1]
         state[:] = [phase, now]
 release = Release.objects.get(pk=int(sys.argv[1]))
-job = jobs.run(job_id=release.job_id, by="measure", work=freezing.run_release, tell=tell)
+job = jobs.jobs.run(job_id=release.job_id, by="measure", work=releases.lifecycle.run_release, tell=tell)
 phases[state[0]] = time.monotonic() - state[1]
 assert job.state == "done", job.problems
 print(json.dumps({"phases": phases, "memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}))
@@ -63,7 +63,7 @@ FROM kinds LEFT JOIN picks USING (task_id)
 VERIFY = """
 import json, resource, sys, time
 from pathlib import Path
-from annotation.releasing.verification.verifying import verify
+from annotation.releases.verification.verifying import verify
 begun = time.monotonic()
 report = verify(Path(sys.argv[1]))
 most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
@@ -78,19 +78,20 @@ def work(code: str, *arguments: object) -> dict:
 
 def items(count: int, var: Path) -> None:
     """Imported as the first study of a lab would be, judged in bulk."""
-    from annotation.releasing.plan import FORMS
-    from benchmarks import actions, jobs
+    from annotation.releases.plan import FORMS
+    from benchmarks.imports import run as run_import
+    from benchmarks.jobs import jobs
     from benchmarks.models import Benchmark
     from tests import crowd, make
 
     table = var / "rows.csv"
     table.write_text("".join(TABLE.read_text().splitlines(keepends=True)[: count + 1]))
     pack(named_images(table), var / "images.tar")
-    job = actions.queue_import(
+    job = run_import.queue_import(
         name="Measured", format="bivlc-candidates", path=table, images=var / "images.tar", by="measure",
-        options=actions.Options(),
+        options=run_import.Options(),
     )  # fmt: skip
-    assert jobs.run(job_id=job.pk, by="measure", work=actions.import_files).state == "done"
+    assert jobs.run(job_id=job.pk, by="measure", work=run_import.import_files).state == "done"
     (var / "images.tar").unlink()
     made = make.study(benchmark=Benchmark.objects.get(name="Measured"), overlap=2, pay_per_hour=12)
     crowd.Shift.pick = lambda shift, slot, error: slot.task.options[slot.task_id % len(slot.task.options)]
@@ -111,10 +112,10 @@ def judgments(count: int, var: Path) -> None:
 
 
 def release(study, var: Path, name: str, **plan: object) -> None:
-    from annotation import freezing
-    from annotation.releasing.plan import Plan
+    from annotation.releases import lifecycle as release_lifecycle
+    from annotation.releases.plan import Plan
 
-    made = freezing.freeze(study=study, plan=Plan(name, "1.0", **plan), by="measure")
+    made = release_lifecycle.freeze(study=study, plan=Plan(name, "1.0", **plan), by="measure")
     began = time.monotonic()
     told = work(MAKE, made.pk)
     seconds = time.monotonic() - began
@@ -123,7 +124,7 @@ def release(study, var: Path, name: str, **plan: object) -> None:
     print(f"{name}: {counts['kept']:,} items kept of {counts['imported']:,}; {made.size / 1e6:,.0f} MB", flush=True)
     print(f"  {seconds:,.0f} s, peak memory {told['memory']:,.0f} MB")
     print("  " + ", ".join(f"{phase} {spent:,.0f} s" for phase, spent in told["phases"].items()), flush=True)
-    freezing.unpack(made, var / name)
+    release_lifecycle.unpack(made, var / name)
     found = work(VERIFY, var / name)
     said = found["problems"] or "sound"
     print(f"  verified in {found['seconds']:,.0f} s, peak memory {found['memory']:,.0f} MB: {said}", flush=True)

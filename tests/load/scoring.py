@@ -89,8 +89,8 @@ def bare_loops(encoder, prepare, files: list[Path], texts: list[str]) -> dict:
 
 
 def speed(benchmark, encoder, prepare, rounds: int) -> dict:
+    from benchmarks.imports.staging import media
     from benchmarks.models import Caption, Embedding, Image
-    from benchmarks.staging import media
 
     images = list(Image.objects.filter(uses__item__benchmark=benchmark).distinct().order_by("pk"))
     texts = sorted(Caption.objects.filter(item__benchmark=benchmark).values_list("text", flat=True).distinct())
@@ -114,12 +114,13 @@ def speed(benchmark, encoder, prepare, rounds: int) -> dict:
 
 def filled(benchmark, encoder, what: str) -> None:
     """The job's own step: encode what is missing and keep it."""
-    from benchmarks import jobs, scoring
+    from benchmarks.jobs import jobs
+    from benchmarks.scoring import score
 
-    job = scoring.queue_score(benchmark=benchmark, model=ASKED[0], pretrained=ASKED[1], device="auto", by="load")
-    work = scoring.Scoring(job, jobs.Progress(job))
+    job = score.queue_score(benchmark=benchmark, model=ASKED[0], pretrained=ASKED[1], device="auto", by="load")
+    work = score.Scoring(job, jobs.Progress(job))
     work.encoder = encoder
-    model = scoring.row_of(encoder, work.asked, None)
+    model = score.row_of(encoder, work.asked, None)
     missing = work.missing(model)
     for other in {"images", "captions"} - {what}:
         missing[other] = missing[other].none()
@@ -140,12 +141,13 @@ def peak() -> float:
 
 def twice(benchmark) -> dict:
     """A first run and a second one, as a worker does them."""
-    from benchmarks import jobs, scoring
+    from benchmarks.jobs import jobs
+    from benchmarks.scoring import score
 
     told = {}
     for name in ("first", "second"):
-        job = scoring.queue_score(benchmark=benchmark, model=ASKED[0], pretrained=ASKED[1], device="auto", by="load")
-        done = jobs.run(job_id=job.pk, by="load", work=scoring.score)
+        job = score.queue_score(benchmark=benchmark, model=ASKED[0], pretrained=ASKED[1], device="auto", by="load")
+        done = jobs.run(job_id=job.pk, by="load", work=score.score)
         assert done.state == "done", done.problems
         told[name] = (done.finished_at - done.started_at).total_seconds()
     share = round(100 * told["second"] / told["first"], 2)
@@ -164,8 +166,8 @@ def main() -> None:
         import torch
 
         from tests.benchmarks.scored import tiny_clip
-        from workers.scoring import asked as asking
         from workers.scoring import encoder as encoders
+        from workers.scoring import model_name as asking
 
         small = asked.model == "tiny"
         if small:

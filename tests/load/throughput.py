@@ -75,8 +75,8 @@ def client_process(port: int, seconds: float, tokens: list[str]) -> None:
 
 def fill():
     """A study with its items' captions and candidates."""
-    from annotation.plans import StagePlan
-    from annotation.studies import create_study
+    from annotation.designs.plan import StagePlan
+    from annotation.studies.lifecycle import create_study
     from benchmarks.models import Benchmark, Caption, Image, Item, ItemImage
 
     benchmark = Benchmark.objects.create(name="Throughput", source="measure")
@@ -96,8 +96,8 @@ def fill():
 
 
 def annotators(study, count: int) -> list[str]:
-    from annotation.seating import accept_instructions
-    from annotation.studies import join
+    from annotation.assignment.seats import accept_instructions
+    from annotation.studies.lifecycle import join
 
     people = [join(study=study, by="measure", simulated=True) for _ in range(count)]
     for person in people:

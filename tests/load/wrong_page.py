@@ -62,7 +62,7 @@ def main() -> None:
 def made():
     from django.db import connection
 
-    from annotation.plans import StagePlan
+    from annotation.designs.plan import StagePlan
     from benchmarks.models import ItemImage, Run
     from tests import crowd, make
 

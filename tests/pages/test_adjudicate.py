@@ -9,8 +9,12 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from annotation import adjudication, answering, cases, claiming, judging
+from annotation.adjudication import cases
+from annotation.adjudication import decisions as adjudication_decisions
+from annotation.assignment import leases as assignment_leases
+from annotation.judging import submissions
 from annotation.models import Flag, Outcome, Task
+from annotation.screens import read_answer
 from benchmarks.models import ItemImage
 from tests import make
 
@@ -58,7 +62,7 @@ def test_the_item_the_counts_and_the_reasons_are_there_and_nobody_s_name(client,
 def test_what_was_said_of_it_is_escaped(client, manager):
     stage = tied()
     lease = Task.objects.get().leases.first()
-    judging.flag(annotator=lease.annotator, token=lease.token, reason="<script>alert(1)</script>")
+    submissions.flag(annotator=lease.annotator, token=lease.token, reason="<script>alert(1)</script>")
     page = client.get(url(stage)).text
     assert "<script>alert" not in page and "&lt;script&gt;alert" in page
 
@@ -126,7 +130,7 @@ def test_who_comes_second_is_told_and_sees_what_was_decided(client, manager):
     stage = tied()
     page = client.get(url(stage)).text
     other = {"task": Task.objects.get(), "by": "user:99", "seen": fields(page)["seen"]}
-    adjudication.decide(**other, answer="none", note="Nothing fits.")
+    adjudication_decisions.decide(**other, answer="none", note="Nothing fits.")
     answer = post(client, page, stage, do="decide", verdict="1", note="It fits.")
     assert answer.status_code == 409 and "meanwhile" in answer.text and "Nothing fits." in answer.text
     assert Outcome.objects.get().outcome == "none"
@@ -152,7 +156,7 @@ def test_what_was_decided_can_be_looked_up_and_withdrawn(client, manager):
 def test_flags_are_settled_with_the_decision_or_alone(client, manager):
     stage = tied()
     lease = Task.objects.get().leases.first()
-    judging.flag(annotator=lease.annotator, token=lease.token, reason="Odd")
+    submissions.flag(annotator=lease.annotator, token=lease.token, reason="Odd")
     page = client.get(url(stage)).text
     assert "“Odd”" in page and 'name="settle_flags"' in page
     flag = Flag.objects.get()
@@ -168,7 +172,7 @@ def test_flags_are_settled_with_the_decision_or_alone(client, manager):
 def test_a_flag_of_another_item_is_not_settled_here(client, manager):
     here, there = tied(), tied()
     lease = there.tasks.get().leases.first()
-    flag = judging.flag(annotator=lease.annotator, token=lease.token, reason="Odd")
+    flag = submissions.flag(annotator=lease.annotator, token=lease.token, reason="Odd")
     assert post(client, client.get(url(here)).text, here, do="settle", flag=flag.pk).status_code == 422
     assert not Flag.objects.get().settled_at
 
@@ -195,8 +199,8 @@ def test_every_protocol_can_be_adjudicated(client, manager, protocol):
     stage = study.stages.select_related("study").get()
     for number in range(2):
         person = make.annotator(study)
-        while leases := claiming.hold(annotator=person, stage=stage, wanted=1):
-            said = answers[number] if answers else answering.shown_as(leases[0], leases[0].task.options[number])
+        while leases := assignment_leases.hold(annotator=person, stage=stage, wanted=1):
+            said = answers[number] if answers else read_answer.shown_as(leases[0], leases[0].task.options[number])
             make.submit(person, leases[0], said)
     page = client.get(url(stage)).text
     assert page.count("1 annotator<") == 2
@@ -223,7 +227,7 @@ def test_disagreements_and_flags_are_one_click_from_here(client, manager):
     stage = tied(tie_rule="drop")
     task = Task.objects.get()
     lease = task.leases.first()
-    judging.flag(annotator=lease.annotator, token=lease.token, reason="Odd")
+    submissions.flag(annotator=lease.annotator, token=lease.token, reason="Odd")
     there = f"{reverse('study-adjudicate', args=[stage.study_id])}?stage=1&amp;task={task.pk}"
     assert there in client.get(reverse("study-disagreements", args=[stage.study_id])).text
     assert client.get(reverse("study-detail", args=[stage.study_id])).text.count(there) == 2

@@ -10,7 +10,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from annotation import agreement_page, stage_agreement
+from annotation.dashboard import agreement_page
+from annotation.figures import agreement
 from annotation.models import Reckoning
 from annotation.templatetags.figures import decimals
 from benchmarks.models import Item
@@ -30,7 +31,7 @@ def text(client, stage, **asked) -> str:
 def test_every_measure_stands_with_its_interval_and_count(client, manager):
     stage = crowd.stage(items=40, people=4, overlap=3)
     page = text(client, stage)
-    for name, told in stage_agreement.stage_agreement(stage, "answer")["whole"]["measures"].items():
+    for name, told in agreement.stage_agreement(stage, "answer")["whole"]["measures"].items():
         assert agreement_page.MEASURES[name][0] in page
         assert decimals(told["value"], 3) in page and decimals(told["low"], 3) in page
 
@@ -38,7 +39,7 @@ def test_every_measure_stands_with_its_interval_and_count(client, manager):
 @pytest.mark.parametrize("by", agreement_page.BY)
 def test_each_breakdown_has_its_rows(client, manager, by):
     stage = crowd.stage(items=40, people=4, overlap=3)
-    rows = stage_agreement.stage_agreement(stage, "any or none")[by]
+    rows = agreement.stage_agreement(stage, "any or none")[by]
     page = text(client, stage, view="any or none", by=by)
     table = page[page.index('class="figures by-table"') :]
     table = table[: table.index("</table>")]
@@ -75,7 +76,7 @@ def test_the_file_has_every_digit(client, manager):
     stage = crowd.stage(items=40, people=4, overlap=3)
     response = client.get(address(stage, "study-agreement-csv"), {"by": "subtype"})
     rows = list(csv.DictReader(io.StringIO(response.content.decode())))
-    data = stage_agreement.stage_agreement(stage, "answer")
+    data = agreement.stage_agreement(stage, "answer")
     assert len(rows) == len(agreement_page.MEASURES) * (1 + len(data["subtype"]))
     assert response["Content-Disposition"].endswith('stage-1-subtype.csv"')
     told = data["subtype"][0]["measures"]["ac1"]
@@ -112,7 +113,7 @@ def test_it_is_computed_once_and_of_many_judgments_by_the_worker(client, manager
     made = Reckoning.objects.get(kind="agreement")
     text(client, stage, by="week")
     assert Reckoning.objects.get(kind="agreement").made_at == made.made_at
-    monkeypatch.setattr(stage_agreement, "PROMPT", 3)
+    monkeypatch.setattr(agreement, "PROMPT", 3)
     page = text(client, stage, view="any or none")
     assert "The figures are being computed" in page
     assert client.get(address(stage, "study-agreement-csv"), {"view": "any or none"}).status_code == 404
@@ -150,7 +151,7 @@ def test_axe_finds_nothing_and_keys_reach_it_all(open_page, site, sign_in, axe_v
     page.focus("form.asks button")
     page.keyboard.press("Enter")
     page.wait_for_url("**by=pair**")
-    assert page.locator(".by-table tbody tr").count() == len(stage_agreement.stage_agreement(stage, "answer")["pair"])
+    assert page.locator(".by-table tbody tr").count() == len(agreement.stage_agreement(stage, "answer")["pair"])
     assert axe_violations(page) == []
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert page.errors == []

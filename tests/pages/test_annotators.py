@@ -6,8 +6,11 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from annotation import annotator_pages, annotators, members, participants
+from annotation.dashboard import annotator_page
+from annotation.figures import annotators
 from annotation.models import Annotator, Reckoning, Role
+from annotation.participants import lifecycle as participant_lifecycle
+from annotation.studies import members
 from benchmarks.models import Event
 from tests import cohorts, crowd, make
 
@@ -47,8 +50,8 @@ def test_everybody_stands_there_with_the_signs_and_who_is_to_be_looked_at_first(
 
 @pytest.mark.parametrize("where", [{}, {"stage": 1}])
 def test_every_column_sorts_both_ways(client, manager, stage, where):
-    lines = annotator_pages.lines(stage.study, annotators.look(stage.study).data, where.get("stage"))
-    for column, key in annotator_pages.ORDERS.items():
+    lines = annotator_page.lines(stage.study, annotators.look(stage.study).data, where.get("stage"))
+    for column, key in annotator_page.ORDERS.items():
         for sort, down in ((column, False), (f"-{column}", True)):
             shown = client.get(table(stage.study, sort=sort, **where)).text
             found = [key(line) for line in sorted(lines, key=lambda line: shown.index(line.who.pseudonym))]
@@ -93,7 +96,7 @@ def test_they_are_computed_once_for_each_state(client, manager, stage):
 def test_nothing_is_sent_where_nothing_changed_and_a_closed_study_is_not_asked(client, manager, stage):
     seen = client.get(table(stage.study)).context["seen"]
     assert client.get(table(stage.study, seen=seen)).status_code == 204
-    participants.keep(annotator=stage.study.annotators.get(number=4), reason="A pilot of ours", by="test")
+    participant_lifecycle.keep(annotator=stage.study.annotators.get(number=4), reason="A pilot of ours", by="test")
     assert client.get(table(stage.study, seen=seen)).status_code == 200
     assert 'hx-trigger="every 30s"' in client.get(table(stage.study)).text
     stage.study.state = "closed"
@@ -111,12 +114,12 @@ def test_the_screens_behind_each_sign(client, manager, stage):
     expected = dict.fromkeys(("all", "side", "runs", "nothing"), row["judged"])
     for show, n in {**expected, "agreement": same["n"] - same["same"], "fast": row["quick"], "checks": wrong}.items():
         screens = client.get(one(stage.study, 4, stage=1, show=show)).text.split('id="screens"')[1]
-        assert screens.count('<tr><th scope="row">') == min(n, annotator_pages.SCREENS), show
+        assert screens.count('<tr><th scope="row">') == min(n, annotator_page.SCREENS), show
 
 
 def test_the_evidence_of_somebody_who_was_excluded_stays(client, manager, stage):
     before = annotators.look(stage.study).data["whole"][3]
-    participants.exclude(annotator=stage.study.annotators.get(number=4), reason="Always left", by="test")
+    participant_lifecycle.exclude(annotator=stage.study.annotators.get(number=4), reason="Always left", by="test")
     after = annotators.look(stage.study).data["whole"][3]
     assert after["judged"] == before["judged"] > 0
     assert {"side", "runs"} <= {sign["kind"] for sign in after["signs"]}
@@ -200,7 +203,7 @@ def test_as_many_queries_for_three_as_for_one(client, manager, address, fresh):
     for people in (1, 3):
         stage = crowd.stage(items=8 * people, people=people, overlap=1)
         for who in stage.study.annotators.all():
-            participants.keep(annotator=who, reason="x", by=f"user:{manager.pk}")
+            participant_lifecycle.keep(annotator=who, reason="x", by=f"user:{manager.pk}")
         client.get(address(stage.study))
         Reckoning.objects.all().delete() if fresh else None
         with CaptureQueriesContext(connection) as captured:

@@ -8,8 +8,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from annotation import members
 from annotation.models import Annotator, Flag, Judgment, Study, Task
+from annotation.studies import members
 from tests import crowd, make
 from tests.asking import LISTS, OF_STUDY, adjudicate, rows, told
 

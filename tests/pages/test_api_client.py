@@ -12,8 +12,8 @@ from django.urls import get_resolver, reverse
 from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.validation import validate_schema
 
-from annotation import members
-from benchmarks import tokens
+from annotation.studies import members
+from benchmarks.accounts import tokens
 from tests import crowd
 
 pytestmark = pytest.mark.django_db

@@ -7,12 +7,13 @@ from urllib.parse import urlencode
 import pytest
 from django.urls import reverse
 
-from annotation import api_pages, export_rows
-from annotation.edit_names import edits_of
-from annotation.figures import study_figures
+from annotation.api import pagination
+from annotation.exports import rows as export_rows
+from annotation.figures.edit_names import edits_of
+from annotation.figures.stage import study_figures
 from annotation.models import Annotator, Judgment, Study, Task
-from annotation.pseudonyms import pseudonym
 from annotation.tasks import run_reckon
+from annotation.wording.pseudonyms import pseudonym
 from benchmarks.models import Item, Job
 from tests import crowd, make, worded
 from tests.asking import OF_STUDY, adjudicate, rows, told
@@ -83,7 +84,7 @@ def test_few_numbers_at_a_time_give_the_same_judgments(client, manager, study, m
     """A page may be empty and still tell of a next one; back again it is the same."""
     crowd.stage(items=5)  # another study's come after
     whole = rows(client, "api-judgment-list", study.pk, limit=1000, **asked)
-    monkeypatch.setattr(api_pages, "LOOKED", 3)
+    monkeypatch.setattr(pagination, "LOOKED", 3)
     assert rows(client, "api-judgment-list", study.pk, **asked) == whole
     url, back = last_page(client, study, asked), []
     while url:
@@ -100,7 +101,7 @@ def last_page(client, study, asked: dict) -> str:
 
 
 def test_judgments_begin_after_those_of_older_studies(client, manager, study, monkeypatch):
-    monkeypatch.setattr(api_pages, "LOOKED", 3)
+    monkeypatch.setattr(pagination, "LOOKED", 3)
     newer = crowd.stage(items=3).study
     first = client.get(reverse("api-judgment-list", args=[newer.pk])).json()["results"]
     assert first and first[0]["id"] == Judgment.objects.filter(lease__task__stage__study=newer).earliest("pk").pk
@@ -135,7 +136,7 @@ def test_the_agreement_is_that_of_the_study_page(client, manager, study):
 
 @pytest.mark.django_db(transaction=True)
 def test_a_large_study_is_told_as_the_worker_counted_it(client, manager, study, monkeypatch):
-    monkeypatch.setattr("annotation.reckoning.SMALL", 0)
+    monkeypatch.setattr("annotation.figures.cache.SMALL", 0)
     waits = client.get(reverse("api-study-figures", args=[study.pk]))
     assert (waits.status_code, waits["Retry-After"]) == (503, "60")
     found = told(client, "api-study-agreement", study.pk)

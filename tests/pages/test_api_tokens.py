@@ -10,8 +10,8 @@ from django.db import connection
 from django.urls import reverse
 from rest_framework.authtoken.models import Token
 
-from annotation import members
-from benchmarks import tokens
+from annotation.studies import members
+from benchmarks.accounts import tokens
 from benchmarks.models import Event
 from tests import make
 

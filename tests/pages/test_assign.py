@@ -6,9 +6,9 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from annotation import assigning
+from annotation.assignment import by_name
+from annotation.designs.plan import StagePlan
 from annotation.models import Annotator, Slot, Stage
-from annotation.plans import StagePlan
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -124,8 +124,8 @@ def test_a_stage_of_another_strategy_says_so_and_gives_nothing(client, manager):
     give(client, stage, ana, which="all")
     client.post(page(stage), {"names": "Ben", "leads_to": "stage"})
     assert reserved(ana) == [] and Annotator.objects.count() == 1
-    with pytest.raises(assigning.CannotAssign, match="gives its items out by itself"):
-        assigning.assign(stage=stage, annotators=[ana], keys=["item-0"], by="test")
+    with pytest.raises(by_name.CannotAssign, match="gives its items out by itself"):
+        by_name.assign(stage=stage, annotators=[ana], keys=["item-0"], by="test")
 
 
 def test_each_stage_has_its_own(client, manager):

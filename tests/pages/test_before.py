@@ -5,8 +5,9 @@ import re
 import pytest
 from django.urls import reverse
 
-from annotation import answering, training
+from annotation.checks import qualification
 from annotation.models import Attempt, OnFailure
+from annotation.screens import read_answer
 from tests import make
 from tests.annotation.test_training import QUESTIONS, stage_with
 
@@ -68,8 +69,8 @@ def test_practice_tells_after_each_answer_and_lets_in(client):
     annotator = make.annotator(stage.study)
     for _ in range(2):
         html = page(client, annotator).content.decode()
-        step = training.step(annotator=annotator, stage=stage)
-        right = answering.shown_as(step.lease, "candidate-1")
+        step = qualification.step(annotator=annotator, stage=stage)
+        right = read_answer.shown_as(step.lease, "candidate-1")
         html = send(client, annotator, html, answer=right).content.decode()
         assert "Right." in html and f"Look at {step.task.item.key}." in html
         html = send(client, annotator, html, go_on=1).content.decode()
@@ -80,18 +81,18 @@ def test_a_wrong_answer_is_told_with_the_right_one_and_stays_on_reload(client):
     stage = stage_with(training_items=1)
     annotator = make.annotator(stage.study)
     html = page(client, annotator).content.decode()
-    step = training.step(annotator=annotator, stage=stage)
+    step = qualification.step(annotator=annotator, stage=stage)
     send(client, annotator, html, answer="none")
     for _ in range(2):
         html = page(client, annotator).content.decode()
-        assert f"The right answer is <b>{answering.shown_as(step.lease, 'candidate-1')}</b>" in html
+        assert f"The right answer is <b>{read_answer.shown_as(step.lease, 'candidate-1')}</b>" in html
 
 
 def test_nothing_tells_the_right_answer_before_it_is_given(client):
     """Two screens that differ in nothing but which answer is right are the same bytes."""
     stage = stage_with(training_items=1)
     annotator = make.annotator(stage.study)
-    task = training.step(annotator=annotator, stage=stage).task
+    task = qualification.step(annotator=annotator, stage=stage).task
     bodies = set()
     for gold in ("candidate-0", "candidate-3", "none"):
         type(task).objects.filter(pk=task.pk).update(gold=[gold], note=f"Because of {gold}.")

@@ -10,7 +10,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import override_settings
 from django.urls import reverse
 
-from benchmarks import jobs, uploads
+from benchmarks.imports import uploads
+from benchmarks.jobs import jobs
 from benchmarks.models import Benchmark, Image, Item, Job, JobState
 from benchmarks.records import Problem
 from tests import make

@@ -12,10 +12,12 @@ from types import SimpleNamespace
 import pytest
 from django.utils.safestring import mark_safe
 
-from annotation import checks, claiming
+from annotation.assignment import leases as assignment_leases
+from annotation.checks import attention_checks
+from annotation.judging import constant_time
+from annotation.judging import views as judging_views
 from annotation.models import Kind, Strategy
 from annotation.protocols.registry import PROTOCOLS
-from annotation.views import evenly, judge
 from tests import blinding
 
 pytestmark = pytest.mark.django_db
@@ -25,7 +27,7 @@ FOUND = 0.7
 
 @pytest.fixture(autouse=True)
 def no_waiting(monkeypatch):
-    monkeypatch.setattr(evenly, "time", SimpleNamespace(monotonic=time.monotonic, sleep=lambda _: None))
+    monkeypatch.setattr(constant_time, "time", SimpleNamespace(monotonic=time.monotonic, sleep=lambda _: None))
 
 
 def blind(found, limit, middle=0.5):
@@ -34,7 +36,7 @@ def blind(found, limit, middle=0.5):
 
 def telling(marked):
     """`screens` with every fragment changed by `marked(lease, html)`: a tell is planted."""
-    drawn = judge.screens
+    drawn = judging_views.screens
 
     def changed(leases, stage):
         shown = zip(leases, drawn(leases, stage), strict=True)
@@ -70,9 +72,9 @@ def test_checks_among_a_batch_cannot_be_told():
 
 def test_a_check_at_every_fifth_screen_is_found(monkeypatch):
     def fifth(annotator, stage):
-        return checks.fetch(checks.GIVEN, annotator=annotator.pk, stage=stage.pk)[0][0] % 5 == 3
+        return attention_checks.fetch(attention_checks.GIVEN, annotator=annotator.pk, stage=stage.pk)[0][0] % 5 == 3
 
-    monkeypatch.setattr(checks, "is_due", fifth)
+    monkeypatch.setattr(attention_checks, "is_due", fifth)
     found = blinding.auc(*in_a_pool(8), without=TIMES)
     assert all(one > FOUND for one in found.values()), found
 
@@ -81,19 +83,19 @@ def test_another_address_for_the_pictures_of_checks_is_found(monkeypatch):
     def marked(lease, html):
         return html.replace('.jpg"', '.jpg?"') if lease.task.kind == Kind.CHECK else html
 
-    monkeypatch.setattr(judge, "screens", telling(marked))
+    monkeypatch.setattr(judging_views, "screens", telling(marked))
     found = blinding.auc(*in_a_pool(8), without=TIMES)
     assert all(one > FOUND for one in found.values()), found
 
 
 def test_a_quicker_answer_to_checks_is_found(monkeypatch):
-    settle = judge.judging.outcomes.settle
+    settle = judging_views.judging.outcomes.settle
 
     def slowly(task, *rest):
         time.sleep(0.06 if task.kind == Kind.JUDGE else 0)
         settle(task, *rest)
 
-    monkeypatch.setattr(judge.judging.outcomes, "settle", slowly)
+    monkeypatch.setattr(judging_views.judging.outcomes, "settle", slowly)
     found = blinding.auc(*in_a_pool(8))
     assert max(found.values()) > FOUND, found  # a line through noisy times finds less than a forest
 
@@ -118,8 +120,10 @@ def test_the_right_side_cannot_be_told(protocol):
 
 
 def test_options_that_are_not_shuffled_are_found(monkeypatch):
-    ordered = {key: claim.replace("ORDER BY random()", "ORDER BY option") for key, claim in claiming.CLAIMS.items()}
-    monkeypatch.setattr(claiming, "CLAIMS", ordered)
+    ordered = {
+        key: claim.replace("ORDER BY random()", "ORDER BY option") for key, claim in assignment_leases.CLAIMS.items()
+    }
+    monkeypatch.setattr(assignment_leases, "CLAIMS", ordered)
     _, places = right_side("bivlc-choose", annotators=2, screens=20)
     assert set(places) == {1}  # nothing is left to learn
 
@@ -131,7 +135,7 @@ def test_another_attribute_of_the_right_option_is_found(monkeypatch):
         options[place] = f" data-r{options[place]}"
         return '<input type="radio"'.join([before, *options])
 
-    monkeypatch.setattr(judge, "screens", telling(marked))
+    monkeypatch.setattr(judging_views, "screens", telling(marked))
     seen, places = right_side("bivlc-t2i", annotators=5, screens=20)
     found = blinding.accuracy(seen, places, without=TIMES)
     assert all(one > FOUND for one in found.values()), found

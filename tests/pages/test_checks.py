@@ -4,7 +4,7 @@ import pytest
 from django.urls import reverse
 from django.utils.html import strip_tags
 
-from annotation import checks
+from annotation.checks import attention_checks
 from annotation.models import Kind, Strategy
 from tests import make
 from tests.annotation.test_checks import gold_benchmark, with_checks, work_through
@@ -119,7 +119,7 @@ def test_how_checks_and_annotators_did_is_shown(staff):
         pass
     html = staff.get(address(stage)).content.decode()
     assert annotator.pseudonym in html and "failed checks" in html and strip_tags(html).count("0 % –") == 5
-    assert checks.results(stage)[annotator.number].failed
+    assert attention_checks.results(stage)[annotator.number].failed
 
 
 def test_how_questions_and_practice_went_is_shown(staff):

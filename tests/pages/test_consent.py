@@ -2,9 +2,9 @@
 
 import pytest
 
-from annotation import turns
-from annotation.access import desk
+from annotation.judging import next_step
 from annotation.models import Annotator, Lease
+from annotation.permissions import desk
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -32,7 +32,7 @@ def test_who_agrees_goes_on_and_is_not_asked_again(client, annotator):
 
 def test_who_does_not_agree_has_left(client, annotator):
     client.post(home(annotator) + "consent/", {"consent": "no"})
-    assert Annotator.objects.get().left_at and turns.stands(desk(annotator.token)) == "left"
+    assert Annotator.objects.get().left_at and next_step.stands(desk(annotator.token)) == "left"
 
 
 def test_anything_else_asks_again(client, annotator):

@@ -8,9 +8,10 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from annotation import disagreements, judging
+from annotation.adjudication import disagreement_list
+from annotation.adjudication import disagreement_views as view
+from annotation.judging import submissions
 from annotation.models import Outcome, Stage
-from annotation.views import disagreements as view
 from benchmarks.models import Item, ItemImage
 from tests import make
 
@@ -117,7 +118,7 @@ def test_a_judgment_costs_as_many_queries_whether_it_splits_or_not_but_one(manag
         stage = make.stage(overlap=3)
         make.judgment(make.annotator(stage.study), stage, "none")
         person = make.annotator(stage.study)
-        lease = judging.claiming.hold(annotator=person, stage=stage, wanted=1)[0]
+        lease = submissions.claiming.hold(annotator=person, stage=stage, wanted=1)[0]
         shown = "none" if answer == "none" else str(lease.shown.index(answer) + 1)
         with CaptureQueriesContext(connection) as spent:
             make.submit(person, lease, shown)
@@ -131,4 +132,4 @@ def test_a_list_of_any_length_is_asked_for_in_part(client, manager, monkeypatch)
     monkeypatch.setattr(view, "PAGES", 2)
     page = client.get(url(split(3), page=2)).text
     assert "page 2 of 2; filters lead to what comes after" in page and 'rel="next"' not in page
-    assert disagreements.ORDERS.keys() == disagreements.SORTS.keys() == disagreements.AFTER.keys()
+    assert disagreement_list.ORDERS.keys() == disagreement_list.SORTS.keys() == disagreement_list.AFTER.keys()

@@ -5,10 +5,12 @@ import uuid
 
 import pytest
 
-from annotation import answering, claiming, judging
+from annotation.assignment import leases as assignment_leases
+from annotation.judging import submissions
 from annotation.models import Judgment, Lease
 from annotation.protocols.visla_triplet import GUIDELINES
-from annotation.screens import screens
+from annotation.screens import read_answer
+from annotation.screens.screens import screens
 from benchmarks.models import Caption, ItemImage
 from tests import make, triples, worded
 
@@ -35,7 +37,7 @@ def held(who) -> Lease:
 def send(client, who, **fields):
     lease = held(who)
     if fields.get("answer", "").startswith(("caption-", "edit-")):
-        fields["answer"] = answering.shown_as(lease, fields["answer"])
+        fields["answer"] = read_answer.shown_as(lease, fields["answer"])
     return client.post(home(who) + "submit/", {"lease": lease.token, "key": uuid.uuid4(), **fields}, **JSON)
 
 
@@ -76,9 +78,9 @@ def test_an_edit_comes_back_as_it_was_sent(client):
     who = somebody("visla-paraphrase")
     client.get(home(who))
     send(client, who, answer="caption-candidate-0", edit="1", words=f" {SITS}\n")
-    [lease] = judging.history(annotator=who)
+    [lease] = submissions.history(annotator=who)
     html = screens([lease], who.stage)[0].html()
-    place = answering.shown_as(lease, "caption-candidate-0")
+    place = read_answer.shown_as(lease, "caption-candidate-0")
     assert "data-answered" in html and f">{SITS}</textarea>" in html
     assert re.findall(r'name="answer" value="(\w+)" checked', html) == [place]
     assert re.findall(r'name="edit" value="1" checked', html)
@@ -88,7 +90,7 @@ def test_a_rejection_comes_back_with_its_ticks(client):
     who = somebody("visla-paraphrase")
     client.get(home(who))
     send(client, who, answer="reject", same="broken", why="No <b>.")
-    html = screens(judging.history(annotator=who), who.stage)[0].html()
+    html = screens(submissions.history(annotator=who), who.stage)[0].html()
     assert re.findall(r'name="(\w+)" value="broken" checked', html) == ["same"]
     assert 'value="reject" checked' in html and ">No &lt;b&gt;.</textarea>" in html
 
@@ -96,8 +98,8 @@ def test_a_rejection_comes_back_with_its_ticks(client):
 def test_a_mended_triplet_comes_back_with_what_was_there(client):
     who = somebody("visla-triplet")
     client.get(home(who))
-    send(client, who, **ALL, first=SITS, use=answering.shown_as(held(who), "caption-candidate-1"))
-    html = screens(judging.history(annotator=who), who.stage)[0].html()
+    send(client, who, **ALL, first=SITS, use=read_answer.shown_as(held(who), "caption-candidate-1"))
+    html = screens(submissions.history(annotator=who), who.stage)[0].html()
     assert 'data-was="A cat is in the basket."' in html and f">{SITS}</textarea>" in html
     assert len(re.findall(r'value="holds" checked', html)) == len(GUIDELINES)
     assert ">In the basket there is a cat.</textarea>" in html
@@ -111,7 +113,7 @@ def test_somebody_elses_edit_is_marked_and_is_no_other(client):
     html = fragment(client.get(home(other)).text)
     [marked] = re.findall(r'<span class="words" dir="auto">([^<]*)</span> <span class="by">', html)
     assert marked == SITS and html.count('name="answer"') == 5
-    judging.undo(annotator=who, key=uuid.uuid4())
+    submissions.undo(annotator=who, key=uuid.uuid4())
     assert fragment(client.get(home(other)).text) == html  # what was drawn for them stays as it is
 
 
@@ -146,7 +148,7 @@ def test_cannot_judge_is_an_answer_here_too_and_comes_back(client, protocol):
     who = somebody(protocol)
     client.get(home(who))
     assert send(client, who, cannot_judge="1", reason="Blank.").status_code == 200
-    [lease] = judging.history(annotator=who)
+    [lease] = submissions.history(annotator=who)
     assert "data-answered" in screens([lease], who.stage)[0].html() and Judgment.objects.get().reason == "Blank."
 
 
@@ -160,6 +162,6 @@ def test_its_script_style_and_keys_are_on_the_page(client, protocol):
 @pytest.mark.parametrize("wanted", [1, 3])
 def test_screens_take_one_query_however_many(django_assert_num_queries, protocol, wanted):
     who = somebody(protocol, 4)
-    leases = claiming.hold(annotator=who, stage=who.stage, wanted=wanted)
+    leases = assignment_leases.hold(annotator=who, stage=who.stage, wanted=wanted)
     with django_assert_num_queries(1):
         assert len(screens(leases, who.stage)) == wanted

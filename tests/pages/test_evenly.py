@@ -5,9 +5,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from annotation import claiming
+from annotation.assignment import leases
+from annotation.judging import constant_time
 from annotation.models import Strategy
-from annotation.views import evenly
 from tests import make
 from tests.annotation.test_checks import with_checks
 
@@ -29,14 +29,14 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch):
     made = Clock()
-    monkeypatch.setattr(evenly, "time", made)
+    monkeypatch.setattr(constant_time, "time", made)
     return made
 
 
 @pytest.mark.parametrize(("work", "leaves"), [(0.003, 0.05), (0.0042, 0.05), (0.049, 0.05), (0.051, 0.1)])
 @pytest.mark.parametrize("refused", [False, True])
 def test_whatever_the_work_took_the_answer_leaves_at_the_next_step(clock, work, leaves, refused):
-    @evenly.evenly
+    @constant_time.evenly
     def view(request, here):
         clock.now += work
         if refused:
@@ -55,7 +55,7 @@ def test_whatever_the_work_took_the_answer_leaves_at_the_next_step(clock, work, 
 def test_answers_and_undo_leave_evenly_where_there_are_checks_and_at_once_elsewhere(client, clock, rate):
     stage, _ = with_checks(check_rate=rate, items=4, known=4, strategy=Strategy.EVERYONE)
     annotator = make.annotator(stage.study)
-    lease = claiming.hold(annotator=annotator, stage=stage, wanted=1)[0]
+    lease = leases.hold(annotator=annotator, stage=stage, wanted=1)[0]
     home = f"/judge/{annotator.token}"
     client.post(f"{home}/submit/", {"lease": lease.token, "key": uuid.uuid4(), "answer": "1"})
     client.post(f"{home}/undo/", {"undo_key": uuid.uuid4()})

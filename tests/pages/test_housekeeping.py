@@ -4,8 +4,8 @@ import pytest
 from django.contrib.auth.models import User
 from django.urls import reverse
 
-from annotation import deleting
 from annotation.models import Annotator, Study
+from annotation.studies import deletion
 from tests import crowd, make
 
 pytestmark = pytest.mark.django_db
@@ -31,7 +31,7 @@ def test_a_study_goes_when_its_name_is_typed(client, study, name, left):
 
 
 def test_a_large_one_goes_by_command(client, study, monkeypatch):
-    monkeypatch.setattr(deleting, "BY_COMMAND", -1)
+    monkeypatch.setattr(deletion, "BY_COMMAND", -1)
     url = reverse("study-delete", args=[study.pk])
     assert f"manage.py delete_study {study.pk}" in client.get(url).text
     assert client.post(url, {"name": study.name}).status_code == 422 and Study.objects.exists()

@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
-from benchmarks import uploads
+from benchmarks.imports import uploads
 from benchmarks.models import Item, Job
 from tests.benchmarks import importing
 from tests.benchmarks.bad_sources import triplet, tsv, vl_row

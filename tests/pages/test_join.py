@@ -5,9 +5,11 @@ import re
 import pytest
 from django.utils import timezone
 
-from annotation import claiming, participants, studies
+from annotation.assignment import leases
+from annotation.designs.plan import StagePlan
 from annotation.models import Annotator, Seat, Study
-from annotation.plans import StagePlan
+from annotation.participants import lifecycle as participant_lifecycle
+from annotation.studies import lifecycle as study_lifecycle
 from benchmarks.models import Event, ItemImage
 from tests import make
 
@@ -202,7 +204,7 @@ def test_whoever_answered_gets_the_code_though_the_next_stage_went_to_others(cli
     ann, other = make.annotator(study), make.annotator(study)
     make.judgment(ann, first, "candidate-0")
     assert client.get(home(ann)).status_code == 302  # on to the second stage
-    participants.arrive(annotator=other, stage=second, by="test")
+    participant_lifecycle.arrive(annotator=other, stage=second, by="test")
     make.read(other, second)
     make.judgment(other, second)
     page = shown(client, ann)
@@ -221,7 +223,7 @@ def test_a_closed_study_gives_the_code_to_those_who_answered(client):
     study = make.study(items=2)
     ann, other = make.annotator(study), make.annotator(study)
     make.judgment(ann, study.stages.get())
-    studies.move_study(study=study, to="closed", by="test")
+    study_lifecycle.move_study(study=study, to="closed", by="test")
     assert told(shown(client, ann), study) == {"completion"}
     assert told(shown(client, other), study) == set()
 
@@ -250,9 +252,9 @@ def test_whoever_left_or_was_excluded_gets_no_code_and_no_accusation(client, end
     ann = make.annotator(study, prolific_pid="p1")
     make.judgment(ann, study.stages.get())
     if end == "left":
-        participants.leave(annotator=ann, by="test")
+        participant_lifecycle.leave(annotator=ann, by="test")
     else:
-        participants.exclude(annotator=ann, reason="Clicked without looking", by="test")
+        participant_lifecycle.exclude(annotator=ann, reason="Clicked without looking", by="test")
     page = shown(client, ann)
     assert told(page, study) == set() and f'data-state="{end}"' in page
     assert "Clicked" not in page and "exclu" not in page.replace('data-state="excluded"', "")
@@ -264,7 +266,7 @@ def test_whoever_left_or_was_excluded_gets_no_code_and_no_accusation(client, end
 def test_leaving_is_asked_first_and_frees_the_screens(client):
     study = make.study(items=2)
     stage, ann = study.stages.get(), make.annotator(study)
-    claiming.hold(annotator=ann, stage=stage)
+    leases.hold(annotator=ann, stage=stage)
     assert "Leave the study?" in client.get(home(ann) + "leave/").text
     assert stage.slots.filter(held_until__isnull=False).count() == 2
     client.post(home(ann) + "leave/")
@@ -284,8 +286,8 @@ def test_whoever_left_can_take_part_again(client):
 def test_somebody_excluded_cannot_come_back_by_leaving_first(client):
     study = make.study(items=2)
     ann = make.annotator(study)
-    participants.leave(annotator=ann, by="test")
-    participants.exclude(annotator=ann, reason="No", by="test")
+    participant_lifecycle.leave(annotator=ann, by="test")
+    participant_lifecycle.exclude(annotator=ann, reason="No", by="test")
     client.post(home(ann) + "return/")
     assert 'data-state="excluded"' in shown(client, ann)
 

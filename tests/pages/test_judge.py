@@ -6,8 +6,8 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from annotation import studies
 from annotation.models import Annotator, Flag, Judgment, Lease, LeaseState, Slot
+from annotation.studies import lifecycle as study_lifecycle
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -77,7 +77,7 @@ def test_instructions_are_a_gate_on_first_entry(client, stage):
 
 
 def test_new_instructions_are_a_gate_again_and_old_ones_do_not_open_it(client, stage, annotator):
-    studies.revise_instructions(stage=stage, text="Look twice.", by="test")
+    study_lifecycle.revise_instructions(stage=stage, text="Look twice.", by="test")
     client.post(home(annotator) + "accept/", {"version": 1})
     assert "The rules have changed" in client.get(home(annotator)).text
     client.post(home(annotator) + "accept/", {"version": 2})
@@ -257,7 +257,7 @@ def test_whoever_did_nothing_gets_no_code(client, stage, annotator):
 
 @pytest.mark.parametrize(("state", "words"), [("paused", "The study is paused"), ("closed", "The study is closed")])
 def test_a_study_that_is_not_open_says_so_to_all(client, stage, annotator, state, words):
-    studies.move_study(study=stage.study, to=state, by="test")
+    study_lifecycle.move_study(study=stage.study, to=state, by="test")
     assert words in client.get(home(annotator)).text
     assert words in client.get(f"/join/{stage.study.invite}/").text
     assert client.get(home(annotator), **JSON).json()["state"] == state
@@ -265,7 +265,7 @@ def test_a_study_that_is_not_open_says_so_to_all(client, stage, annotator, state
 
 def test_an_answer_from_before_the_pause_is_still_taken(client, stage, annotator):
     lease = screen(client, annotator)
-    studies.move_study(study=stage.study, to="paused", by="test")
+    study_lifecycle.move_study(study=stage.study, to="paused", by="test")
     answer = send(client, annotator, lease).json()
     assert (answer["receipt"], answer["state"]) == ("saved", "paused")
 

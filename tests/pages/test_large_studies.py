@@ -9,10 +9,13 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation import judging, overview, reckoning, tasks
-from annotation.figures import study_figures
+from annotation import tasks
+from annotation.dashboard import overview
+from annotation.figures import cache
+from annotation.figures.stage import study_figures
+from annotation.judging import submissions
 from annotation.models import Reckoning, Study
-from benchmarks import jobs
+from benchmarks.jobs import jobs
 from benchmarks.models import Job
 from tests import crowd, make
 
@@ -21,7 +24,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture(autouse=True)
 def everything_is_large(monkeypatch):
-    monkeypatch.setattr(reckoning, "SMALL", 0)
+    monkeypatch.setattr(cache, "SMALL", 0)
 
 
 @pytest.fixture
@@ -99,7 +102,7 @@ def test_what_is_of_now_comes_without_new_figures(client, manager, study):
     assert live(client, study, page).status_code == 204
     person = make.annotator(study)
     lease = make.claiming.hold(annotator=person, stage=study.stages.get(), wanted=1)[0]
-    judging.flag(annotator=person, token=lease.token, reason="A strange one")
+    submissions.flag(annotator=person, token=lease.token, reason="A strange one")
     changed = live(client, study, page).content.decode()
     assert "1 on screens" in changed and 'id="live-funnel"' not in changed
     assert "flags to look at" in changed and 'id="live-flags"' in changed
@@ -125,19 +128,19 @@ def test_a_closed_study_is_asked_for_until_its_figures_are_there(client, manager
 
 
 def test_any_page_can_ask_again_until_its_figures_are_of_now(rf):
-    def shown(found: reckoning.Reckoned) -> str:
+    def shown(found: cache.Reckoned) -> str:
         request = rf.get("/somewhere/?type=swap")
         return render_to_string("studies/_reckoned.html", {"reckoned": found, "part": "kappas", "request": request})
 
     queued = Job.objects.create(kind="reckon", title="x")
-    asking = shown(reckoning.Reckoned(None, None, False, queued))
+    asking = shown(cache.Reckoned(None, None, False, queued))
     assert 'hx-get="/somewhere/?type=swap"' in asking and 'hx-select="#kappas" hx-target="#kappas"' in asking
-    there = shown(reckoning.Reckoned({}, timezone.now(), True))
+    there = shown(cache.Reckoned({}, timezone.now(), True))
     assert "Figures as of" in there and "hx-get" not in there
 
 
 def test_a_failure_is_told(client, manager, study, monkeypatch):
-    monkeypatch.setitem(reckoning.KINDS, overview.KIND, lambda *given: 1 / 0)
+    monkeypatch.setitem(cache.KINDS, overview.KIND, lambda *given: 1 / 0)
     look(client, study)
     work()
     page = look(client, study)

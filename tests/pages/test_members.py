@@ -6,8 +6,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from annotation import members
 from annotation.models import Member, Role, Study
+from annotation.studies import members
 from tests import make
 
 pytestmark = pytest.mark.django_db

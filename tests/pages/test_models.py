@@ -5,8 +5,9 @@ from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
-from benchmarks import published, run_figures
 from benchmarks.models import Benchmark, Job, Run
+from benchmarks.runs import figures as run_figures
+from benchmarks.runs import paper_tables
 from tests import compared, judged_by, make
 from tests.pages.test_baseline import answered
 
@@ -42,7 +43,7 @@ def test_a_benchmark_without_models_says_how_they_come(client, manager):
     assert "No model has been scored" in client.get(address(make.benchmark())).text
 
 
-@pytest.mark.parametrize("table", published.TABLES, ids=lambda table: table.name)
+@pytest.mark.parametrize("table", paper_tables.TABLES, ids=lambda table: table.name)
 def test_each_kind_has_its_page(client, manager, table):
     benchmark = make.benchmark()
     compared.reported(benchmark, table.name)

@@ -14,13 +14,13 @@ from pathlib import Path
 import pytest
 from django.urls import reverse
 
-from annotation.exporting import export_split
+from annotation.exports.export import export_split
 from annotation.models import Study
-from annotation.releasing.verification.recomputing import agreement_page
-from annotation.releasing.verification.recomputing.baselines import baselines
-from annotation.releasing.verification.recomputing.differences import Either
-from annotation.releasing.verification.recomputing.reading import Files
-from annotation.releasing.verification.recomputing.recomputed import read_stages, recompute
+from annotation.releases.verification.recomputing import agreement_page
+from annotation.releases.verification.recomputing.baselines import baselines
+from annotation.releases.verification.recomputing.differences import Either
+from annotation.releases.verification.recomputing.reading import Files
+from annotation.releases.verification.recomputing.recomputed import read_stages, recompute
 from annotation.templatetags import figures as written
 from tests import cohorts
 from tests.pages.walking import Seen, every, numbers

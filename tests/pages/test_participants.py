@@ -11,9 +11,11 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from annotation import judging, participants, prolific, roster
+from annotation.designs.plan import StagePlan
+from annotation.judging import submissions
 from annotation.models import Annotator, Judgment, Slot
-from annotation.plans import StagePlan
+from annotation.participants import lifecycle as participant_lifecycle
+from annotation.participants import prolific, roster
 from benchmarks.models import Event
 from tests import make
 
@@ -121,8 +123,8 @@ def test_an_empty_study_has_a_page(client, manager):
 def test_the_states(client, manager, study):
     people = [person(study, 1) for _ in range(5)]
     finish(client, people[1])
-    participants.leave(annotator=people[2], by="test")
-    participants.exclude(annotator=people[3], reason="No", by="test")
+    participant_lifecycle.leave(annotator=people[2], by="test")
+    participant_lifecycle.exclude(annotator=people[3], reason="No", by="test")
     people[4].seats.update(screened_out_at=people[4].joined_at)
     assert [one.state for one in roster.participants(study)] == [
         "working", "finished", "left", "excluded", "screened out"
@@ -135,7 +137,7 @@ def test_time_from_the_first_answer_to_the_last_over_all_stages():
     one, other = make.annotator(study), make.annotator(study)
     for ann in (one, other):
         make.judgment(ann, first, "candidate-0")
-    participants.arrive(annotator=one, stage=second, by="test")
+    participant_lifecycle.arrive(annotator=one, stage=second, by="test")
     make.read(one, second)
     last = make.judgment(one, second)
     found = roster.participants(study)[0]
@@ -157,7 +159,7 @@ def test_signs_are_said_with_their_figures(client, manager, study):
 
 def test_what_was_taken_back_is_no_answer_and_its_time_is_paid(study):
     ann = person(study, 1, times=(60_000,))
-    judging.undo(annotator=ann, key=uuid.uuid4())
+    submissions.undo(annotator=ann, key=uuid.uuid4())
     [found] = roster.participants(study)
     assert (found.answers, found.counted, found.active_minutes) == (0, 0, 1.0)
 
@@ -176,7 +178,7 @@ def test_as_many_queries_for_three_as_for_one(client, manager, study, name):
     one = queries(client, url)
     for number in (1, 2):
         finish(client, person(study, 3, f"p{number}"))
-    participants.exclude(annotator=Annotator.objects.last(), reason="No", by="test", excluded_by=manager)
+    participant_lifecycle.exclude(annotator=Annotator.objects.last(), reason="No", by="test", excluded_by=manager)
     assert queries(client, url) == one
 
 
@@ -199,7 +201,7 @@ def test_a_manager_excludes_with_a_reason_and_reinstates(client, manager, study)
 def test_nobody_is_excluded_or_reinstated_without_a_reason(client, manager, study, what, reason):
     ann = person(study, 1)
     if what == "reinstate":
-        participants.exclude(annotator=ann, reason="No", by="test")
+        participant_lifecycle.exclude(annotator=ann, reason="No", by="test")
     before = Annotator.objects.get().excluded_at
     act(client, ann, what, reason=reason)
     assert Annotator.objects.get().excluded_at == before
@@ -257,7 +259,7 @@ def test_a_submission_without_signs_is_suggested_for_approval(client, manager, s
 
 def test_what_to_look_at_is_spelled_out_and_nothing_is_rejected(client, manager, study):
     nothing, working, out = person(study, 0, "p1"), person(study, 1, "p2"), person(study, 1, "p3")
-    participants.exclude(annotator=out, reason="Same place 40 times", by="test")
+    participant_lifecycle.exclude(annotator=out, reason="Same place 40 times", by="test")
     rows = sheet(client, study)
     assert {row["suggestion"] for row in rows} == {"look"}
     assert [row["reasons"] for row in rows] == [
@@ -271,7 +273,7 @@ def test_what_to_look_at_is_spelled_out_and_nothing_is_rejected(client, manager,
 def test_a_code_of_an_earlier_submission_is_not_given_for_the_newest(client, manager, study):
     ann = person(study, 1, "p1", prolific_session="x1")
     finish(client, ann)
-    participants.arrive(annotator=ann, stage=None, by="test", prolific_session="x2")
+    participant_lifecycle.arrive(annotator=ann, stage=None, by="test", prolific_session="x2")
     rows = sheet(client, study)
     assert [row["submission_id"] for row in rows] == ["x1", "x2"]
     assert [row["code_given"] for row in rows] == [study.completion_code, ""]
@@ -284,7 +286,7 @@ def test_nobody_is_paid_twice_for_what_they_did_for_an_earlier_submission(client
     for who, minutes in ((ann, 2), (other, 1)):
         for _ in range(3):
             make.judgment(who, first, "candidate-0", active_ms=minutes * 60_000, elapsed_ms=minutes * 60_000)
-    participants.arrive(annotator=ann, stage=second, by="test", prolific_study="s2", prolific_session="x2")
+    participant_lifecycle.arrive(annotator=ann, stage=second, by="test", prolific_study="s2", prolific_session="x2")
     make.read(ann, second)
     make.judgment(ann, second, active_ms=60_000, elapsed_ms=60_000)
     rows = sheet(client, study)
@@ -299,7 +301,7 @@ def test_a_link_to_another_stage_without_a_new_submission_parts_nothing(client, 
     study = make.study(stages=TWO)
     first, second = study.stages.all()
     ann = make.annotator(study, prolific_pid="p1", prolific_session="x1", stage=first)
-    participants.arrive(annotator=ann, stage=second, by="test")
+    participant_lifecycle.arrive(annotator=ann, stage=second, by="test")
     assert [row["submission_id"] for row in sheet(client, study)] == ["x1"]
 
 
@@ -362,5 +364,5 @@ def test_what_is_no_export_is_refused_with_a_sentence(client, manager, study, te
 
 
 def test_a_file_that_is_too_large_is_refused(client, manager, study, monkeypatch):
-    monkeypatch.setattr("annotation.participant_forms.MOST_BYTES", 10)
+    monkeypatch.setattr("annotation.participants.forms.MOST_BYTES", 10)
     assert upload(client, study, HEAD + "x0,p0,RETURNED,\n", follow=False).status_code == 422

@@ -13,12 +13,14 @@ from django.test import Client, override_settings
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from annotation import checks, members, training
-from annotation.gold import Known
+from annotation.checks import attention_checks, qualification
+from annotation.checks.gold_items import Known
+from annotation.designs.plan import StagePlan
 from annotation.models import Flag, Role, Study
-from annotation.plans import StagePlan
-from benchmarks import jobs, run_figures
+from annotation.studies import members
+from benchmarks.jobs import jobs
 from benchmarks.models import JobState
+from benchmarks.runs import figures as run_figures
 from tests import crew, judged_by, make, released
 from tests.asking import adjudicate
 from tests.pages.test_baseline import answered
@@ -88,9 +90,11 @@ def judged(rows: int) -> Study:
     study = make.study(items=2 * rows, overlap=rows + 1, check_rate=0.5, pay_per_hour=12)
     stage = study.stages.get()
     known = {item: ["candidate-1"] for item in make.benchmark(items=rows).items.all()}
-    checks.set_checks(stage=stage, answers=known, by="test")
+    attention_checks.set_checks(stage=stage, answers=known, by="test")
     practice = make.benchmark(items=rows).items.all()
-    training.set_training(stage=stage, known={item: Known(("candidate-1",), "Look.") for item in practice}, by="test")
+    qualification.set_training(
+        stage=stage, known={item: Known(("candidate-1",), "Look.") for item in practice}, by="test"
+    )
     for number in range(rows + 1):
         work(make.annotator(study, prolific_pid=f"{number:024x}"), stage, f"candidate-{number}")
     boss = User.objects.create_superuser(f"boss {study.pk}")

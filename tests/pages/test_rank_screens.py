@@ -7,7 +7,7 @@ from itertools import permutations
 
 import pytest
 
-from annotation import claiming
+from annotation.assignment import leases as assignment_leases
 from annotation.models import Judgment, Lease, Outcome, Stage
 from benchmarks.models import Item, ItemImage
 from tests import sentences
@@ -67,7 +67,7 @@ def test_no_byte_tells_which_sentence_is_which(client, made, fields):
     ("made", "orders"), [(sentences.ranking, 6), (sentences.comparing, 2)], ids=["rank", "compare"]
 )
 def test_every_order_is_drawn(made, orders):
-    leases = claiming.hold(annotator=made(items=100), stage=Stage.objects.get(), wanted=100)
+    leases = assignment_leases.hold(annotator=made(items=100), stage=Stage.objects.get(), wanted=100)
     drawn = {tuple(lease.shown) for lease in leases}  # by chance: one of six is missing in one of ten million runs
     assert drawn == set(permutations(leases[0].shown)) and len(drawn) == orders
 

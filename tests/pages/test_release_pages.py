@@ -7,12 +7,13 @@ import pytest
 from django.core.files.storage import default_storage
 from django.urls import reverse
 
-from annotation import release_forms, release_page
-from annotation.card_blocks import Run, blocks, runs
+from annotation.designs.plan import StagePlan
 from annotation.models import Release
-from annotation.plans import StagePlan
-from annotation.releasing.plan import Plan
-from benchmarks import jobs
+from annotation.releases import forms as releases_forms
+from annotation.releases import page as releases_page
+from annotation.releases.card_blocks import Run, blocks, runs
+from annotation.releases.plan import Plan
+from benchmarks.jobs import jobs
 from benchmarks.models import Job
 from tests import crowd, make, released
 from tests.pipeline import with_originals
@@ -69,7 +70,7 @@ def test_the_next_one_begins_with_the_last_but_for_what_is_public(client, study)
     [([], "1.0"), (["1.0"], "1.1"), (["1.9", "1.10"], "1.11"), (["2.0.9", "1.5"], "2.0.10")],
 )
 def test_next_version(there, expected):
-    assert release_forms.next_version(there) == expected
+    assert releases_forms.next_version(there) == expected
 
 
 def test_what_is_sent_is_the_plan_and_its_job_is_sent(client, study, monkeypatch):
@@ -270,7 +271,7 @@ def test_two_versions_from_the_form_to_what_differs(client, manager, eager_tasks
     assert "Compare them" in client.get(page(second)).text
     shown = client.get(f"{page(second)}?against={first.pk}")
     assert "Annotator A-01 is excluded since: Always left." in shown.text
-    assert release_page.known_changes(second, first)
+    assert releases_page.known_changes(second, first)
     assert "Compare them" not in client.get(page(second)).text
     assert second.content in client.get(reverse("study-detail", args=[study.pk])).text
     assert reverse("release-detail", args=[second.pk]) in client.get(reverse("job-detail", args=[second.job_id])).text

@@ -9,10 +9,11 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
-from annotation import reckoning, tasks
+from annotation import tasks
+from annotation.designs.plan import StagePlan
+from annotation.designs.presets import PRESETS
+from annotation.figures import cache
 from annotation.models import Study
-from annotation.plans import StagePlan
-from annotation.presets import PRESETS
 from annotation.protocols.registry import PROTOCOLS
 from annotation.templatetags import figures
 from benchmarks.models import Caption, ItemImage, Job
@@ -148,7 +149,7 @@ def test_the_json_is_the_same_twice(client, manager, study):
 
 @pytest.mark.django_db(transaction=True)
 def test_a_large_study_is_left_to_the_worker(client, manager, study, monkeypatch):
-    monkeypatch.setattr(reckoning, "SMALL", 0)
+    monkeypatch.setattr(cache, "SMALL", 0)
     asked = client.get(reverse("study-report-json", args=[study.pk]))
     assert asked.status_code == 202 and "Ask again" in asked.json()["detail"]
     assert "The figures are being computed" in page(client, study)

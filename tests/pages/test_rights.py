@@ -14,9 +14,11 @@ from django.db import transaction
 from django.test import Client
 from django.urls import URLPattern, get_resolver, reverse
 
-from annotation import claiming, judging, members
+from annotation.assignment import leases
+from annotation.judging import submissions
 from annotation.models import Annotator, Flag, Member, Release, Role, Study
-from benchmarks import jobs
+from annotation.studies import members
+from benchmarks.jobs import jobs
 from benchmarks.models import Image, Job, JobState, Run
 from tests import make, released
 
@@ -146,8 +148,8 @@ def world(people, study, settings) -> World:
         path = Path(settings.MEDIA_ROOT) / folder / image.opaque[:2] / f"{image.opaque}.jpg"
         path.parent.mkdir(parents=True)
         path.write_bytes(b"picture")
-    lease = claiming.hold(annotator=annotator, stage=study.stages.get(), wanted=1)[0]
-    judging.flag(annotator=annotator, token=lease.token, reason="Odd")
+    lease = leases.hold(annotator=annotator, stage=study.stages.get(), wanted=1)[0]
+    submissions.flag(annotator=annotator, token=lease.token, reason="Odd")
     export = jobs.queue_job(kind="export", title="Export", params={"study": study.pk}, by="test")
     kept = default_storage.save("exports/split.zip", ContentFile(b"zip"))
     counts = dict.fromkeys(("kept", "dropped", "open", "imported"), 0)

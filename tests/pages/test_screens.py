@@ -6,12 +6,15 @@ from random import Random
 
 import pytest
 
-from annotation import answering, claiming, judging, seating
-from annotation.material import texts_of
+from annotation.assignment import leases as assignment_leases
+from annotation.assignment import seats
+from annotation.designs.plan import StagePlan
+from annotation.judging import submissions
 from annotation.models import Lease, Stage, Task
-from annotation.plans import StagePlan
 from annotation.protocols.registry import PROTOCOLS
-from annotation.screens import screens, size
+from annotation.screens import read_answer
+from annotation.screens.material import texts_of
+from annotation.screens.screens import screens, size
 from benchmarks.models import Caption, ItemImage
 from tests import make
 
@@ -48,7 +51,7 @@ def held(who) -> Lease:
 
 def seated(who, stage: Stage) -> None:
     """They go on to the stage, and have read its rules."""
-    seating.sit(annotator=who, stage=stage)
+    seats.sit(annotator=who, stage=stage)
     make.read(who, stage)
 
 
@@ -86,7 +89,7 @@ def test_no_byte_tells_which_part_is_which(client, protocol):
 def test_screens_of_all_questions_and_orders_are_the_same_but_for_what_they_show(client, protocol):
     who = annotator(protocol, items=6)
     Caption.objects.update(text="The same words.")
-    leases = claiming.hold(annotator=who, stage=Stage.objects.get(), wanted=20)
+    leases = assignment_leases.hold(annotator=who, stage=Stage.objects.get(), wanted=20)
     assert len({lease.task.question for lease in leases}) == len(set(Task.objects.values_list("question", flat=True)))
     shapes = {TOLD_APART.sub("x", screen.html()) for screen in screens(leases, Stage.objects.get())}
     assert len(leases) >= 6 and len(shapes) == 1
@@ -110,7 +113,7 @@ def test_a_screen_shows_its_parts(client, protocol, pictures, sentences, radios)
 
 def test_options_stand_in_the_leases_order():
     who = annotator("bivlc-i2t")
-    [lease] = claiming.hold(annotator=who, stage=Stage.objects.get(), wanted=1)
+    [lease] = assignment_leases.hold(annotator=who, stage=Stage.objects.get(), wanted=1)
     places = {}
     for order in (lease.shown, lease.shown[::-1]):
         lease.shown = order
@@ -128,7 +131,7 @@ def test_the_image_that_was_chosen_is_the_one_that_is_shown():
     who, (first, then) = make.annotator(study), study.stages.all()
     make.judgment(who, first, "candidate-2")
     seated(who, then)
-    shown = {part["url"] for lease in claiming.hold(annotator=who, stage=then, wanted=2)
+    shown = {part["url"] for lease in assignment_leases.hold(annotator=who, stage=then, wanted=2)
              for part in screens([lease], then)[0].shown["pictures"]}  # fmt: skip
     uses = ItemImage.objects.filter(role__in=("positive", "candidate"), position__in=(0, 2)).exclude(
         role="candidate", position=0
@@ -139,7 +142,7 @@ def test_the_image_that_was_chosen_is_the_one_that_is_shown():
 @pytest.mark.parametrize("wanted", [1, 5])
 def test_screens_take_one_query_however_many(django_assert_num_queries, wanted):
     who = annotator("bivlc-t2i", items=4)
-    leases = claiming.hold(annotator=who, stage=Stage.objects.get(), wanted=wanted)
+    leases = assignment_leases.hold(annotator=who, stage=Stage.objects.get(), wanted=wanted)
     with django_assert_num_queries(1):
         assert len(screens(leases, who.stage)) == wanted
 
@@ -157,7 +160,7 @@ def two_stages():
 def test_each_screen_is_asked_as_its_own_stage_asks_it(django_assert_num_queries):
     who, _, then = two_stages()
     earlier = Lease.objects.select_related("task").get()
-    [now] = claiming.hold(annotator=who, stage=then, wanted=1)
+    [now] = assignment_leases.hold(annotator=who, stage=then, wanted=1)
     with django_assert_num_queries(2):
         one, two = screens([earlier, now], then)
     assert "None of them" in one.html() and "Both" in two.html()
@@ -169,7 +172,7 @@ def test_taking_back_an_answer_of_the_stage_before_says_to_load_its_page(client)
     assert "</kbd> Both" in client.get(home(who)).text
     assert client.post(home(who) + "undo/", {"undo_key": uuid.uuid4()}, **JSON).json() == {"moved": True}
     page = client.get(home(who)).text
-    place = answering.shown_as(Lease.objects.order_by("pk").first(), "candidate-1")
+    place = read_answer.shown_as(Lease.objects.order_by("pk").first(), "candidate-1")
     assert "</kbd> None of them" in page and f'value="{place}" checked' in page
 
 
@@ -201,6 +204,6 @@ def test_long_sentences_are_set_smaller(length, name):
 def test_fixed_answers_are_marked_where_they_were_picked():
     who = annotator("verify")
     make.judgment(who, Stage.objects.get(), "no")
-    [lease] = judging.history(annotator=who)
+    [lease] = submissions.history(annotator=who)
     html = screens([lease], Stage.objects.get())[0].html()
     assert re.findall(r'value="(\w+)"[^>]* checked', html) == ["no"] and 'data-picked="no"' in html

@@ -8,12 +8,12 @@ from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
+from annotation.designs.plan import NO_CHECKS, expect, written
+from annotation.designs.presets import PRESETS, assumed
 from annotation.management.named import named
 from annotation.models import Stage, Study
-from annotation.plans import NO_CHECKS, expect, written
-from annotation.presets import PRESETS, assumed
 from annotation.protocols.registry import PROTOCOLS
-from annotation.setup_forms import StageForm
+from annotation.studies.setup_forms import StageForm
 from tests import make
 
 pytestmark = pytest.mark.django_db

@@ -5,8 +5,8 @@ import re
 import pytest
 from django.urls import reverse
 
-from annotation import stuck
-from annotation.views import stuck as view
+from annotation.dashboard import blocked_views as view
+from annotation.figures import blocked_items
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -19,7 +19,7 @@ def look(client, stage, **asked) -> str:
 def test_the_study_page_counts_and_links(client, manager):
     stage = make.stage(items=3)
     page = client.get(reverse("study-detail", args=[stage.study_id])).text
-    assert "<b>3 stuck</b>" in page and f"{stuck.REASONS['nobody'][0]}" in page
+    assert "<b>3 stuck</b>" in page and f"{blocked_items.REASONS['nobody'][0]}" in page
     make.annotator(stage.study)
     assert "Nothing is stuck" in client.get(reverse("study-detail", args=[stage.study_id])).text
 
@@ -49,7 +49,7 @@ def test_nothing_is_stuck(client, manager):
 
 
 def test_of_a_large_study_it_is_what_the_worker_found_last(client, manager, monkeypatch):
-    monkeypatch.setattr("annotation.reckoning.SMALL", 0)
+    monkeypatch.setattr("annotation.figures.cache.SMALL", 0)
     stage = make.stage(items=1)
     assert "waiting for a worker" in look(client, stage)
 

@@ -10,10 +10,13 @@ from django.db.models.functions import Now
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from annotation import cases, dashboard, exports, judging
-from annotation.figures import study_figures
+from annotation.adjudication import cases
+from annotation.dashboard import study_page
+from annotation.designs.plan import StagePlan
+from annotation.exports import job as export_job
+from annotation.figures.stage import study_figures
+from annotation.judging import submissions
 from annotation.models import Flag, Study
-from annotation.plans import StagePlan
 from benchmarks.models import Event, Job
 from tests import crowd, make
 
@@ -181,18 +184,18 @@ def test_whatever_is_shown_changes_the_fingerprint(what, study):
     stage = study.stages.get()
     person = make.annotator(study)
     lease = make.claiming.hold(annotator=person, stage=stage, wanted=1)[0]
-    before = dashboard.fingerprint(stage)
+    before = study_page.fingerprint(stage)
     {
         "judgment": lambda: make.submit(person, lease),
-        "flag": lambda: judging.flag(annotator=person, token=lease.token, reason="Odd"),
+        "flag": lambda: submissions.flag(annotator=person, token=lease.token, reason="Odd"),
         "skip": lambda: make.claiming.skip(annotator=person, token=lease.token),
         "stage": lambda: make.studies.move_stage(stage=stage, to="closed", by="test"),
         "instructions": lambda: make.studies.revise_instructions(stage=stage, text="Anew.", by="test"),
         "import": lambda: make.item(study.benchmark),
         "exclusion": lambda: study.annotators.filter(pk=person.pk).update(excluded_at=Now(), exclusion_reason="Bot"),
-        "export": lambda: exports.queue_export(study=study, by="test"),
+        "export": lambda: export_job.queue_export(study=study, by="test"),
     }[what]()
-    assert dashboard.fingerprint(study.stages.get()) != before
+    assert study_page.fingerprint(study.stages.get()) != before
 
 
 def test_a_move_that_is_not_possible_is_said(client, manager, study):
@@ -230,7 +233,7 @@ def test_a_flag_is_settled_and_stays_settled(client, manager):
     stage = make.stage()
     person = make.annotator(stage.study)
     lease = make.judgment(person, stage).lease
-    flag = judging.flag(annotator=person, token=lease.token, reason="<b>Odd</b>")
+    flag = submissions.flag(annotator=person, token=lease.token, reason="<b>Odd</b>")
     page = client.get(address("study-detail", stage.study)).content.decode()
     assert "&lt;b&gt;Odd&lt;/b&gt;" in page
     for _ in range(2):

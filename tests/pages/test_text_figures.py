@@ -9,12 +9,12 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from annotation.figures import study_figures
+from annotation.designs.plan import StagePlan
+from annotation.figures.paper import paper
+from annotation.figures.stage import study_figures
 from annotation.models import Stage
-from annotation.paper import paper
-from annotation.plans import StagePlan
-from benchmarks.likeness import likeness
 from benchmarks.models import Item
+from benchmarks.views.likeness import likeness
 from tests import make, scribes, worded
 
 pytestmark = pytest.mark.django_db

@@ -6,11 +6,12 @@ import re
 import pytest
 from django.urls import reverse
 
-from annotation import judging, screening
-from annotation.gold import CannotSet
+from annotation.checks import setup
+from annotation.checks.gold_items import CannotSet
+from annotation.designs.plan import NO_CHECKS, StagePlan
+from annotation.judging import submissions
 from annotation.models import Outcome, Stage, Study, Task
-from annotation.plans import NO_CHECKS, StagePlan
-from annotation.studies import CannotCreate
+from annotation.studies.lifecycle import CannotCreate
 from tests import make, sentences, worded
 from tests.pages.test_adjudicate import fields, post, url
 
@@ -115,7 +116,7 @@ def test_a_flag_is_read_with_the_words_that_an_earlier_stage_gave(client, manage
     make.seating.sit(annotator=person, stage=second)
     make.read(person, second)
     lease = worded.hold(person, second)
-    judging.flag(annotator=person, token=lease.token, reason="Odd")
+    submissions.flag(annotator=person, token=lease.token, reason="Odd")
     task = Task.objects.get(stage=second)
     assert worded.TEXTS["candidate"][0] in client.get(url(second, task=task.pk)).text
     assert "Odd" in client.get(f"{reverse('study-detail', args=[second.study_id])}?stage=2").text
@@ -128,7 +129,7 @@ def test_checks_are_not_offered_and_the_page_says_why(client, manager, stage):
     lines = {"do": "check", "benchmark": stage.study.benchmark_id, "lines": "item-0 reject"}
     assert client.post(there, lines).status_code == 422
     with pytest.raises(CannotSet, match="more than a pick"):
-        screening.revise(stage=stage, by="test", check_rate=0.1)
+        setup.revise(stage=stage, by="test", check_rate=0.1)
     assert not Task.objects.exclude(kind="judge").exists()
 
 

@@ -3,8 +3,8 @@
 import pytest
 from django.urls import reverse
 
-from annotation import members
 from annotation.models import Role, Study
+from annotation.studies import members
 from tests import judged_by, make
 from tests.pages.test_baseline import answered
 

@@ -17,8 +17,8 @@ from torchvision.transforms import Compose, Normalize, ToTensor
 
 from workers.images import ImageRefused, pixels_of
 from workers.scoring import device as devices
-from workers.scoring.ahead import ahead
-from workers.scoring.asked import Asked
+from workers.scoring.model_name import Asked
+from workers.scoring.prefetch import ahead
 from workers.scoring.refusals import CannotScore
 
 QUICK = "-quickgelu"

@@ -15,8 +15,8 @@ import torch
 from huggingface_hub import constants
 from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, OfflineModeIsEnabled
 
-from workers.scoring.asked import versions
 from workers.scoring.encoder import Loaded
+from workers.scoring.model_name import versions
 from workers.scoring.refusals import CannotScore
 
 PIXELS = 1  # how Winnow decodes an image before the model's own preparation; count up when that changes

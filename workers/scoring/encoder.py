@@ -9,7 +9,7 @@ from typing import Protocol
 
 import numpy as np
 
-from workers.scoring.asked import Asked, check_device
+from workers.scoring.model_name import Asked, check_device
 from workers.scoring.refusals import CannotScore
 
 MODULES = {

@@ -13,8 +13,8 @@ import torch
 from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
 
 from workers.scoring import device as devices
-from workers.scoring.ahead import batches
-from workers.scoring.asked import Asked
+from workers.scoring.model_name import Asked
+from workers.scoring.prefetch import batches
 from workers.scoring.refusals import CannotScore
 
 BATCH = {"cpu": 16, "mps": 16, "cuda": 64}

@@ -9,8 +9,8 @@ import torch
 from sentence_transformers import SentenceTransformer
 
 from workers.scoring import device as devices
-from workers.scoring.ahead import batches
-from workers.scoring.asked import Asked
+from workers.scoring.model_name import Asked
+from workers.scoring.prefetch import batches
 from workers.scoring.refusals import CannotScore
 
 BATCH = {"cpu": 32, "mps": 64, "cuda": 256}

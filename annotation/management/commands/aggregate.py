@@ -6,11 +6,11 @@ from pathlib import Path
 
 from django.core.management.base import BaseCommand
 
-from annotation import aggregation
-from annotation.aggregation import FIRST as FIRST_GIVEN
-from annotation.aggregation import NO_LABEL, Aggregate
 from annotation.management.ratings_file import read_or_refuse
-from annotation.ratings import ALL, FIRST, LAST, REFUSE, read_gold, read_ratings
+from annotation.measures import aggregation
+from annotation.measures.aggregation import FIRST as FIRST_GIVEN
+from annotation.measures.aggregation import NO_LABEL, Aggregate
+from annotation.measures.ratings_csv import ALL, FIRST, LAST, REFUSE, read_gold, read_ratings
 
 METHODS = {"majority": aggregation.majority, "dawid-skene": aggregation.dawid_skene}
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation.agreement import SEED, Table
 from annotation.management.ratings_file import read_or_refuse
-from annotation.ratings import FIRST, LAST, REFUSE, read_ratings
-from annotation.reliability import numbers, reliability
+from annotation.measures.agreement import SEED, Table
+from annotation.measures.ratings_csv import FIRST, LAST, REFUSE, read_ratings
+from annotation.measures.reliability import numbers, reliability
 
 WORDS = {
     "percent": "percent agreement",

@@ -3,12 +3,12 @@
 from django.core.management.base import BaseCommand
 from django.urls import reverse
 
-from annotation.baseline_plans import baseline_plans
+from annotation.designs.baseline_plans import baseline_plans
+from annotation.designs.plan import StagePlan
 from annotation.models import Study
-from annotation.plans import StagePlan
-from annotation.studies import create_study
-from benchmarks import actions
+from annotation.studies.lifecycle import create_study
 from benchmarks.construction.drawn import drawn_benchmark
+from benchmarks.imports import run as run_import
 from benchmarks.models import Benchmark
 
 BENCHMARK = "Drawn scenes"
@@ -46,4 +46,4 @@ def plans() -> list[StagePlan]:
 
 def import_demo(*, items: int, seed: int, by: str) -> Benchmark:
     records, images = drawn_benchmark(items, seed)
-    return actions.import_items(benchmark_name=BENCHMARK, records=records, images=images, source="drawn", by=by)
+    return run_import.import_items(benchmark_name=BENCHMARK, records=records, images=images, source="drawn", by=by)

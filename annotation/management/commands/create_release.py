@@ -5,11 +5,11 @@ from pathlib import Path
 
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation import freezing
 from annotation.management.named import named
 from annotation.management.releases import add_plan, plan_of
 from annotation.models import Study
-from benchmarks import jobs
+from annotation.releases import lifecycle as release_lifecycle
+from benchmarks.jobs import jobs
 from benchmarks.models import JobState
 from benchmarks.records import Problem
 
@@ -28,18 +28,18 @@ class Command(BaseCommand):
         found = named(Study.objects.select_related("benchmark"), study)
         plan = plan_of(options, _read(words) if words else {})
         try:
-            freezing.check_target(out)
-            freezing.clear_dead(study=found, plan=plan, by=BY)
-            release = freezing.freeze(study=found, plan=plan, by=BY, foreground=True)
-        except freezing.CannotFreeze as why:
+            release_lifecycle.check_target(out)
+            release_lifecycle.clear_dead(study=found, plan=plan, by=BY)
+            release = release_lifecycle.freeze(study=found, plan=plan, by=BY, foreground=True)
+        except release_lifecycle.CannotFreeze as why:
             raise CommandError(str(why)) from None
         try:
-            job = jobs.run(job_id=release.job_id, by=BY, work=freezing.run_release)
+            job = jobs.run(job_id=release.job_id, by=BY, work=release_lifecycle.run_release)
         except KeyboardInterrupt:
-            freezing.discard(release=release, by=BY)
+            release_lifecycle.discard(release=release, by=BY)
             raise CommandError("Stopped. Nothing was released.") from None
         if job.state != JobState.DONE:
-            freezing.discard(release=release, by=BY)
+            release_lifecycle.discard(release=release, by=BY)
             raise CommandError("Nothing was released. " + "\n".join(str(Problem(**one)) for one in job.problems))
         release.refresh_from_db()
         self.tell(release)
@@ -48,8 +48,8 @@ class Command(BaseCommand):
 
     def unpack(self, release, out: Path) -> None:
         try:
-            freezing.unpack(release, out)
-        except freezing.CannotFreeze as why:
+            release_lifecycle.unpack(release, out)
+        except release_lifecycle.CannotFreeze as why:
             raise CommandError(f"{why} It is frozen: fetch_release unpacks it elsewhere.") from None
         self.stdout.write(f"Unpacked into {out}.")
 

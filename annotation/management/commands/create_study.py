@@ -11,16 +11,16 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 from django.urls import reverse
 
-from annotation import presets
+from annotation.designs import presets
+from annotation.designs.plan import Expected, StagePlan, total, written
+from annotation.designs.presets import PRESETS
 from annotation.management.named import named
 from annotation.models import DecisionRule, Study, StudyState, TieRule
-from annotation.plans import Expected, StagePlan, total, written
-from annotation.presets import PRESETS
 from annotation.protocols.registry import PROTOCOLS
-from annotation.running import running_at
-from annotation.setup_forms import StageForm
-from annotation.setups import foreseen
-from annotation.studies import CannotCreate, create_study
+from annotation.simulation.running import running_at
+from annotation.studies.lifecycle import CannotCreate, create_study
+from annotation.studies.setup_forms import StageForm
+from annotation.studies.setups import foreseen
 from benchmarks.models import Benchmark
 
 OF_ONE = ("overlap", "rule", "tie_rule", "quota", "lease_seconds", "auto_advance")  # of a stage that is set up alone

@@ -2,10 +2,10 @@
 
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation.deleting import delete_study
 from annotation.management.named import named
 from annotation.models import Study
-from benchmarks.removing import CannotDelete, delete_benchmark
+from annotation.studies.deletion import delete_study
+from benchmarks.housekeeping.delete import CannotDelete, delete_benchmark
 
 
 class Command(BaseCommand):

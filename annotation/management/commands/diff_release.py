@@ -5,8 +5,8 @@ import json
 from django.core.management.base import BaseCommand
 
 from annotation.management.release_named import PLACES, opened
-from annotation.releasing.comparing import compare
-from annotation.releasing.told_changes import SHOWN, sentences
+from annotation.releases.compare import compare
+from annotation.releases.compare_wording import SHOWN, sentences
 
 
 class Command(BaseCommand):

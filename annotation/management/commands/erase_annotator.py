@@ -2,9 +2,9 @@
 
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation.erasing import erase
 from annotation.management.named import named
 from annotation.models import Study
+from annotation.participants.erasure import erase
 
 
 class Command(BaseCommand):

@@ -5,8 +5,8 @@ from datetime import timedelta
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from annotation.erasing import erase_before, of_before
 from annotation.models import Annotator
+from annotation.participants.erasure import erase_before, of_before
 
 
 class Command(BaseCommand):

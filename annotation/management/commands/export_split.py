@@ -4,7 +4,7 @@ from pathlib import Path
 
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation.exporting import CannotExport, export_split
+from annotation.exports.export import CannotExport, export_split
 from annotation.management.named import named
 from annotation.models import Study
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation import freezing
 from annotation.management.releases import released
+from annotation.releases import lifecycle as release_lifecycle
 
 
 class Command(BaseCommand):
@@ -18,7 +18,7 @@ class Command(BaseCommand):
     def handle(self, *, release, out, **options):
         found = released(release)
         try:
-            count = freezing.unpack(found, out)
-        except freezing.CannotFreeze as why:
+            count = release_lifecycle.unpack(found, out)
+        except release_lifecycle.CannotFreeze as why:
             raise CommandError(str(why)) from None
         self.stdout.write(f"{found}: {count:,} files in {out}, content {found.content}.")

@@ -9,8 +9,8 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.management.release_named import PLACES, opened
-from annotation.releasing import hub
-from annotation.releasing.opened import Opened
+from annotation.releases import publish
+from annotation.releases.archive_reader import Opened
 
 
 class Command(BaseCommand):
@@ -26,21 +26,21 @@ class Command(BaseCommand):
 
     def handle(self, *, release, to, private, yes, **options):
         try:
-            target = hub.target(to, private)
+            target = publish.target(to, private)
             with _folder(release) as folder:
                 self._verified(folder)
                 self.stdout.write(_before(folder, target))
                 if not yes and input("Send it? Type yes: ").strip().lower() != "yes":
                     raise CommandError("Nothing was sent.")
-                address = hub.push(folder, target, self.stdout.write)
-        except hub.CannotPush as why:
+                address = publish.push(folder, target, self.stdout.write)
+        except publish.CannotPush as why:
             raise CommandError(str(why)) from why
         except EOFError:
             raise CommandError("Nobody answered, so nothing was sent. Say --yes to send without being asked.") from None
         self.stdout.write(f"It is at {address}")
 
     def _verified(self, folder: Path) -> None:
-        from annotation.releasing.verification.verifying import verify
+        from annotation.releases.verification.verifying import verify
 
         report = verify(folder)
         if report.problems:
@@ -59,7 +59,7 @@ def _folder(place: str) -> Iterator[Path]:
             yield Path(above) / "release"
 
 
-def _before(folder: Path, to: hub.Target) -> str:
+def _before(folder: Path, to: publish.Target) -> str:
     manifest = Opened(folder).manifest
     plan, files = manifest["release"], manifest["files"]
     size = sum(file["bytes"] for file in files.values())

@@ -8,9 +8,10 @@ from django.core.management.base import BaseCommand, CommandError
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString, mark_safe
 
-from annotation import report_data, report_page
 from annotation.management.named import named
 from annotation.models import Study
+from annotation.reports import page as reports_page
+from annotation.reports import report_data
 
 STYLES = ("base.css", "manage.css", "study.css", "plots.css", "report.css")
 
@@ -30,7 +31,7 @@ class Command(BaseCommand):
         if given["json"]:
             given["json"].write_text(json.dumps(found, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
         if given["html"]:
-            context = {**report_page.drawn(found), "style": styles()}
+            context = {**reports_page.drawn(found), "style": styles()}
             given["html"].write_text(render_to_string("studies/report_file.html", context), encoding="utf-8")
         self.stdout.write(f"as of {found['as_of']}  {found['fingerprint']}")
 

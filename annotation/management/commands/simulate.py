@@ -5,11 +5,11 @@ import sys
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation.forms_client import Unreachable
 from annotation.management.named import named
 from annotation.models import Study
-from annotation.running import running_at
-from annotation.simulation import Plan, Report, simulate
+from annotation.simulation.browser import Unreachable
+from annotation.simulation.crowd import Plan, Report, simulate
+from annotation.simulation.running import running_at
 
 
 class Command(BaseCommand):

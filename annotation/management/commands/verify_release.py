@@ -6,7 +6,7 @@ from pathlib import Path
 
 from django.core.management.base import BaseCommand
 
-from annotation.releasing.verification.verifying import verify
+from annotation.releases.verification.verifying import verify
 
 
 class Command(BaseCommand):

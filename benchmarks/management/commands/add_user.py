@@ -2,7 +2,7 @@
 
 from django.core.management.base import BaseCommand, CommandError
 
-from benchmarks import accounts
+from benchmarks.accounts import accounts
 
 
 class Command(BaseCommand):

@@ -3,7 +3,7 @@
 from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand, CommandError
 
-from benchmarks import tokens
+from benchmarks.accounts import tokens
 
 
 class Command(BaseCommand):

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from django.core.management.base import BaseCommand, CommandError
 
-from benchmarks.backups import CannotBackUp, backup
+from benchmarks.housekeeping.backup import CannotBackUp, backup
 
 
 class Command(BaseCommand):

@@ -5,8 +5,10 @@ from pathlib import Path
 
 from django.core.management.base import BaseCommand, CommandError
 
-from benchmarks import blind, refining, run_figures
+from benchmarks.caption_only import refine as caption_only_refine
+from benchmarks.caption_only import shares
 from benchmarks.models import Benchmark, Run
+from benchmarks.runs import figures as run_figures
 
 
 class Command(BaseCommand):
@@ -34,7 +36,7 @@ class Command(BaseCommand):
                 "No model that sees no image has scored it; let a language model do so (manage.py score)."
             )
         run_figures.compute_missing(run_figures.of_runs(runs).missing)
-        found = blind.shares(runs, run_figures.of_runs(runs).figures)
+        found = shares.shares(runs, run_figures.of_runs(runs).figures)
         if not found:
             self.stdout.write("No blind run answers the questions by which this benchmark is judged.")
         for share in found:
@@ -49,8 +51,8 @@ class Command(BaseCommand):
         if missing := [str(number) for number in numbers if number not in runs]:
             raise CommandError(f"The benchmark has no run {' and no run '.join(missing)}.")
         try:
-            keys, found = refining.refined(*(runs[number] for number in numbers), seed)
-        except refining.CannotRefine as refusal:
+            keys, found = caption_only_refine.refined(*(runs[number] for number in numbers), seed)
+        except caption_only_refine.CannotRefine as refusal:
             raise CommandError(str(refusal)) from None
         told = {"runs": numbers, "seed": seed, "before": found.before, "after": found.after}
         told |= {"dropped": dict(found.reasons), "kept": [keys[place] for place in found.kept]}

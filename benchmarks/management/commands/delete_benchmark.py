@@ -2,8 +2,8 @@
 
 from django.core.management.base import BaseCommand, CommandError
 
+from benchmarks.housekeeping.delete import CannotDelete, delete_benchmark
 from benchmarks.models import Benchmark
-from benchmarks.removing import CannotDelete, delete_benchmark
 
 
 class Command(BaseCommand):

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from django.core.management.base import BaseCommand, CommandError
 
-from benchmarks import sources
+from benchmarks.exports import source_layout
 from benchmarks.models import Benchmark
 
 
@@ -21,8 +21,8 @@ class Command(BaseCommand):
             there = ", ".join(Benchmark.objects.values_list("name", flat=True)[:9]) or "none"
             raise CommandError(f"There is no benchmark {name!r}. There are: {there}.")
         try:
-            written = sources.write(benchmark, Path(out))
-        except sources.CannotWrite as refusal:
+            written = source_layout.write(benchmark, Path(out))
+        except source_layout.CannotWrite as refusal:
             raise CommandError(str(refusal)) from None
         for file, size in written:
             self.stdout.write(f"{size:>12,} bytes  {file}")

@@ -7,9 +7,10 @@ from pathlib import Path
 
 from django.core.management.base import BaseCommand, CommandError
 
-from benchmarks import actions, jobs
 from benchmarks.formats.base import HOLDS_IMAGES, Format, wrong_origins
 from benchmarks.formats.registry import FORMATS
+from benchmarks.imports import run as run_import
+from benchmarks.jobs import jobs
 from benchmarks.models import Job, JobState
 from benchmarks.records import Problem
 
@@ -38,16 +39,16 @@ class Command(BaseCommand):
         )  # fmt: skip
 
     def handle(self, *, format, path, images, name, **rest):
-        asked = {field.name: rest.get(field.name, False) for field in fields(actions.Options)}
+        asked = {field.name: rest.get(field.name, False) for field in fields(run_import.Options)}
         self.refuse(FORMATS[format], name, path, rest)
         if images and FORMATS[format].images:
             raise CommandError(HOLDS_IMAGES)
         second, origins = rest.get("second"), [name.strip() for name in rest.get("origins") or ()]
-        job = actions.queue_import(
+        job = run_import.queue_import(
             name=name.strip(), format=format, path=absolute(path), images=absolute(images), second=absolute(second),
-            origins=origins, options=actions.Options(**asked), by=BY, foreground=True,
+            origins=origins, options=run_import.Options(**asked), by=BY, foreground=True,
         )  # fmt: skip
-        job = jobs.run(job_id=job.pk, by=BY, work=actions.import_files, tell=self.tell)
+        job = jobs.run(job_id=job.pk, by=BY, work=run_import.import_files, tell=self.tell)
         self.end_line()
         self.answer(job)
 

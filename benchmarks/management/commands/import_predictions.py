@@ -4,10 +4,12 @@ from pathlib import Path
 
 from django.core.management.base import BaseCommand, CommandError
 
-from benchmarks import jobs, prediction_import, run_figures
+from benchmarks.jobs import jobs
 from benchmarks.management.commands.import_benchmark import Command as Import
 from benchmarks.management.commands.import_benchmark import written
 from benchmarks.models import Benchmark, Job, JobState
+from benchmarks.runs import figures as run_figures
+from benchmarks.runs import import_predictions
 
 BY = "command"
 
@@ -20,7 +22,7 @@ class Command(BaseCommand):
         parser.add_argument("files", type=Path, nargs="+", metavar="FILE", help="one model's; docs/predictions.md")
         parser.add_argument("--model", required=True, help="what tables call the model")
         parser.add_argument("--source", required=True, help="where the predictions are from: a repository, a paper")
-        parser.add_argument("--kind", choices=[kind.name for kind in prediction_import.TAKEN], default="")
+        parser.add_argument("--kind", choices=[kind.name for kind in import_predictions.TAKEN], default="")
         parser.add_argument("--skip-incomplete", action="store_true", help="leave out items that lack an answer")
         parser.add_argument("--blind", action="store_true", help="the model saw no image")
 
@@ -30,12 +32,12 @@ class Command(BaseCommand):
         for file in files:
             if not Path(file).is_file():
                 raise CommandError(f"There is no file {file}.")
-        job = prediction_import.queue_predictions(
+        job = import_predictions.queue_predictions(
             benchmark=found, files=[Path(file).absolute() for file in files], model=model.strip(),
             source=source.strip(), kind=kind, skip_incomplete=skip_incomplete, blind=blind, by=BY, foreground=True,
         )  # fmt: skip
         line = Import(stdout=self.stdout._out, stderr=self.stderr._out)  # its line of progress
-        job = jobs.run(job_id=job.pk, by=BY, work=prediction_import.take_in, tell=line.tell)
+        job = jobs.run(job_id=job.pk, by=BY, work=import_predictions.take_in, tell=line.tell)
         line.end_line()
         self.answer(job)
 

@@ -4,13 +4,13 @@ from pathlib import Path
 
 from django.core.management.base import BaseCommand, CommandError
 
-from benchmarks import reported, run_actions, scoring_material
 from benchmarks.formats.base import ProblemLog
 from benchmarks.management.commands.import_predictions import BY, benchmark_named
-from benchmarks.prediction_import import TAKEN
 from benchmarks.predictions.kinds import KINDS
-from benchmarks.published import TABLES
 from benchmarks.records import Refused
+from benchmarks.runs import material, reported, run_actions
+from benchmarks.runs.import_predictions import TAKEN
+from benchmarks.runs.paper_tables import TABLES
 
 
 class Command(BaseCommand):
@@ -26,7 +26,7 @@ class Command(BaseCommand):
         if bool(file) == bool(published):
             raise CommandError("Give a file or --published, one of the two.")
         found = benchmark_named(benchmark)
-        kind = KINDS[kind or scoring_material.kind(found)]
+        kind = KINDS[kind or material.kind(found)]
         rows = self.of_file(Path(file), kind) if file else of_table(published, kind)
         try:
             made = run_actions.enter_reported(benchmark=found, kind=kind.name, rows=rows, by=BY)

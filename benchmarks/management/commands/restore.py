@@ -5,9 +5,9 @@ from pathlib import Path
 
 from django.core.management.base import BaseCommand, CommandError
 
+from benchmarks.housekeeping.restore import CannotRestore, restore
+from benchmarks.imports.staging import InUse
 from benchmarks.management.commands.backup import told
-from benchmarks.restoring import CannotRestore, restore
-from benchmarks.staging import InUse
 
 
 class Command(BaseCommand):

@@ -2,11 +2,13 @@
 
 from django.core.management.base import BaseCommand, CommandError
 
-from benchmarks import jobs, scoring, tasks
+from benchmarks import tasks
+from benchmarks.jobs import jobs
 from benchmarks.management.commands.import_benchmark import Command as Import
 from benchmarks.management.commands.import_benchmark import written
 from benchmarks.models import Benchmark, Job, JobState
 from benchmarks.records import Refused
+from benchmarks.scoring import score
 
 BY = "command"
 
@@ -32,7 +34,7 @@ class Command(BaseCommand):
             raise CommandError(f"There is no benchmark {benchmark!r}. There are: {there}.")
         asked = {"model": model, "pretrained": pretrained, "device": device}
         try:
-            job = scoring.queue_score(benchmark=found, **asked, by=BY, foreground=now)
+            job = score.queue_score(benchmark=found, **asked, by=BY, foreground=now)
         except Refused as refusal:
             raise CommandError(sentence(refusal.problems[0].code, refusal.problems[0].advice)) from None
         if now:
@@ -43,7 +45,7 @@ class Command(BaseCommand):
 
     def run_here(self, job: Job) -> Job:
         line = Import(stdout=self.stdout._out, stderr=self.stderr._out)  # its line of progress
-        done = jobs.run(job_id=job.pk, by=BY, work=scoring.score, tell=line.tell)
+        done = jobs.run(job_id=job.pk, by=BY, work=score.score, tell=line.tell)
         line.end_line()
         return done
 

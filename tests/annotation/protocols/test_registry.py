@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from django.template.loader import render_to_string
 
-from annotation.presets import SPECIMEN
+from annotation.designs.presets import SPECIMEN
 from annotation.protocols.registry import PROTOCOLS
 
 TEMPLATES = Path(__file__).resolve().parents[3] / "templates"

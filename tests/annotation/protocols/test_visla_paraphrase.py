@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.decisions import EDITED, KEPT, OPEN, confirm
 from annotation.protocols.base import Answer, Ask, NoAnswer, NotSuitable
+from annotation.protocols.decision_rule import EDITED, KEPT, OPEN, confirm
 from annotation.protocols.visla_paraphrase import PROTOCOL
 from tests.annotation.protocols.items import item
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from annotation.export_files import (
+from annotation.exports.files import (
     JUDGMENTS,
     ParquetFile,
     digest,
@@ -14,8 +14,8 @@ from annotation.export_files import (
     write_judgments,
     write_lines,
 )
-from annotation.releasing.documents.writing import write
-from annotation.releasing.plan import Plan
+from annotation.releases.documents.writing import write
+from annotation.releases.plan import Plan
 from tests.annotation.releasing.kept import COLUMNS, SCHEMA, row
 
 STAGE = {

@@ -19,8 +19,11 @@ django.setup()
 from django.core.files import File  # noqa: E402
 from django.db import connection  # noqa: E402
 
-from annotation import exporting, exports, freezing, tasks  # noqa: E402
-from annotation.releasing import building  # noqa: E402
+from annotation import tasks  # noqa: E402
+from annotation.exports import export as exports_export  # noqa: E402
+from annotation.exports import job as export_job  # noqa: E402
+from annotation.releases import build  # noqa: E402
+from annotation.releases import lifecycle as release_lifecycle  # noqa: E402
 
 RUN = {"export": tasks.run_export, "release": tasks.run_release}
 
@@ -59,15 +62,15 @@ def run(kind: str, job: int, moment: str) -> int:
     """How many steps there were."""
     steps = Steps(int(moment) if moment.isdigit() else 0)
     if moment == "writing":
-        exporting.export_data.write_source = die  # the items are written, the folder has not its name
+        exports_export.export_data.write_source = die  # the items are written, the folder has not its name
     elif moment == "building":
-        building.public.write_tables = die
+        build.public.write_tables = die
     elif moment == "packing":
-        exports.shutil.copyfileobj = die
+        export_job.shutil.copyfileobj = die
     elif moment == "storing":
         File.chunks = half
     elif moment == "finishing":
-        exports.jobs.finish_job = freezing.jobs.finish_job = die
+        export_job.jobs.finish_job = release_lifecycle.jobs.finish_job = die
     sys.addaudithook(steps.audit)
     with connection.execute_wrapper(steps.statement):
         RUN[kind](job)

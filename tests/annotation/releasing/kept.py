@@ -8,11 +8,11 @@ from pathlib import Path
 import pyarrow as pa
 from PIL import Image as Drawing
 
-from annotation.export_files import IMAGE, files_below, split_schema
-from annotation.releasing.exported import Row
-from annotation.releasing.forms.base import Layout
-from annotation.releasing.forms.registry import FORMS
-from annotation.releasing.plan import SPLIT_NAMES
+from annotation.exports.files import IMAGE, files_below, split_schema
+from annotation.releases.export_reader import Row
+from annotation.releases.formats.base import Layout
+from annotation.releases.formats.registry import FORMS
+from annotation.releases.plan import SPLIT_NAMES
 from tests.pictures import draw
 
 COLUMNS = {

@@ -7,12 +7,14 @@ from pathlib import Path
 
 from django.utils.text import slugify
 
-from annotation import exports, freezing, tasks
-from annotation.exporting import export_split
+from annotation import tasks
+from annotation.exports import job as export_job
+from annotation.exports.export import export_split
 from annotation.models import Release, Study
-from annotation.releasing import building
-from annotation.releasing.plan import Plan
-from benchmarks import jobs
+from annotation.releases import build
+from annotation.releases import lifecycle as release_lifecycle
+from annotation.releases.plan import Plan
+from benchmarks.jobs import jobs
 from benchmarks.models import Job
 
 DYING = "../annotation/releasing/dying.py"  # as seen from tests/benchmarks/importing.py
@@ -21,8 +23,8 @@ RUN = {"export": tasks.run_export, "release": tasks.run_release}
 
 def queued(study: Study, kind: str) -> Job:
     if kind == "export":
-        return exports.queue_export(study=study, by="test")
-    return freezing.freeze(study=study, plan=Plan("cups", f"1.{Release.objects.count()}"), by="test").job
+        return export_job.queue_export(study=study, by="test")
+    return release_lifecycle.freeze(study=study, plan=Plan("cups", f"1.{Release.objects.count()}"), by="test").job
 
 
 def stored(media: Path) -> dict[str, str]:
@@ -45,8 +47,8 @@ def undisturbed(job: Job) -> str:
         if release:
             folder = Path(place) / release.folder
             folder.mkdir()
-            building.build(export, Plan.from_json(release.plan), folder)
-        return sha256(exports.zip_folder(folder, Path(place) / "made.zip"))
+            build.build(export, Plan.from_json(release.plan), folder)
+        return sha256(export_job.zip_folder(folder, Path(place) / "made.zip"))
 
 
 def wait_until_dead(job: Job) -> None:

@@ -8,13 +8,13 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from annotation.export_files import content_hash, write_json
-from annotation.exporting import export_split
+from annotation.exports.export import export_split
+from annotation.exports.files import content_hash, write_json
 from annotation.models import Study
-from annotation.releasing import building
-from annotation.releasing.building import build
-from annotation.releasing.exported import Exported, hashes
-from annotation.releasing.plan import FORMS, PUBLIC, Plan
+from annotation.releases import build as releases_build
+from annotation.releases.build import build
+from annotation.releases.export_reader import Exported, hashes
+from annotation.releases.plan import FORMS, PUBLIC, Plan
 from tests import cohorts, scribes
 from tests.pipeline import pipeline, with_originals
 
@@ -64,7 +64,7 @@ def mend(folder: Path) -> None:
     rows = {name: file["rows"] for name, file in manifest["files"].items()}
     for path in folder.glob("data/*.parquet"):
         rows[path.relative_to(folder).as_posix()] = pq.read_metadata(path).num_rows
-    manifest["files"] = building.described(folder, rows)
+    manifest["files"] = releases_build.described(folder, rows)
     manifest["content"] = content_hash(manifest["files"])
     write_json(folder / "manifest.json", manifest)
 

@@ -9,13 +9,13 @@ import pyarrow.parquet as pq
 import pytest
 from django.core.management import CommandError, call_command
 
-from annotation.export_cards import OF_STAGE
-from annotation.export_files import JUDGMENTS
-from annotation.releasing.comparing import compare
-from annotation.releasing.comparing_reasons import DECIDING
-from annotation.releasing.opened import Opened
-from annotation.releasing.plan import Plan
-from annotation.releasing.told_changes import sentences
+from annotation.exports.files import JUDGMENTS
+from annotation.exports.readme import OF_STAGE
+from annotation.releases.archive_reader import Opened
+from annotation.releases.compare import compare
+from annotation.releases.compare_reasons import DECIDING
+from annotation.releases.compare_wording import sentences
+from annotation.releases.plan import Plan
 
 CHOOSE = {"name": "choose", "position": 1, "overlap": 1, "tie_rule": "drop", "state": "open",
           "instructions": [{"version": 1, "text": "Pick one."}], "not_suitable": []}  # fmt: skip

@@ -5,7 +5,7 @@ import pytest
 from datasets import load_dataset
 from huggingface_hub import DatasetCard
 
-from annotation.releasing.documents import front, markdown
+from annotation.releases.documents import front, markdown
 from tests.annotation.releasing.documented import JUDGMENT, release
 
 WORDS = {

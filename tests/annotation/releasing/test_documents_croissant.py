@@ -5,10 +5,10 @@ import logging
 import mlcroissant
 import pytest
 
-from annotation.export_files import files_below
-from annotation.exporting import export_split
-from annotation.releasing.building import build
-from annotation.releasing.plan import FORMS, Plan
+from annotation.exports.export import export_split
+from annotation.exports.files import files_below
+from annotation.releases.build import build
+from annotation.releases.plan import FORMS, Plan
 from tests.annotation.releasing.documented import release
 from tests.pipeline import pipeline
 

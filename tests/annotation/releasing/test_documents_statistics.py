@@ -4,9 +4,9 @@ import csv
 
 import pytest
 
-from annotation.export_files import write_lines
-from annotation.releasing.documents import counted
-from annotation.releasing.documents.statistics import compute, questions
+from annotation.exports.files import write_lines
+from annotation.releases.documents import counted
+from annotation.releases.documents.statistics import compute, questions
 from tests.annotation.releasing.documented import image, line
 
 

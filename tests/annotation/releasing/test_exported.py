@@ -7,12 +7,12 @@ import sys
 import pyarrow as pa
 import pytest
 
-from annotation.export_files import IMAGE, ParquetFile, split_schema
+from annotation.exports.files import IMAGE, ParquetFile, split_schema
 
 READ = """
 import sys
 from pathlib import Path
-from annotation.releasing.{module} import streamed
+from annotation.releases.{module} import streamed
 now = lambda: int(Path("/proc/self/statm").read_text().split()[1]) * 4096 / 2**20
 with streamed(Path(sys.argv[1])) as file:
     before, most = now(), 0

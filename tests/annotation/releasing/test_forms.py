@@ -14,8 +14,8 @@ import pytest
 from datasets import load_dataset
 from PIL import Image as Drawing
 
-from annotation.releasing import plan
-from annotation.releasing.forms.registry import FORMS
+from annotation.releases import plan as release_plan
+from annotation.releases.formats.registry import FORMS
 from tests.annotation.releasing.kept import COLUMNS, SCHEMA, contents, layout, picture, row, written
 
 NO_NEGATIVE = {"negative_image": None, "negative_caption": None}
@@ -34,7 +34,7 @@ def three_splits():
 
 
 def test_the_registry_has_what_a_plan_may_ask_for():
-    assert list(FORMS) == ["parquet", *plan.FORMS]
+    assert list(FORMS) == ["parquet", *release_plan.FORMS]
     assert all(form.title and form.what.endswith(".") for form in FORMS.values())
 
 
@@ -95,7 +95,7 @@ def test_several_splits_keep_no_more_images_waiting_than_one(tmp_path, monkeypat
     same = {"image": picture(0), "negative_image": picture(1, "png")}
     rows = [row(place, "test" if place % 2 else "train", **same) for place in range(8)]
     two_rows = 2 * sum(len(image["bytes"]) for image in same.values())
-    monkeypatch.setattr("annotation.releasing.forms.parquet.BYTES", two_rows)
+    monkeypatch.setattr("annotation.releases.formats.parquet.BYTES", two_rows)
     files = [*written("parquet", tmp_path / "one", rows[::2]), *written("parquet", tmp_path / "two", rows)]
     folders = [tmp_path / "one/release", *[tmp_path / "two/release"] * 2]
     groups = [pq.ParquetFile(folder / file).num_row_groups for folder, file in zip(folders, files, strict=True)]

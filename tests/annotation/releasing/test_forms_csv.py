@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.releasing.forms.csv import harmless
+from annotation.releases.formats.csv import harmless
 from tests.annotation.releasing.kept import COLUMNS, SCHEMA, contents, picture, row, written
 
 NASTY = ['=HYPERLINK("http://x","y")', 'A "cup",\n one desk', "", None, "NA", "007", " ünïcode 🐈 ", "\r\n", "true"]

@@ -6,7 +6,7 @@ from pathlib import Path
 import datasets
 import pytest
 
-from annotation.releasing.forms.registry import FORMS
+from annotation.releases.formats.registry import FORMS
 from tests.annotation.releasing.kept import row, written
 
 PAGE = (Path(__file__).resolve().parents[3] / "docs/release-forms.md").read_text(encoding="utf-8")

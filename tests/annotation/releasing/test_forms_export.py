@@ -6,11 +6,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from annotation.export_files import files_below
+from annotation.designs.plan import StagePlan
+from annotation.exports.files import files_below
 from annotation.models import Study
-from annotation.plans import StagePlan
-from annotation.releasing.exported import Exported, hashes
-from annotation.releasing.splitting import Unit, assign
+from annotation.releases.export_reader import Exported, hashes
+from annotation.releases.splitting import Unit, assign
 from benchmarks.models import Benchmark
 from tests import crowd, make, scribes
 from tests.annotation.releasing.kept import written

@@ -11,11 +11,11 @@ import pytest
 from django.core.management import CommandError, call_command
 from huggingface_hub import constants
 
-from annotation.releasing import hub
-from annotation.releasing.hub import CannotPush
-from annotation.releasing.plan import Plan
-from annotation.releasing.verification import verifying
-from annotation.releasing.verification.report import Report
+from annotation.releases import publish
+from annotation.releases.plan import Plan
+from annotation.releases.publish import CannotPush
+from annotation.releases.verification import verifying
+from annotation.releases.verification.report import Report
 from tests.annotation.releasing.hub_stand_in import TOKEN, Announced, StandIn
 
 REPO = "lab/cats"
@@ -53,7 +53,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 def pushed(folder: Path, private: bool = False) -> str:
-    return hub.push(folder, hub.target(REPO, private), lambda said: None)
+    return publish.push(folder, publish.target(REPO, private), lambda said: None)
 
 
 def at(there: StandIn, revision: str) -> dict[str, bytes]:
@@ -184,11 +184,11 @@ def test_nobody_is_there(there, tmp_path, monkeypatch):
 )
 def test_where_to_is_checked_first(repo, environment, said):
     with pytest.raises(CannotPush, match=said):
-        hub.target(repo, environment=environment)
+        publish.target(repo, environment=environment)
 
 
 def test_the_token_is_in_no_words():
-    assert TOKEN not in repr(hub.target(REPO, environment={"HF_TOKEN": TOKEN}))
+    assert TOKEN not in repr(publish.target(REPO, environment={"HF_TOKEN": TOKEN}))
 
 
 def test_a_folder_with_other_files_is_refused(there, tmp_path):

@@ -7,10 +7,11 @@ import pytest
 from django.db import connections
 
 from annotation import tasks as study_tasks
-from annotation.exporting import CannotExport, export_split
+from annotation.exports.atomic_folder import appearing
+from annotation.exports.export import CannotExport, export_split
 from annotation.models import Study
-from annotation.whole_folders import appearing
-from benchmarks import jobs, tasks, workplaces
+from benchmarks import tasks
+from benchmarks.jobs import jobs, work_folder
 from benchmarks.models import Job, JobState
 from tests import crowd, pipeline
 from tests.annotation.releasing.killing import DYING, RUN, queued, stored, undisturbed, wait_until_dead
@@ -31,7 +32,7 @@ def killed(job: Job, kind: str, moment: str, settings) -> None:
     wait_until_dead(job)
     job.refresh_from_db()
     assert (job.state, job.report) == (JobState.RUNNING, {})
-    assert workplaces.place_of(job.pk).exists()
+    assert work_folder.place_of(job.pk).exists()
 
 
 @pytest.mark.parametrize(("kind", "moment"), [("export", "writing"), ("export", "storing"), ("release", "building")])
@@ -60,12 +61,12 @@ def test_a_job_that_fails_leaves_nothing_either(study, monkeypatch, tmp_path):
 
 def test_a_job_that_runs_keeps_its_place_when_another_worker_starts(study, tmp_path):
     job = queued(study, "export")
-    place = workplaces.place_of(job.pk)
+    place = work_folder.place_of(job.pk)
     place.mkdir(parents=True)
     with jobs.alone(f"job:{job.pk}"):
-        swept = in_another_session(workplaces.sweep)
+        swept = in_another_session(work_folder.sweep)
         assert (swept, place.exists()) == (0, True)
-    assert (in_another_session(workplaces.sweep), place.exists()) == (1, False)
+    assert (in_another_session(work_folder.sweep), place.exists()) == (1, False)
 
 
 def in_another_session(ask: Callable[[], object]) -> object:

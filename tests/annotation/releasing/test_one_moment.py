@@ -11,11 +11,11 @@ import pyarrow.parquet as pq
 import pytest
 from django.db import connections
 
-from annotation.exporting import export_split
+from annotation.exports.export import export_split
 from annotation.models import Annotator, Judgment, Stage
-from annotation.releasing.verification.recomputing.differences import differences
-from annotation.releasing.verification.recomputing.recomputed import figures, recompute
-from benchmarks import sources
+from annotation.releases.verification.recomputing.differences import differences
+from annotation.releases.verification.recomputing.recomputed import figures, recompute
+from benchmarks.exports import source_layout
 from tests import crowd, make, pipeline
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -82,7 +82,7 @@ def test_it_is_of_one_moment(stage, tmp_path):
 
 
 def test_the_control_is_torn_without_the_snapshot(stage, tmp_path, monkeypatch):
-    monkeypatch.setattr(sources, "snapshot", nullcontext)
+    monkeypatch.setattr(source_layout, "snapshot", nullcontext)
     with judged(stage):
         export_split(study=stage.study, out=tmp_path / "export", by="test")
     assert wrong(tmp_path / "export")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from annotation.releasing.opened import NotARelease, Opened
+from annotation.releases.archive_reader import NotARelease, Opened
 
 MANIFEST = json.dumps({"made_by": "Winnow", "kind": "release"})
 FILES = {"manifest.json": MANIFEST, "items.jsonl": '{"id": "1"}\n{"id": "2"}\n', "csv/test.csv": "id\n"}

@@ -8,13 +8,13 @@ import pytest
 from django.contrib.auth import get_user_model
 from django.db.models.functions import Now
 
-from annotation.exporting import export_split
+from annotation.exports.export import export_split
 from annotation.models import Annotator, Attempt, Flag, Judgment, Outcome, Seat, Stage, Task
-from annotation.releasing import public, public_judgments
-from annotation.releasing.exported import Exported
-from annotation.releasing.plan import PUBLIC
-from annotation.releasing.verification.recomputing.reading import Files
-from annotation.releasing.verification.verifying import verify
+from annotation.releases import public_judgments, redaction
+from annotation.releases.export_reader import Exported
+from annotation.releases.plan import PUBLIC
+from annotation.releases.verification.recomputing.reading import Files
+from annotation.releases.verification.verifying import verify
 from tests import make, scribes
 from tests.annotation.releasing.released import release
 from tests.pipeline import pipeline
@@ -132,7 +132,7 @@ def test_the_least_has_no_figures_of_annotators_or_times(exports, tmp_path):
 
 def test_the_settings_are_without_right_answers_pay_and_hour(planted):
     manifest = Exported(planted).manifest
-    least, whole = public.settings(manifest, ()), public.settings(manifest, PUBLIC)
+    least, whole = redaction.settings(manifest, ()), redaction.settings(manifest, PUBLIC)
     assert [one["answer"] for one in least["stages"][0]["comprehension"]] == [None]
     assert (least["study"]["pay_per_hour"], whole["study"]["pay_per_hour"]) == (None, 12)
     assert least["last_judgment_at"] == whole["last_judgment_at"][:10]
@@ -154,7 +154,7 @@ def test_without_times_a_column_has_the_order_in_which_a_task_was_judged(exports
 
 def test_an_image_is_listed_once_with_all_that_was_said_of_it(exports, tmp_path):
     export = Exported(exports("stages"))
-    listed = list(public.images(export))
+    listed = list(redaction.images(export))
     embedded = set(_paths(export))
     assert {name for image in listed for name in image["file_names"]} == embedded
     assert [image["sha256"] for image in listed] == sorted({path.partition(".")[0] for path in embedded})

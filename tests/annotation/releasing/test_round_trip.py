@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from django.core.management import call_command
 
-from annotation.exporting import export_split
+from annotation.designs.plan import StagePlan
+from annotation.exports.export import export_split
 from annotation.models import Study
-from annotation.plans import StagePlan
-from annotation.releasing import building, splitting
-from annotation.releasing.plan import Plan
+from annotation.releases import build, splitting
+from annotation.releases.plan import Plan
 from benchmarks import queries
 from benchmarks.models import Benchmark, Job
 from tests import crowd, make, scribes
@@ -34,7 +34,7 @@ def released(study: Study, folder: Path, fixed: dict | None = None, **plan) -> P
     """The release's folder; below `folder` the export too."""
     export_split(study=study, out=folder / "export", by="test")
     (folder / "release").mkdir()
-    building.build(
+    build.build(
         folder / "export", Plan("cups", "1.0", **plan), folder / "release", splitting.Earlier(items=fixed or {})
     )
     return folder / "release"

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from django.db import connection
 
-from annotation.export_files import digest, files_below
-from annotation.exporting import export_split
+from annotation.exports.export import export_split
+from annotation.exports.files import digest, files_below
 from annotation.models import Study
-from annotation.releasing.plan import FORMS, PUBLIC, Plan
+from annotation.releases.plan import FORMS, PUBLIC, Plan
 from tests import crowd, make, pipeline
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -34,8 +34,8 @@ WHERE verb = 'could not ask'
 BUILD = """
 import json, sys
 from pathlib import Path
-from annotation.releasing.building import build
-from annotation.releasing.plan import Plan
+from annotation.releases.build import build
+from annotation.releases.plan import Plan
 export, plan, out = sys.argv[1:]
 build(Path(export), Plan.from_json(json.loads(plan)), Path(out))
 """

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.releasing.plan import SPLIT_NAMES, SPLITS
-from annotation.releasing.splitting import Earlier, Unit, assign, components
+from annotation.releases.plan import SPLIT_NAMES, SPLITS
+from annotation.releases.splitting import Earlier, Unit, assign, components
 
 KINDS = [("replace", "obj"), ("replace", "att"), ("swap", "obj")]
 SHARES = list(SPLITS.values())

@@ -11,10 +11,10 @@ import pytest
 from django.core.management import call_command
 from sklearn.metrics import cohen_kappa_score
 
-from annotation.releasing.plan import PUBLIC
-from annotation.releasing.verification.recomputing.agreeing import kappa
-from annotation.releasing.verification.recomputing.differences import Either, differences
-from annotation.releasing.verification.verifying import verify
+from annotation.releases.plan import PUBLIC
+from annotation.releases.verification.recomputing.agreeing import kappa
+from annotation.releases.verification.recomputing.differences import Either, differences
+from annotation.releases.verification.verifying import verify
 from tests.annotation.releasing.released import STUDIES, release
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -56,18 +56,18 @@ def test_the_command_says_what_it_checked_and_fails_on_problems(released, capsys
 
 def test_it_runs_where_there_is_no_database_and_no_setting(released, tmp_path):
     own = {"PYTHONPATH": str(ROOT), "DJANGO_SETTINGS_MODULE": "nowhere", "PYTHONHASHSEED": "7", "TZ": "Asia/Kathmandu"}
-    command = [sys.executable, "-m", "annotation.releasing.verification", released("stages")]
+    command = [sys.executable, "-m", "annotation.releases.verification", released("stages")]
     done = subprocess.run(command, env=os.environ | own, cwd=tmp_path, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.endswith("Everything is as it should be.\n")
 
 
 def test_the_second_computation_shares_no_code_with_the_first():
-    own = "annotation.releasing.verification.recomputing"
+    own = "annotation.releases.verification.recomputing"
     code = f"import sys, {own}.recomputed; print(*(name for name in sys.modules if name.startswith('annotation.')))"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     others = {name for name in done.stdout.split() if not name.startswith(own)}
-    assert others == {"annotation.releasing", "annotation.releasing.verification"}
+    assert others == {"annotation.releases", "annotation.releases.verification"}
 
 
 def test_kappa_is_scikit_learns():

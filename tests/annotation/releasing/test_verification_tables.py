@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from annotation.releasing.verification import verifying
-from annotation.releasing.verification.verifying import verify
+from annotation.releases.verification import verifying
+from annotation.releases.verification.verifying import verify
 from tests.annotation.releasing.released import change_json, change_lines, change_table, mend, release
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from annotation.releasing import building
-from annotation.releasing.splitting import Assigned
-from annotation.releasing.verification.verifying import verify
+from annotation.releases import build
+from annotation.releases.splitting import Assigned
+from annotation.releases.verification.verifying import verify
 from tests.annotation.releasing.released import change_json, change_lines, change_table, mend, release
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -166,7 +166,7 @@ def test_an_image_in_two_splits_is_found(exports, tmp_path, monkeypatch):
         keys = [line["id"] for line in source.lines("items.jsonl")]
         return Assigned({one: ("train", "test")[place % 2] for place, one in enumerate(keys)}, {})
 
-    monkeypatch.setattr(building, "assign", assign)
+    monkeypatch.setattr(build, "assign", assign)
     problems = verify(release(exports("stages"), tmp_path / "out", splits={"train": 50, "test": 50})).problems
     assert problems and all(one.startswith("items.jsonl: image ") for one in problems)
     assert "is in train and in test" in problems[0]

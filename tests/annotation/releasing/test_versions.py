@@ -6,8 +6,8 @@ import pytest
 from django.core.management import CommandError, call_command
 from huggingface_hub import constants
 
-from annotation import participants
 from annotation.models import Study, Task
+from annotation.participants import lifecycle as participant_lifecycle
 from tests import pipeline
 from tests.annotation.releasing.hub_stand_in import TOKEN, StandIn
 
@@ -27,7 +27,7 @@ def test_what_happened_between_two_versions_is_told(capsys):
     chose = [slot.task.item_id for slot in slots if slot.stage.name == "choose"]
     adjudicated = Task.objects.filter(stage=fits, live=True, decided__state="dropped").exclude(item__in=chose).first()
     pipeline.adjudicate(adjudicated, fits, "positive-0")
-    participants.exclude(annotator=first, reason="Clicked at random", by="test")
+    participant_lifecycle.exclude(annotator=first, reason="Clicked at random", by="test")
     released(study, "1.1")
     capsys.readouterr()
     call_command("diff_release", "cats@1.0", "cats@1.1", "--json")

@@ -1,0 +1,146 @@
+"""What a manager looks at with their own eyes: tasks whose annotators disagree, and what annotators flagged."""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from annotation.models import Flag, Stage
+from annotation.pipeline import task_creation
+from annotation.protocols import answers as protocols_answers
+from annotation.protocols.base import Answer, Carried, Protocol, carried_captions
+from annotation.protocols.decision_rule import ADJUDICATOR, KEPT
+from annotation.protocols.registry import PROTOCOLS
+from annotation.sql import fetch
+from annotation.templatetags.figures import words
+from benchmarks import queries
+from benchmarks.models import Image, Item
+
+# Of tasks, what was said of each in the order of saying, and what came of it.
+SAID = """
+SELECT task.id, task.item_id, task.shows, task.options, task.carried, task.entropy, task.overlap,
+       array_agg(judgment.answer ORDER BY judgment.id), array_agg(judgment.content::text ORDER BY judgment.id),
+       outcome.state, outcome.reason, outcome.by
+FROM annotation_task task JOIN annotation_slot slot ON slot.task_id = task.id
+JOIN annotation_judgment judgment ON judgment.id = slot.judgment_id
+LEFT JOIN annotation_outcome outcome ON outcome.task_id = task.id
+WHERE task.id = ANY(%(tasks)s) AND task.stage_id = %(stage)s AND (task.entropy > 0 OR %(agreed)s)
+GROUP BY task.id, outcome.task_id
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A caption or an image of an item, by the identity that answers name it by; neither, of a fixed answer."""
+
+    identity: str
+    text: str = ""
+    image: Image | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One of the answers on a task, in words, and of how many annotators."""
+
+    part: Part
+    said: str = ""
+    count: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A task's item with what was asked about and what is to be looked at. `stands` says what came of it so far."""
+
+    task: int
+    item: Item
+    shown: Sequence[Part]
+    sides: Sequence[Side]
+    worded: bool = False  # its answers are more than picks: they are read, not looked at
+    entropy: float = 0
+    stands: str = ""
+    flag: Flag | None = None
+
+    @property
+    def caption(self) -> str:
+        return next((part.text for part in self.shown if part.text), "")
+
+
+def parts(item: Item, carried: Carried) -> dict[str, Part]:
+    """Every caption and image of the item, with the words that earlier stages gave it. Reads only what
+    `queries.with_material` fetched.
+    """
+    found = [Part(f"caption-{one.role}-{one.position}", text=one.text) for one in item.captions.all()]
+    found += [Part(use.key, image=use.image) for use in item.item_images.all()]
+    found += [Part(identity, text=text) for identity, text in carried_captions(carried).items()]
+    return {part.identity: part for part in found}
+
+
+def drawn(task: int, options: Sequence[str]) -> list[str]:
+    """A task's options in the order in which an adjudicator sees them: it says nothing about which is which."""
+    return sorted(options, key=lambda option: task_creation.draw("adjudicate", task, option))
+
+
+def label(part: Part, place: int) -> str:
+    """Of an option, by its place in that order, from 1."""
+    return f"{'picture' if part.image else 'sentence'} {place}"
+
+
+def as_seen(stage: Stage, tasks: Sequence[int], agreed: bool = False) -> list[Seen]:
+    """Those of the tasks whose answers differ, in this order; `agreed`: also those of one answer. Four queries, however
+    many they are.
+    """
+    rows = {row[0]: row for row in fetch(SAID, stage=stage.pk, tasks=list(tasks), agreed=agreed)}
+    items = queries.with_material(Item.objects.all()).in_bulk([row[1] for row in rows.values()])
+    protocol = PROTOCOLS[stage.protocol]
+    return [_disagreed(protocol, items[rows[task][1]], *rows[task]) for task in tasks if task in rows]
+
+
+def _disagreed(protocol: Protocol, item: Item, task: int, _, shows, options, carried, entropy, overlap, *rest) -> Seen:
+    labels, contents, *outcome = rest
+    there, worded = parts(item, json.loads(carried)), protocol.form is not None
+    given = [Answer(label, json.loads(content)) for label, content in zip(labels, contents, strict=True)]
+    named = options if worded and protocol.measures else []  # such answers say the roles, not the words
+    sides = _sides(protocol, there, given, drawn(task, options))
+    stands = _stands(protocol, len(given), overlap, *outcome)
+    return Seen(task, item, _those(there, [*shows, *named]), sides, worded, entropy, stands)
+
+
+def _those(there: Mapping[str, Part], identities: Iterable[str]) -> list[Part]:
+    return [there.get(identity) or Part(identity) for identity in identities]
+
+
+def _sides(protocol: Protocol, there: Mapping[str, Part], given: Sequence[Answer], order: Sequence[str]) -> list[Side]:
+    """Options as an adjudicator sees them, before other answers; of those that say the same, the first."""
+    counts = Counter(protocols_answers.same(protocol, answer) for answer in given)
+    first = {protocols_answers.same(protocol, answer): answer for answer in reversed(given)}
+    places = {option: place for place, option in enumerate(order, 1)}
+    found = []
+    for key in sorted(counts, key=lambda key: (places.get(first[key].label, len(places) + 1), -counts[key])):
+        answer = first[key]
+        part = there.get(answer.label) or Part(answer.label)
+        picked = protocol.form is None and answer.label in places
+        said = label(part, places[answer.label]) if picked else protocols_answers.in_words(protocol, answer)
+        found.append(Side(part, said, counts[key]))
+    return found
+
+
+def _stands(protocol: Protocol, given: int, overlap: int, state: str | None, reason: str | None, by: str | None) -> str:
+    if state is None:
+        return f"{given} of {overlap} judgments so far" if given < overlap else "undecided"
+    came = "decided" if protocol.measures and state == KEPT else state
+    return f"{came}{f', {words(reason)},' if reason else ''} by {'hand' if by == ADJUDICATOR else 'the rule'}"
+
+
+def open_flags(stage: Stage, count: int) -> list[Seen]:
+    """Oldest first: what waits longest stands on top."""
+    flags = Flag.objects.filter(lease__task__stage=stage, settled_at=None).order_by("created_at", "id")
+    flags = list(flags.select_related("lease__task", "lease__annotator")[:count])
+    items = queries.with_material(Item.objects.all()).in_bulk({flag.lease.task.item_id for flag in flags})
+    return [_flagged(flag, items[flag.lease.task.item_id]) for flag in flags]
+
+
+def _flagged(flag: Flag, item: Item) -> Seen:
+    task = flag.lease.task
+    there = parts(item, task.carried)
+    sides = [Side(part) for part in _those(there, task.options)]
+    return Seen(task.pk, item, _those(there, task.shows), sides, flag=flag)

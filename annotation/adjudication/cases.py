@@ -1,0 +1,274 @@
+"""What an adjudicator is shown: which tasks wait for a decision, and one of them with all that was said of it.
+
+Nobody's name stands here. Options come in an order drawn for the task, so that it says nothing either; they are known
+by their place in it, from 1. Where an answer is more than a pick, the answers that were given are what is chosen among.
+"""
+
+import hashlib
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from annotation.adjudication import answers_shown, decisions
+from annotation.adjudication.answers_shown import Part
+from annotation.models import Flag, Judgment, Kind, Outcome, Slot, Stage, Task
+from annotation.pipeline import task_creation
+from annotation.pipeline.disagreement import KIND, OPTION
+from annotation.pipeline.outcomes import given
+from annotation.protocols import answers as protocols_answers
+from annotation.protocols import base
+from annotation.protocols.base import Protocol, caption
+from annotation.protocols.decision_rule import ADJUDICATOR, verdict
+from annotation.protocols.registry import PROTOCOLS
+from annotation.sql import fetch
+from benchmarks import audit, queries
+from benchmarks.models import Event, Item
+
+AWAITING, FLAGGED = "awaiting", "flagged"
+WHY = {
+    AWAITING: "undecided, and the rule leaves it to you",
+    FLAGGED: "flagged",
+    KIND: "differ in the kind of answer",
+    OPTION: "differ in which option",
+}
+OWN = "own_words"  # of a form: the adjudicator writes what stands
+
+MOST = 1000  # tasks of each sort that are looked up, so that a list of any length is quick
+
+LEFT_OPEN = "task.waits AND NOT EXISTS (SELECT FROM annotation_outcome WHERE task_id = task.id)"
+DIFFERING = """
+  SELECT task.id, %(why)s, task.rank FROM annotation_task task
+  WHERE task.stage_id = %%(stage)s AND task.live AND task.entropy > 0 AND task.differs = %(why)s
+    AND EXISTS (SELECT FROM annotation_outcome WHERE task_id = task.id AND by <> %%(adjudicator)s)
+    AND task.id NOT IN (SELECT id FROM flagged)
+  ORDER BY task.rank LIMIT %%(most)s"""
+# Of the stage's live tasks those that wait for an adjudicator, and why.
+QUEUE = f"""
+WITH flagged AS (
+  SELECT DISTINCT task.id, task.rank FROM annotation_flag flag JOIN annotation_lease lease ON lease.id = flag.lease_id
+  JOIN annotation_task task ON task.id = lease.task_id
+  WHERE task.stage_id = %(stage)s AND task.kind = 'judge' AND task.live AND flag.settled_at IS NULL
+    AND NOT ({LEFT_OPEN})
+    AND NOT EXISTS (SELECT FROM annotation_outcome WHERE task_id = task.id AND by = %(adjudicator)s)
+)
+SELECT id, why FROM (
+  (SELECT task.id, 'awaiting' AS why, task.rank FROM annotation_task task
+   WHERE task.stage_id = %(stage)s AND task.live AND {LEFT_OPEN} ORDER BY task.rank LIMIT %(most)s)
+  UNION ALL (SELECT id, 'flagged', rank FROM flagged ORDER BY rank LIMIT %(most)s)
+  UNION ALL ({DIFFERING % {"why": "'kind'"}})
+  UNION ALL ({DIFFERING % {"why": "'option'"}})
+) waiting ORDER BY array_position(ARRAY['awaiting', 'flagged', 'kind', 'option'], why), rank
+"""
+DECIDED = """
+SELECT task.id, '' FROM annotation_outcome outcome JOIN annotation_task task ON task.id = outcome.task_id
+WHERE task.stage_id = %(stage)s AND task.kind = 'judge' AND task.live AND outcome.by = 'adjudicator'
+ORDER BY outcome.decided_at DESC, task.rank LIMIT %(most)s
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Something that may be answered: `value` is what a form sends, an option's place, a fixed answer's identity, or
+    what names an answer that was given.
+    """
+
+    value: str
+    label: str
+    count: int  # of the annotators whose judgments count
+    part: Part | None = None
+    keys: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """A sentence that an adjudicator may write: the field's name, whose role it is, and what stands there."""
+
+    name: str
+    role: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A task as the adjudicator sees it; `seen` says what the decision rests on.
+
+    Where an answer is more than a pick, `options` are the answers that were given, `offered` what annotators chose
+    among, and `words` what can be written instead.
+    """
+
+    task: Task
+    item: Item
+    seen: str
+    shown: Sequence[Part]
+    options: Sequence[Answer]
+    fixed: Sequence[Answer]
+    reasons: Sequence[str]
+    flags: Sequence[Flag]
+    wanted: int  # judgments that are still to come
+    outcome: Outcome | None
+    came: str  # the outcome's answer as it is labelled here
+    said_before: Sequence[Event]
+    offered: Sequence[Part] = ()
+    words: Sequence[Words] = ()
+
+    @property
+    def adjudicated(self) -> bool:
+        return self.outcome is not None and self.outcome.by == ADJUDICATOR
+
+    @property
+    def open_flags(self) -> int:
+        return sum(flag.settled_at is None for flag in self.flags)
+
+
+def queue(stage: Stage, decided: bool = False) -> list[tuple[int, str]]:
+    """Tasks that wait and why each is here, the first `MOST` for each reason, in the order in which they come; or those
+    that an adjudicator has decided, the newest first. One query.
+    """
+    if decided:
+        return fetch(DECIDED, stage=stage.pk, most=MOST)
+    return fetch(QUEUE, stage=stage.pk, adjudicator=ADJUDICATOR, most=MOST)
+
+
+def find(stage: Stage, pk: int) -> Task | None:
+    """A task that can be adjudicated."""
+    return Task.objects.filter(stage=stage, pk=pk, kind=Kind.JUDGE, live=True).first()
+
+
+def case(task: Task, stage: Stage, typed: Mapping[str, str] = MappingProxyType({})) -> Case:
+    """A few queries, whatever was said of it. `typed` are an adjudicator's words that were refused, by field."""
+    protocol = PROTOCOLS[stage.protocol]
+    item = queries.with_material(Item.objects.all()).get(pk=task.item_id)
+    there, seen = answers_shown.parts(item, task.carried), decisions.seen(task)
+    judgments = list(Judgment.objects.filter(counted_on__task=task).order_by("created_at", "pk"))
+    said = [base.Answer(judgment.answer, judgment.content) for judgment in judgments]
+    counts = Counter(answer.label for answer in said)
+    options = _given(task, protocol, said) if protocol.form else _options(task, there, counts)
+    fixed = _fixed(protocol, counts)
+    outcome = Outcome.objects.filter(task=task).select_related("adjudicator").first()
+    more = {}
+    if protocol.form:
+        more = {"offered": _those(there, task.options), "words": _words(protocol, there, said, typed)}
+    return Case(
+        task=task, item=item, seen=seen, options=options, fixed=fixed, outcome=outcome,
+        shown=_those(there, task.shows),
+        reasons=_reasons(protocol, judgments),
+        flags=list(Flag.objects.filter(lease__task=task).order_by("settled_at", "created_at", "pk")),
+        wanted=Slot.objects.filter(task=task, judgment=None).count(),
+        came=_came(task, protocol, outcome, [*options, *fixed]) if outcome else "",
+        said_before=_said_before(task), **more,
+    )  # fmt: skip
+
+
+def _those(there: Mapping[str, Part], identities: Sequence[str]) -> list[Part]:
+    return [there.get(identity) or Part(identity) for identity in identities]
+
+
+def _reasons(protocol: Protocol, judgments: Sequence[Judgment]) -> list[str]:
+    """What they wrote of it; where an answer is more than a pick, what each said that would drop the item."""
+    if protocol.form is None:
+        return [judgment.reason for judgment in judgments if judgment.reason]
+    dropping = [judgment for judgment in judgments if protocol.reason(judgment.answer)]
+    return [
+        protocols_answers.in_words(protocol, base.Answer(one.answer, one.content)) if one.content else one.reason
+        for one in dropping
+    ]
+
+
+def _came(task: Task, protocol: Protocol, outcome: Outcome, answers: Sequence[Answer]) -> str:
+    """The outcome's answer as it is labelled here."""
+    if protocol.form:
+        said = base.Answer(outcome.outcome, outcome.content)
+        return protocols_answers.in_words(protocol, said) if said.label else ""
+    labels = dict(
+        zip([*drawn(task), *protocols_answers.fixed_names(protocol)], (one.label for one in answers), strict=True)
+    )
+    return labels.get(outcome.outcome, "")
+
+
+def drawn(task: Task) -> list[str]:
+    return answers_shown.drawn(task.pk, task.options)
+
+
+def answer_of(task: Task, value: str) -> str:
+    """From what the form sends to the answer's identity; what is neither is left as it is."""
+    order = drawn(task)
+    if value.isascii() and value.isdecimal() and len(value) < 4 and 1 <= int(value) <= len(order):
+        return order[int(value) - 1]
+    return value if value not in order else ""
+
+
+def said(task: Task, stage: Stage, sent: Mapping[str, str]) -> base.Answer:
+    """What the form sends as the `verdict`: one of the answers that were given, or the adjudicator's own words. What is
+    neither comes back as a label alone. Raises adjudication.decisions.Unfit.
+    """
+    protocol, value = PROTOCOLS[stage.protocol], sent.get("verdict", "")
+    if protocol.form is None:
+        return base.Answer(answer_of(task, value))
+    if value == OWN:
+        written = {role: sent.get(f"{OWN}-{role}", "") for role in protocol.form.edits}
+        return decisions.own_words(task, stage, written)
+    answers = {_token(protocol, answer): answer for answer in reversed(given(task).values())}
+    return answers.get(value, base.Answer(value))
+
+
+def _token(protocol: Protocol, answer: base.Answer) -> str:
+    """Names an answer that was given, whatever else is said meanwhile; other words are another answer."""
+    label = "" if protocol.confirms else answer.label
+    return hashlib.sha256(f"{label} {verdict(answer)}".encode()).hexdigest()[:16]
+
+
+def _given(task: Task, protocol: Protocol, said: Sequence[base.Answer]) -> list[Answer]:
+    """What was answered but the fixed answers, each once, as the first who gave it said it."""
+    fixed = protocols_answers.fixed_names(protocol)
+    counts, first = Counter(), {}
+    for answer in said:
+        if answer.label not in fixed:
+            token = _token(protocol, answer)
+            counts[token] += 1
+            first.setdefault(token, answer)
+    order = sorted(first, key=lambda token: task_creation.draw("adjudicate", task.pk, token))
+    return [
+        Answer(token, protocols_answers.in_words(protocol, first[token]), counts[token], keys=str(place))
+        for place, token in enumerate(order, 1)
+    ]
+
+
+def _words(
+    protocol: Protocol, there: Mapping[str, Part], said: Sequence[base.Answer], typed: Mapping[str, str]
+) -> list[Words]:
+    """For each role that can be written, what was typed; else what somebody wrote, else the item's own sentence."""
+    found = []
+    for role in protocol.form.edits:
+        name, own = f"{OWN}-{role}", there.get(caption(role))
+        written = next((answer.texts[role] for answer in said if role in answer.texts), own.text if own else "")
+        found.append(Words(name, role.replace("_", " "), typed.get(name, written)))
+    return found
+
+
+def _options(task: Task, there: Mapping[str, Part], counts: Mapping[str, int]) -> list[Answer]:
+    found = []
+    for place, (identity, part) in enumerate(zip(drawn(task), _those(there, drawn(task)), strict=True), 1):
+        label = answers_shown.label(part, place)
+        found.append(Answer(str(place), label, counts.get(identity, 0), part, str(place)))
+    return found
+
+
+def _fixed(protocol: Protocol, counts: Mapping[str, int]) -> list[Answer]:
+    choices = protocols_answers.fixed_choices(protocol)
+    return [Answer(one.identity, one.label, counts.get(one.identity, 0), None, " ".join(one.keys)) for one in choices]
+
+
+def _said_before(task: Task) -> list[Event]:
+    verbs = (decisions.DECIDED, decisions.SENT_BACK, decisions.WITHDREW)
+    return list(Event.objects.filter(subject=audit.named(task), verb__in=verbs).order_by("at", "pk"))
+
+
+def tally(waiting: Sequence[tuple[int, str]]) -> list[tuple[str, str]]:
+    """Why tasks are here, and how many for each reason, both in words."""
+    counts = Counter(why for _, why in waiting)
+    return [(words, how_many(counts[why])) for why, words in WHY.items() if counts[why]]
+
+
+def how_many(count: int) -> str:
+    return f"{count:,}" if count < MOST else f"{MOST:,} or more"

@@ -1,0 +1,211 @@
+"""What a person decides about a task: an answer that stands, one judgment more, or the rule's word again.
+
+An adjudicator decides on what they saw. `seen` is that, as a short text that the page sends back; where it is another
+by now, because somebody judged or adjudicated meanwhile, nothing is done and they are told.
+"""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from difflib import SequenceMatcher
+from types import MappingProxyType
+
+from django.db import transaction
+from django.utils import timezone
+
+from annotation.judging import flags
+from annotation.models import Kind, Outcome, Slot, Stage, Task
+from annotation.models.choices import MOST_JUDGMENTS
+from annotation.pipeline import outcomes, promotion
+from annotation.protocols.answers import fixed_names
+from annotation.protocols.base import Answer, Form, NoAnswer, Texts, caption
+from annotation.protocols.decision_rule import ADJUDICATOR, DROPPED, EDITED, KEPT
+from annotation.protocols.registry import PROTOCOLS
+from annotation.screens.material import texts_of
+from annotation.sql import fetch
+from annotation.transactions import anew
+from annotation.wording.reasons import as_reason
+from benchmarks import audit
+from benchmarks.models import Event
+
+FLAGGED = "flagged"  # why an item is dropped whose material is broken
+DECIDED, SENT_BACK, WITHDREW = "adjudicated", "sent back", "withdrew adjudication"
+NOTHING: Mapping[str, object] = MappingProxyType({})
+
+STANDS = """
+SELECT task.overlap, task.live,
+       (SELECT array_agg(judgment_id ORDER BY judgment_id) FROM annotation_slot WHERE task_id = task.id),
+       outcome.state, outcome.outcome, outcome.content, outcome.reason, outcome.by, outcome.note, outcome.decided_at
+FROM annotation_task task LEFT JOIN annotation_outcome outcome ON outcome.task_id = task.id
+WHERE task.id = %(task)s
+"""
+
+
+class Refused(Exception):
+    """Nothing was done; the message is for the adjudicator, `status` for HTTP."""
+
+    status = 409
+
+
+class Unfit(Refused):
+    """What was sent is no decision on this task."""
+
+    status = 422
+
+
+class Changed(Refused):
+    """Somebody judged or adjudicated the task since the adjudicator saw it."""
+
+
+def seen(task: Task) -> str:
+    """What there is to be decided on: another text as soon as a judgment or the outcome is another."""
+    return hashlib.sha256(repr(fetch(STANDS, task=task.pk)).encode()).hexdigest()[:20]
+
+
+def allows(task: Task, stage: Stage, said: Answer) -> bool:
+    """Whether an adjudicator may answer so: an option, a fixed answer or cannot judge; where an answer is more than a
+    pick, what one of the annotators answered, or words that they could have written.
+    """
+    protocol = PROTOCOLS[stage.protocol]
+    if not said.content and said.label in fixed_names(protocol):
+        return True
+    if protocol.form is None:
+        return not said.content and said.label in task.options
+    if said in outcomes.given(task).values():
+        return True
+    shown = offered(task)
+    try:
+        return bool(protocol.form.edits) and _read(protocol.form, said, shown, texts_of(task, shown)) == said
+    except (NoAnswer, LookupError, ValueError):
+        return False
+
+
+def offered(task: Task) -> list[str]:
+    """What annotators choose among, somebody's edits included."""
+    return [*task.options, *task.proposals]
+
+
+def own_words(task: Task, stage: Stage, written: Mapping[str, str]) -> Answer:
+    """What an adjudicator wrote, by role, read as an annotator's edit is: as made of the sentence nearest to it, and
+    keeping every guideline. Raises Unfit.
+    """
+    form, shown = PROTOCOLS[stage.protocol].form, offered(task)
+    if form is None or not form.edits:
+        raise Unfit("There are no words to write here.")
+    texts = texts_of(task, shown)
+    content = {
+        "texts": dict(written),
+        "from": {role: _nearest(role, words, shown, texts) for role, words in written.items()},
+        "guidelines": {guideline.code: True for guideline in form.guidelines},
+    }
+    try:
+        return _read(form, Answer(EDITED, content), shown, texts)
+    except NoAnswer as lacks:
+        raise Unfit(str(lacks)) from None
+
+
+def _read(form: Form, said: Answer, shown: Sequence[str], texts: Texts) -> Answer:
+    """The answer as the annotators' form reads it, with all its checks. Raises NoAnswer."""
+    return form.read(form.fill(said, shown), shown, texts)
+
+
+def _nearest(role: str, words: str, shown: Sequence[str], texts: Texts) -> str:
+    """The identity of what the words are most alike, among the options and what stands for the role."""
+    there = [identity for identity in (caption(role), *shown) if identity in texts]
+    return max(there, key=lambda identity: SequenceMatcher(None, words, texts[identity]).ratio(), default="")
+
+
+@anew
+@transaction.atomic
+def decide(
+    *, task: Task, by: str, seen: str, note: str, answer: str = "", content: Mapping[str, object] = NOTHING,
+    reason: str = "", adjudicator=None, settles: bool = False,
+) -> Outcome | None:  # fmt: skip
+    """The answer, with its content, is the outcome from now on; or, with the reason `flagged`, the item is dropped as
+    broken.
+
+    It stands whatever is judged later. `settles`: so are the flags on it. Raises Refused.
+    """
+    stage, words, said = _stage(task), _words(note), Answer(answer, dict(content))
+    more = {"content": said.content} if content else {}
+    if _begin(task, by, DECIDED, seen, answer=answer, reason=reason, note=words, **more):
+        return Outcome.objects.filter(task=task).first()
+    if (reason != FLAGGED or answer or content) if reason else not allows(task, stage, said):
+        raise Unfit("Pick one of the answers, or drop the item.")
+    why = reason or PROTOCOLS[stage.protocol].reason(answer)
+    found, _ = Outcome.objects.update_or_create(
+        task=task,
+        defaults={
+            "state": DROPPED if why else KEPT, "outcome": answer, "content": said.content, "reason": why,
+            "posterior": None, "by": ADJUDICATOR, "adjudicator": adjudicator, "note": words,
+            "decided_at": timezone.now(),
+        },
+    )  # fmt: skip
+    for flag in flags.open_flags(task) if settles else []:
+        flags.settle_flag(flag=flag, by=by, settled_by=adjudicator)
+    promotion.follow(stage, task.item_id)
+    return found
+
+
+@anew
+@transaction.atomic
+def send_back(*, task: Task, by: str, seen: str, note: str) -> Task:
+    """Ask for one judgment more. The task is open until it is there, also where an adjudicator had decided, and also
+    in a closed stage; then the rule speaks. Raises Refused.
+    """
+    stage, words = _stage(task), _words(note)
+    if _begin(task, by, SENT_BACK, seen, note=words):
+        return task
+    adjudicated = Outcome.objects.filter(task=task, by=ADJUDICATOR).exists()
+    waits = Slot.objects.filter(task=task, judgment=None).exists()
+    if waits and not adjudicated:
+        raise Refused("This item waits for a judgment already.")
+    if not waits and task.overlap >= MOST_JUDGMENTS:
+        raise Refused(f"This item has {MOST_JUDGMENTS} judgments, which is the most that can be asked for.")
+    if not waits:
+        outcomes.add_slot(task, stage)
+    Slot.objects.filter(task=task, judgment=None).update(live=True)
+    Outcome.objects.filter(task=task).delete()
+    outcomes.settle(task, stage, asked=True)
+    promotion.follow(stage, task.item_id)
+    return task
+
+
+@anew
+@transaction.atomic
+def withdraw(*, task: Task, by: str, seen: str) -> Task:
+    """An adjudicator's decision is lifted; what the rule makes of the judgments stands again. Raises Refused."""
+    stage = _stage(task)
+    if _begin(task, by, WITHDREW, seen):
+        return task
+    if not Outcome.objects.filter(task=task, by=ADJUDICATOR).delete()[0]:
+        raise Refused("Nobody has adjudicated this item.")
+    outcomes.settle(task, stage)
+    promotion.follow(stage, task.item_id)
+    return task
+
+
+def _begin(task: Task, by: str, verb: str, seen_then: str, **data: object) -> bool:
+    """Lock the task and write the event; True where this very request was carried out before. Raises Refused."""
+    fetch(outcomes.LOCK, task=task.pk)
+    task.refresh_from_db()
+    told = {**data, "seen": seen_then}
+    if seen(task) != seen_then:
+        before = Event.objects.filter(subject=audit.named(task), by=by, verb=verb, data=told)
+        if before.exists():
+            return True
+        raise Changed("Somebody judged or adjudicated this item meanwhile. Look at it again.")
+    if not task.live or task.kind != Kind.JUDGE:
+        raise Refused("This item is not in this stage any more.")
+    audit.record(by=by, verb=verb, subject=task, **told)
+    return False
+
+
+def _stage(task: Task) -> Stage:
+    return Stage.objects.select_related("study").get(pk=task.stage_id)
+
+
+def _words(note: str) -> str:
+    words = as_reason(note)
+    if not words:
+        raise Unfit("Say in a few words why.")
+    return words

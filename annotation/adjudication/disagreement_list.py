@@ -1,0 +1,160 @@
+"""Which tasks of a stage its annotators disagree about: filtered, sorted, and which comes after which.
+
+Found by what each task keeps of its answers (pipeline/disagreement.py): no statement here looks at a judgment.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from types import MappingProxyType
+from urllib.parse import urlencode
+
+from annotation.models import Stage, Task
+from annotation.pipeline.disagreement import KIND, OPTION
+from annotation.protocols.decision_rule import ADJUDICATOR
+from annotation.sql import fetch
+
+SPLIT, NEWEST, ITEM = "split", "newest", "item"
+OPEN, DECIDED, ALL = "open", "decided", "all"
+SORTS = {SPLIT: "most split first", NEWEST: "newest answer first", ITEM: "in the items’ order"}
+DIFFER = {KIND: "in the kind of answer", OPTION: "only in which option"}
+CASES = {OPEN: "not adjudicated", DECIDED: "adjudicated", ALL: "either"}
+HALF = 0.005  # bits are written with two decimals, and sought so
+MOST_BITS = 6  # more than the 50 judgments that a task can have come to
+
+# Each with an index of its own (models.SPLIT), and with what comes after a task in that order.
+ORDERS = {SPLIT: "task.entropy DESC, task.newest DESC", NEWEST: "task.newest DESC", ITEM: "task.item_id, task.id"}
+AFTER = {
+    SPLIT: "(task.entropy, task.newest) < (%(entropy)s, %(newest)s)",
+    NEWEST: "task.newest < %(newest)s",
+    ITEM: "(task.item_id, task.id) > (%(item_id)s, %(id)s)",
+}
+BY_HAND = "EXISTS (SELECT FROM annotation_outcome WHERE task_id = task.id AND by = %(adjudicator)s)"
+OF_CASE = {OPEN: f"AND NOT {BY_HAND}", DECIDED: f"AND {BY_HAND}", ALL: ""}
+OF_TYPE = """AND EXISTS (
+  SELECT FROM benchmarks_item item WHERE item.id = task.item_id
+    AND (%(type)s = '' OR item.type = %(type)s) AND (%(subtype)s = '' OR item.subtype = %(subtype)s))"""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Empty is any. `least` and `most` are bits of entropy, to two decimals."""
+
+    sort: str = SPLIT
+    type: str = ""
+    subtype: str = ""
+    differs: str = ""
+    least: float | None = None
+    most: float | None = None
+    case: str = OPEN
+
+    def link(self, **more: object) -> str:
+        """As the query of an address, with what else stands in it. The order always does: by it an address is known to
+        come from a list.
+        """
+        mine = {field.name: getattr(self, field.name) for field in fields(self)}
+        named = {name: value for name, value in mine.items() if value != PLAIN[name] or name == "sort"}
+        return urlencode({**{name: value for name, value in more.items() if value}, **named})
+
+
+PLAIN: Mapping[str, object] = MappingProxyType({field.name: field.default for field in fields(Wanted)})
+
+
+def asked(query: Mapping[str, str]) -> Wanted:
+    """What an address asks for; what is none of the choices is as if it were not there."""
+    return Wanted(
+        sort=_known(query, "sort", SORTS) or SPLIT,
+        type=query.get("type", "")[:60],
+        subtype=query.get("subtype", "")[:60],
+        differs=_known(query, "differs", DIFFER),
+        least=_bits(query.get("least", "")),
+        most=_bits(query.get("most", "")),
+        case=_known(query, "case", CASES) or OPEN,
+    )
+
+
+def _known(query: Mapping[str, str], name: str, choices: Mapping[str, str]) -> str:
+    value = query.get(name, "")
+    return value if value in choices else ""
+
+
+def _bits(text: str) -> float | None:
+    try:
+        value = round(float(text.replace(",", ".")), 2)
+    except (ValueError, OverflowError):
+        return None
+    return value if 0 <= value <= MOST_BITS else None
+
+
+def in_words(wanted: Wanted) -> str:
+    """What an address asks for, for whoever came by it: "swap att, at least 0.92 bits, most split first"."""
+    bits = {"at least": wanted.least, "at most": wanted.most}
+    found = [
+        " ".join(name for name in (wanted.type, wanted.subtype) if name),
+        f"differing {DIFFER[wanted.differs]}" if wanted.differs else "",
+        *(f"{words} {value:.2f} bits" for words, value in bits.items() if value is not None),
+        "" if wanted.case == ALL else CASES[wanted.case],
+        SORTS[wanted.sort],
+    ]
+    return ", ".join(words for words in found if words)
+
+
+def listed(stage: Stage, count: int, start: int = 0, wanted: Wanted = Wanted()) -> list[int]:
+    """Tasks, in the order that is wanted. One query."""
+    return _tasks(stage, wanted, f"ORDER BY {ORDERS[wanted.sort]} OFFSET {start:d} LIMIT {count:d}")
+
+
+def total(stage: Stage, wanted: Wanted, most: int) -> int:
+    """How many there are; beyond `most`, one more than that. One query."""
+    return len(_tasks(stage, wanted, f"ORDER BY {ORDERS[wanted.sort]} LIMIT {most + 1:d}"))
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """The list as it is gone through, one task after the other."""
+
+    stage: Stage
+    wanted: Wanted
+
+    def first(self, asked: int) -> int:
+        """The one that is asked for, or what comes after it where it is not here any more; else the first; 0 where
+        there is none.
+        """
+        if asked and self._holds(asked):
+            return asked
+        return self.after(Task.objects.filter(stage=self.stage, pk=asked).first())
+
+    def after(self, task: Task | None) -> int:
+        """The one that comes after, or the first again; 0 where there is no other. At most two queries."""
+        order = f"ORDER BY {ORDERS[self.wanted.sort]} LIMIT 1"
+        if task is None:
+            found = self._tasks(order)
+        else:
+            mine = {"id": task.pk, "item_id": task.item_id, "entropy": task.entropy, "newest": task.newest}
+            found = self._tasks(f"AND {AFTER[self.wanted.sort]} {order}", **mine)
+            found = found or self._tasks(f"AND task.id <> %(id)s {order}", id=task.pk)
+        return next(iter(found), 0)
+
+    def _holds(self, task: int) -> bool:
+        return bool(self._tasks("AND task.id = %(id)s", id=task))
+
+    def _tasks(self, rest: str, **values: object) -> list[int]:
+        return _tasks(self.stage, self.wanted, rest, **values)
+
+
+def _tasks(stage: Stage, wanted: Wanted, rest: str, **values: object) -> list[int]:
+    """Those of the list; `rest` is what stands after its conditions."""
+    conditions = [
+        OF_TYPE if wanted.type or wanted.subtype else "",
+        "AND task.differs = %(differs)s" if wanted.differs else "",
+        "AND task.entropy >= %(low)s" if wanted.least else "",
+        "AND task.entropy <= %(high)s" if wanted.most is not None else "",
+        OF_CASE[wanted.case],
+    ]
+    statement = f"""
+SELECT task.id FROM annotation_task task WHERE task.stage_id = %(stage)s AND task.live AND task.entropy > 0
+{" ".join(conditions)} {rest}
+"""
+    mine = {"type": wanted.type, "subtype": wanted.subtype, "differs": wanted.differs}
+    bounds = {"low": (wanted.least or 0) - HALF, "high": (wanted.most or 0) + HALF}
+    found = fetch(statement, stage=stage.pk, adjudicator=ADJUDICATOR, **mine, **bounds, **values)
+    return [task for (task,) in found]

@@ -1,0 +1,140 @@
+"""The managers' page where what annotators left open is decided, one task after the other."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods
+
+from annotation import permissions
+from annotation.adjudication import cases, decisions, disagreement_list
+from annotation.adjudication.disagreement_list import Wanted
+from annotation.judging import flags
+from annotation.models import Stage, Task
+from annotation.protocols.decision_rule import DAWID_SKENE, KEPT
+from annotation.protocols.registry import PROTOCOLS
+from annotation.templatetags.figures import words
+from benchmarks import audit
+from benchmarks.permissions import staff_only
+
+DECIDED = "decided"
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+@staff_only
+def study_adjudicate(request: HttpRequest, pk: int) -> HttpResponse:
+    """`?stage=2`: what waits there, the first of it; `task=`: that one; `show=decided`: what adjudicators decided. With
+    what the list of disagreements was filtered and sorted by, that list is gone through instead. `note=` is written
+    down already for whoever comes from a page that says why.
+    """
+    stage = permissions.stage_for(request.user, pk, request.GET.get("stage", ""), permissions.needed(request))
+    if request.method != "POST":
+        return _page(request, stage, cases.find(stage, number(request.GET.get("task"))))
+    task = cases.find(stage, number(request.POST.get("task")))
+    if task is None:
+        return _page(request, stage, None, "This item is not in this stage any more.", decisions.Refused.status)
+    try:
+        messages.success(request, _do(request, stage, task))
+    except decisions.Refused as refusal:
+        return _page(request, stage, task, str(refusal), refusal.status)
+    back = task.pk if request.POST.get("do") == "settle" else None
+    return redirect(address(request, stage, task=back, next=None if back else number(request.POST.get("next"))))
+
+
+def number(text: str | None) -> int:
+    """A row's id from an address or a form; 0, which none has, for anything else."""
+    return int(text) if text and text.isascii() and text.isdecimal() and len(text) < 19 else 0
+
+
+def address(request: HttpRequest, stage: Stage, **query: int | None) -> str:
+    """The page again, on the same list."""
+    wanted, query = followed(request), {"stage": stage.position, **query}
+    if wanted:
+        kept = wanted.link(**query)
+    else:
+        query["show"] = request.GET.get("show")
+        kept = urlencode({name: value for name, value in query.items() if value})
+    return f"{reverse('study-adjudicate', args=[stage.study_id])}?{kept}"
+
+
+def followed(request: HttpRequest) -> Wanted | None:
+    """Of the list of disagreements that somebody came from."""
+    return disagreement_list.asked(request.GET) if "sort" in request.GET else None
+
+
+def _do(request: HttpRequest, stage: Stage, task: Task) -> str:
+    """What was asked for; the sentence says what came of it. Raises Refused."""
+    do, by = request.POST.get("do", ""), audit.named(request.user)
+    if do == "settle":
+        return _settle(request, task)
+    given = {"task": task, "by": by, "seen": request.POST.get("seen", "")}
+    if do == "withdraw":
+        decisions.withdraw(**given)
+        stands = "the next estimate decides" if stage.rule == DAWID_SKENE else "the rule's word stands"
+        return f"The decision is withdrawn; {stands}."
+    given["note"] = request.POST.get("note", "")
+    if do == "send_back":
+        decisions.send_back(**given)
+        return "Sent back: one judgment more is asked for."
+    verdict = request.POST.get("verdict", "")
+    said = {"reason": verdict}
+    if verdict != decisions.FLAGGED:
+        answer = cases.said(task, stage, request.POST)
+        said = {"answer": answer.label, "content": answer.content}
+    settles = "settle_flags" in request.POST
+    outcome = decisions.decide(**given, **said, adjudicator=request.user, settles=settles)
+    if outcome is None or (PROTOCOLS[stage.protocol].measures and outcome.state == KEPT):
+        return "Decided."
+    return "Decided: kept." if outcome.state == KEPT else f"Decided: dropped, {words(outcome.reason)}."
+
+
+def _settle(request: HttpRequest, task: Task) -> str:
+    flag = permissions.flag_for(request.user, number(request.POST.get("flag")))
+    if flag.lease.task_id != task.pk:
+        raise decisions.Unfit("That flag is on another item.")
+    flags.settle_flag(flag=flag, by=audit.named(request.user), settled_by=request.user)
+    return "The flag is settled."
+
+
+def _page(request: HttpRequest, stage: Stage, task: Task | None, error: str = "", status: int = 200) -> HttpResponse:
+    wanted, decided = followed(request), request.GET.get("show") == DECIDED
+    waiting = [] if wanted else cases.queue(stage, decided)
+    order = disagreement_list.Listed(stage, wanted) if wanted else Waiting([pk for pk, _ in waiting])
+    if task is None and not (error or request.GET.get("task")):
+        task = Task.objects.filter(pk=order.first(number(request.GET.get("next")))).first()
+    later = order.after(task)
+    context = {
+        "section": "studies", "study": stage.study, "stage": stage, "protocol": PROTOCOLS[stage.protocol],
+        "case": cases.case(task, stage, request.POST) if task else None, "decided": decided,
+        "waiting": cases.how_many(len(waiting)), "tally": [] if decided else cases.tally(waiting),
+        "error": error, "note": request.POST.get("note", request.GET.get("note", "")[:500]),
+        "picked": request.POST.get("verdict", ""),
+        "later": later, "later_url": address(request, stage, next=later) if later else "",
+        "gone": task is None and bool(request.GET.get("task")), "stages": stage.study.stages.order_by("position"),
+        "list": wanted.link(stage=stage.position) if wanted else "",
+        "said": disagreement_list.in_words(wanted) if wanted else "",
+    }  # fmt: skip
+    return render(request, "studies/adjudicate.html", context, status=status)
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """What waits for an adjudicator, in order; asked as adjudication.disagreement_list.Listed is."""
+
+    order: Sequence[int]
+
+    def first(self, asked: int) -> int:
+        """The one that is asked for where it is here, else the first; 0 where there is none."""
+        return asked if asked in self.order else next(iter(self.order), 0)
+
+    def after(self, task: Task | None) -> int:
+        """The one that comes after, or the first again; 0 where there is no other."""
+        place = self.order.index(task.pk) if task and task.pk in self.order else -1
+        others = [*self.order[place + 1 :], *self.order[: max(place, 0)]]
+        return next(iter(others), 0)

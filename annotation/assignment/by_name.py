@@ -1,0 +1,245 @@
+"""The strategy *named*: a manager says which annotators judge which items; each gets slots kept for them alone."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from django.db import transaction
+
+from annotation.checks import attention_checks
+from annotation.models import Annotator, Kind, Lease, LeaseState, Slot, Stage, StageState, Strategy, Task
+from annotation.models.choices import MOST_JUDGMENTS
+from annotation.pipeline import outcomes, task_creation
+from annotation.sql import fetch
+from annotation.studies.queries import stages_of
+from annotation.transactions import anew
+from benchmarks import audit
+from benchmarks.models import Event, Item
+
+SHOWN = 20  # names in a refusal
+VERB = "assigned"
+
+MET = """
+SELECT DISTINCT had.annotator_id, met.item_id
+FROM annotation_lease had JOIN annotation_task met ON met.id = had.task_id
+JOIN annotation_stage there ON there.id = met.stage_id
+WHERE had.annotator_id = ANY(%(annotators)s) AND met.item_id = ANY(%(items)s) AND had.state <> 'lapsed'
+  AND there.study_id = %(study)s AND there.id <> %(stage)s AND there.position = ANY(%(apart)s)
+"""
+
+
+class CannotAssign(ValueError):
+    """Nothing was assigned; the message says why, a sentence a line."""
+
+
+@dataclass(slots=True)
+class Places:
+    """The slots of one task, and who is to have one."""
+
+    task: Task
+    free: list[Slot] = field(default_factory=list)
+    taken: set[int] = field(default_factory=set)  # annotators who have one
+    last: int = 0
+    wanted: list[Slot] = field(default_factory=list)  # slots to be kept for somebody, new ones among them
+
+
+@anew
+@transaction.atomic
+def assign(*, stage: Stage, annotators: Sequence[Annotator], keys: Iterable[str], by: str) -> int:
+    """Keep a slot of each task of these items for each of them; returns how many were not theirs before.
+
+    A free slot where there is one, else one more judgment for the task. All or nothing: raises CannotAssign.
+    """
+    stage = Stage.objects.select_for_update(no_key=True).get(pk=stage.pk)
+    if stage.strategy != Strategy.NAMED:
+        raise CannotAssign(f"Stage {stage.name} gives its items out by itself; its strategy is {stage.strategy}.")
+    tasks = _tasks(stage, list(dict.fromkeys(keys)))
+    _check_people(stage, annotators, tasks)
+    places = _places(tasks)
+    for annotator in annotators:
+        for place in places:
+            _reserve(stage, place, annotator)
+    _check_room(places)
+    written = _write(stage, places, annotators, by)
+    attention_checks.top_up(stage=stage)
+    return written
+
+
+def _tasks(stage: Stage, keys: Sequence[str]) -> list[Task]:
+    """The live tasks of the items."""
+    asked = Task.objects.filter(stage=stage, kind=Kind.JUDGE, live=True)
+    tasks = list(asked.filter(item__key__in=keys).select_related("item").order_by("pk"))
+    there = {task.item.key for task in tasks}
+    unknown = [key for key in keys if key not in there]
+    if unknown:
+        known = set(
+            Item.objects.filter(benchmark__studies=stage.study_id, key__in=unknown).values_list("key", flat=True)
+        )
+        _refuse([
+            f"Item {key} is not in this stage now." if key in known else f"There is no item {key} in the benchmark."
+            for key in unknown
+        ])  # fmt: skip
+    if not tasks:
+        raise CannotAssign("Name at least one item.")
+    return tasks
+
+
+def _refuse(reasons: Sequence[str]) -> None:
+    if reasons:
+        more = [f"… and {len(reasons) - SHOWN} more."] if len(reasons) > SHOWN else []
+        raise CannotAssign("\n".join([*reasons[:SHOWN], *more]))
+
+
+def _check_people(stage: Stage, annotators: Sequence[Annotator], tasks: Sequence[Task]) -> None:
+    """All of this study, at work, and kept apart from none of the items."""
+    if not annotators:
+        raise CannotAssign("Choose at least one annotator.")
+    gone = [one for one in annotators if one.study_id != stage.study_id or one.left_at or one.excluded_at]
+    _refuse([f"{one.pseudonym} is not at work in this study." for one in gone])
+    lost = [one for one in annotators if one.invited_to_id and stage not in stages_of(one)]
+    _refuse([f"{one.pseudonym} came by a link that does not lead to this stage." for one in lost])
+    if not stage.apart_from:
+        return
+    who, keys = {one.pk: one.pseudonym for one in annotators}, {task.item_id: task.item.key for task in tasks}
+    met = fetch(
+        MET, annotators=list(who), items=list(keys), study=stage.study_id, stage=stage.pk, apart=stage.apart_from
+    )
+    _refuse([
+        f"{who[annotator]} has met item {keys[item]} in a stage that this one is kept apart from."
+        for annotator, item in sorted(met)
+    ])  # fmt: skip
+
+
+def _places(tasks: Sequence[Task]) -> list[Places]:
+    """Slots and tasks are locked, in the order in which a judgment locks them, so that nobody takes one meanwhile."""
+    places = {task.pk: Places(task) for task in tasks}
+    slots = Slot.objects.filter(task__in=tasks).select_for_update(no_key=True).order_by("pk")
+    for slot in sorted(slots, key=lambda slot: slot.number):
+        place = places[slot.task_id]
+        place.taken |= {slot.annotator_id, slot.reserved_id} - {None}
+        if slot.annotator_id is None and slot.reserved_id is None:
+            place.free.append(slot)
+    locked = Task.objects.filter(pk__in=places).select_for_update(no_key=True).order_by("pk")
+    for task, overlap in locked.values_list("pk", "overlap"):
+        places[task].task.overlap = places[task].last = overlap
+    return list(places.values())
+
+
+def _reserve(stage: Stage, place: Places, annotator: Annotator) -> None:
+    if annotator.pk in place.taken:
+        return
+    if place.free:
+        slot = place.free.pop(0)
+    else:
+        place.last += 1
+        live = stage.state == StageState.OPEN
+        slot = Slot(task=place.task, stage=stage, number=place.last, rank=place.task.rank, live=live)
+    slot.reserved = annotator
+    place.taken.add(annotator.pk)
+    place.wanted.append(slot)
+
+
+def _check_room(places: Iterable[Places]) -> None:
+    full = [place.task.item.key for place in places if place.last > MOST_JUDGMENTS]
+    _refuse([f"Item {key} would get more than {MOST_JUDGMENTS} judgments." for key in dict.fromkeys(full)])
+
+
+def _write(stage: Stage, places: Sequence[Places], annotators: Sequence[Annotator], by: str) -> int:
+    wanted = [slot for place in places for slot in place.wanted]
+    new = [slot for slot in wanted if slot.pk is None]
+    Slot.objects.bulk_update([slot for slot in wanted if slot.pk], ["reserved"], batch_size=task_creation.BATCH)
+    Slot.objects.bulk_create(new, batch_size=task_creation.BATCH)
+    grown = [place for place in places if place.last > place.task.overlap]
+    for place in grown:
+        place.task.overlap = place.last
+    Task.objects.bulk_update([place.task for place in grown], ["overlap"], batch_size=task_creation.BATCH)
+    for place in grown:
+        outcomes.settle(place.task, stage)  # with one judgment more to come, what was settled is open again
+    if wanted:
+        who = [annotator.pk for annotator in annotators]
+        audit.record(by=by, verb=VERB, subject=stage, to=who, slots=len(wanted), added=[slot.pk for slot in new])
+    return len(wanted)
+
+
+@anew
+@transaction.atomic
+def unassign(*, stage: Stage, annotator: Annotator, by: str, keys: Iterable[str] | None = None) -> int:
+    """Take back what the annotator has not begun, of these items or of all; returns how many slots."""
+    stage = Stage.objects.select_for_update(no_key=True).get(pk=stage.pk)
+    slots = Slot.objects.filter(stage=stage, reserved=annotator, annotator=None, task__kind=Kind.JUDGE)
+    if keys is not None:
+        slots = slots.filter(task__item__key__in=list(keys))
+    slots = list(slots.select_for_update(no_key=True, of=("self",)).select_related("task").order_by("pk"))
+    added = _added(stage) if slots else set()
+    for slot in slots:
+        _give_back(slot, stage, added)
+    if slots:
+        audit.record(by=by, verb="took back", subject=stage, of=annotator.pk, tasks=[slot.task_id for slot in slots])
+        attention_checks.top_up(stage=stage)
+    return len(slots)
+
+
+def _added(stage: Stage) -> set[int]:
+    """Slots that assignments added to the overlap."""
+    told = Event.objects.filter(subject=audit.named(stage), verb=VERB).values_list("data__added", flat=True)
+    return {slot for slots in told for slot in slots or []}
+
+
+def _give_back(slot: Slot, stage: Stage, added: set[int]) -> None:
+    """Free for others; where an assignment added it, the task wants one judgment less again."""
+    Slot.objects.filter(pk=slot.pk).update(reserved=None)
+    if slot.pk not in added:
+        return
+    task = Task.objects.select_for_update(no_key=True).get(pk=slot.task_id)
+    last = Slot.objects.select_for_update(no_key=True).get(task=task, number=task.overlap)
+    if last.annotator_id or Lease.objects.filter(slot=last).exists():
+        return  # somebody has had it: it stays, for somebody else
+    if last.pk != slot.pk:
+        Slot.objects.filter(pk=slot.pk).update(reserved=last.reserved_id)
+    last.delete()
+    task.overlap -= 1
+    task.save(update_fields=["overlap"])
+    outcomes.settle(task, stage)
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What one annotator has been given in a stage. `skipped` wait for them in vain: they passed them on."""
+
+    annotator: Annotator
+    assigned: int = 0
+    done: int = 0
+    skipped: int = 0
+    left: tuple[str, ...] = ()  # keys of items that are not begun
+
+    @property
+    def gone(self) -> bool:
+        return bool(self.annotator.left_at or self.annotator.excluded_at)
+
+
+def given(stage: Stage) -> list[Given]:
+    """Every annotator of the study with what is theirs in the stage; who has gone, only where they leave something."""
+    slots = Slot.objects.filter(stage=stage, task__live=True, task__kind=Kind.JUDGE).exclude(reserved=None)
+    rows = slots.values_list("reserved", "annotator", "judgment", "task", "task__item__key").order_by("task__rank")
+    skipped = Lease.objects.filter(task__stage=stage, state=LeaseState.SKIPPED).values_list("annotator", "task")
+    passed, of = set(skipped), defaultdict(list)
+    for reserved, holder, judgment, task, key in rows:
+        of[reserved].append((holder, judgment, (reserved, task) in passed, key))
+    found = [_given(person, of[person.pk]) for person in stage.study.annotators.all()]
+    return [one for one in found if one.left or not one.gone]
+
+
+def _given(person: Annotator, rows: Sequence[tuple]) -> Given:
+    done = sum(judgment is not None for _, judgment, _, _ in rows)
+    skipped = sum(holder is None and passed for holder, _, passed, _ in rows)
+    left = dict.fromkeys(key for holder, _, _, key in rows if holder is None)
+    return Given(person, len(rows), done, skipped, tuple(left))
+
+
+def unassigned(stage: Stage) -> Counter[str]:
+    """Items with places that nobody has been given, by key: of a new stage all, and what later imports bring.
+
+    One that was asked for beyond the overlap may go by itself to somebody who has items here (assignment.leases.ADDED).
+    """
+    free = Slot.objects.filter(stage=stage, task__live=True, task__kind=Kind.JUDGE, reserved=None, annotator=None)
+    return Counter(free.order_by("task__rank").values_list("task__item__key", flat=True))

@@ -1,0 +1,210 @@
+"""Leases: an annotator claims slots, keeps them alive while the page is open, gives them back.
+
+An annotator holds two at a time, the screen in front and the one prefetched behind it; three just after an undo. Claims
+of one annotator are serialised by a lock on their row, claims of different annotators pass each other by.
+
+What runs at every click is written as SQL by hand: the ORM's own work would take longer than PostgreSQL's.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef
+
+from annotation.checks import attention_checks
+from annotation.models import Annotator, Kind, Lease, LeaseState, Slot, Stage, Strategy, StudyState, Task
+from annotation.models.choices import BATCHED
+from annotation.pipeline import exposure
+from annotation.sql import columns, fetch, instances
+from benchmarks import audit
+
+COLUMNS = f"{columns(Lease, 'lease')}, {columns(Task, 'task')}"
+
+POOL, OWN = "slot.reserved_id IS NULL", "slot.reserved_id = %(annotator)s"
+
+# Where annotators are named: what was asked for beyond the overlap is for any of them who has items in the stage.
+ADDED = """slot.reserved_id IS NULL AND EXISTS (
+      SELECT FROM annotation_task grown JOIN annotation_stage asked ON asked.id = grown.stage_id
+      WHERE grown.id = slot.task_id AND grown.kind = 'judge'
+        AND slot.number > CASE WHEN grown.shared THEN asked.agreement_overlap ELSE asked.overlap END)
+    AND EXISTS (SELECT FROM annotation_slot own
+                WHERE own.stage_id = slot.stage_id AND own.reserved_id = %(annotator)s)"""
+
+
+# Of the slot that was `chosen`: the lease that ran out, if one did, and a new one with its order of options.
+TAKE = f"""lapsed AS (
+  UPDATE annotation_lease lease SET state = 'lapsed' FROM chosen
+  WHERE lease.slot_id = chosen.id AND lease.state = 'held'
+), taken AS (
+  UPDATE annotation_slot slot
+  SET annotator_id = %(annotator)s, held_until = now() + make_interval(secs => %(seconds)s)
+  FROM chosen WHERE slot.id = chosen.id RETURNING slot.id, slot.task_id
+), lease AS (
+  INSERT INTO annotation_lease (slot_id, task_id, annotator_id, state, shown)
+  SELECT taken.id, taken.task_id, %(annotator)s, 'held',
+         ARRAY(SELECT option FROM unnest(task.options || task.proposals) option ORDER BY random())
+  FROM taken JOIN annotation_task task ON task.id = taken.task_id
+  RETURNING *
+)
+SELECT {COLUMNS} FROM lease JOIN annotation_task task ON task.id = lease.task_id
+"""
+
+
+def claim(whose: str, apart: bool) -> str:
+    """One statement: a slot whose lease ran out, else the first free one of the random order; never of a task that the
+    annotator has had nor, where the stage is kept `apart` from others, of an item that they have met there.
+    """
+    may = f"slot.stage_id = %(stage)s AND slot.live AND {whose} AND NOT {exposure.had('slot.task_id')}"
+    if apart:
+        may += f" AND NOT {exposure.met('(SELECT item_id FROM annotation_task WHERE id = slot.task_id)')}"
+    return f"""
+WITH expired AS (
+  SELECT slot.id, slot.task_id FROM annotation_slot slot
+  WHERE slot.held_until < now() AND slot.annotator_id <> %(annotator)s AND {may}
+  ORDER BY slot.held_until LIMIT 1 FOR NO KEY UPDATE OF slot SKIP LOCKED
+), free AS (
+  SELECT slot.id, slot.task_id FROM annotation_slot slot
+  WHERE slot.annotator_id IS NULL AND NOT EXISTS (SELECT FROM expired) AND {may}
+  ORDER BY slot.rank, slot.number LIMIT 1 FOR NO KEY UPDATE OF slot SKIP LOCKED
+), chosen AS (
+  SELECT id, task_id FROM expired UNION ALL SELECT id, task_id FROM free
+), {TAKE}"""
+
+
+CLAIMS = {(whose, apart): claim(whose, apart) for whose in (POOL, OWN, ADDED) for apart in (False, True)}
+
+# What the annotator still holds; renewed where a quarter of the lease has passed, since a slot's row is in many indexes
+# and not to be written at every click. A lease that ran out is among them until its slot is given on.
+KEEP = f"""
+WITH mine AS (
+  SELECT slot.id, stage.lease_seconds,
+         slot.held_until < now() + make_interval(secs => stage.lease_seconds * 0.75) AS old
+  FROM annotation_slot slot JOIN annotation_stage stage ON stage.id = slot.stage_id
+  WHERE slot.annotator_id = %(annotator)s AND slot.held_until IS NOT NULL
+), renewed AS (
+  UPDATE annotation_slot slot SET held_until = now() + make_interval(secs => mine.lease_seconds)
+  FROM mine WHERE slot.id = mine.id AND mine.old AND slot.annotator_id = %(annotator)s AND slot.held_until IS NOT NULL
+  RETURNING slot.id
+), kept AS (
+  SELECT id FROM mine WHERE NOT old UNION ALL SELECT id FROM renewed
+)
+SELECT {COLUMNS} FROM kept
+JOIN annotation_lease lease ON lease.slot_id = kept.id AND lease.annotator_id = %(annotator)s AND lease.state = 'held'
+JOIN annotation_task task ON task.id = lease.task_id
+ORDER BY lease.granted_at, lease.id
+"""
+
+JUDGED = """
+SELECT count(*) FROM annotation_slot
+WHERE stage_id = %(stage)s AND annotator_id = %(annotator)s AND judgment_id IS NOT NULL
+"""
+
+LOCK = "SELECT left_at, excluded_at FROM annotation_annotator WHERE id = %(annotator)s FOR NO KEY UPDATE"
+
+
+def lock(annotator: Annotator) -> None:
+    """One write at a time for an annotator: two tabs, a double click and a retry queue up behind each other.
+
+    Whoever waited here reads whether the annotator was excluded meanwhile, or left.
+    """
+    [(annotator.left_at, annotator.excluded_at)] = fetch(LOCK, annotator=annotator.pk)
+
+
+@transaction.atomic
+def hold(*, annotator: Annotator, stage: Stage, wanted: int = 2) -> list[Lease]:
+    """Renew what is held and claim until `wanted` are held; fewer where the quota, the pool or the study says so."""
+    lock(annotator)
+    return hold_locked(annotator, stage, wanted)
+
+
+def hold_locked(annotator: Annotator, stage: Stage, wanted: int) -> list[Lease]:
+    """`hold` inside a transaction that has locked the annotator."""
+    leases = [lease for lease in _leases(KEEP, annotator=annotator.pk) if lease.task.stage_id == stage.pk]
+    if stage.study.state != StudyState.OPEN or annotator.excluded_at or annotator.left_at:
+        return leases
+    for _ in range(_room(annotator, stage, wanted - len(leases), len(leases))):
+        claimed = _claim(annotator, stage)
+        if not claimed:
+            break
+        leases += claimed
+    return leases
+
+
+def _claim(annotator: Annotator, stage: Stage) -> list[Lease]:
+    """The next screen by the stage's strategy, or none. In a pool, checks come at their turn; else they are reserved
+    for the annotator like all the rest, and stand at a random place among it. Whoever was named and is done with their
+    own takes what was asked for beyond the overlap.
+    """
+    values = {"annotator": annotator.pk, "stage": stage.pk, "seconds": stage.lease_seconds}
+    values |= {"apart": stage.apart_from} if stage.apart_from else {}
+    apart = bool(stage.apart_from)
+    if stage.strategy != Strategy.POOL:
+        own = _leases(CLAIMS[OWN, apart], **values)
+        return own if own or stage.strategy in BATCHED else _leases(CLAIMS[ADDED, apart], **values)
+    if stage.check_rate and attention_checks.is_due(annotator, stage):
+        return _leases(CLAIMS[OWN, False], **values) or _leases(CLAIMS[POOL, apart], **values)
+    return _leases(CLAIMS[POOL, apart], **values)
+
+
+def _leases(statement: str, **values: int) -> list[Lease]:
+    """The leases that a statement returns, each with its task."""
+    leases = []
+    for row in fetch(statement, **values):
+        lease, lease.task = instances(row, Lease, Task)
+        leases.append(lease)
+    return leases
+
+
+def _room(annotator: Annotator, stage: Stage, wanted: int, holding: int) -> int:
+    if stage.quota is None or wanted < 1 or stage.strategy in BATCHED:
+        return wanted  # a batch that was given is judged to its end
+    return min(wanted, stage.quota - judged(annotator, stage) - holding)
+
+
+def judged(annotator: Annotator, stage: Stage) -> int:
+    """How many slots carry this annotator's counted judgments."""
+    return fetch(JUDGED, annotator=annotator.pk, stage=stage.pk)[0][0]
+
+
+@transaction.atomic
+def renew(*, annotator: Annotator) -> int:
+    """Extend every lease that is still held and needs it; returns how many are held. The open page calls this."""
+    lock(annotator)
+    return len(_leases(KEEP, annotator=annotator.pk))
+
+
+@transaction.atomic
+def skip(*, annotator: Annotator, token) -> Lease | None:
+    """Free the slot for somebody else; it is not offered to this annotator again. Twice is the same as once."""
+    lock(annotator)
+    mine = Lease.objects.filter(annotator=annotator, state=LeaseState.HELD, slot__annotator=annotator)
+    lease = mine.select_related("task").filter(token=token).first()
+    if lease is None:
+        return None
+    mine = Slot.objects.filter(pk=lease.slot_id, annotator=annotator, judgment__isnull=True)
+    if not mine.update(annotator=None, held_until=None):  # it ran out and somebody took it just now
+        return None
+    batched = Slot.objects.filter(pk=lease.slot_id, stage__strategy__in=BATCHED, task__kind=Kind.JUDGE)
+    batched.update(reserved=None)  # else nobody else could have it
+    Lease.objects.filter(pk=lease.pk).update(state=LeaseState.SKIPPED)
+    audit.record(by=audit.named(annotator), verb="skipped", subject=lease.task)
+    return lease
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """Slots that others hold and that could still come to this annotator."""
+
+    others: int
+    frees_at: datetime | None
+
+
+def waiting(*, annotator: Annotator, stage: Stage) -> Waiting:
+    had = Lease.objects.filter(task=OuterRef("task"), annotator=annotator).exclude(state=LeaseState.LAPSED)
+    leased = Slot.objects.filter(stage=stage, held_until__isnull=False, live=True).exclude(annotator=annotator)
+    leased = leased.filter(reserved=None) if stage.strategy == Strategy.POOL else leased.none()
+    met = Lease.objects.filter(task__item=OuterRef("task__item"), task__stage__position__in=stage.apart_from)
+    met = met.filter(annotator=annotator).exclude(state=LeaseState.LAPSED)
+    times = sorted(leased.filter(~Exists(had), ~Exists(met)).values_list("held_until", flat=True))
+    return Waiting(others=len(times), frees_at=times[0] if times else None)

@@ -1,0 +1,154 @@
+"""Annotators take their place in a stage, and go on to the next one that has work for them."""
+
+from collections.abc import Sequence
+
+from django.db import connection, transaction
+from django.utils import timezone
+
+from annotation.assignment import leases
+from annotation.checks import attention_checks, qualification
+from annotation.models import Annotator, Instructions, Seat, Stage, StageState, Strategy
+from annotation.models.choices import BATCHED
+from annotation.pipeline.exposure import APART, had, met
+from annotation.sql import fetch
+from annotation.studies.queries import stages_of
+from annotation.transactions import anew
+from benchmarks import audit
+
+# Places of batches with something to judge that is nobody's, full batches or such as will not grow; never one where an
+# item that is to be judged is one that the annotator has had here or met in a stage that this one keeps apart from, nor
+# one with more to judge than their quota leaves. Where a stage comes after another, a place of which somebody else had
+# most items there is kept for them while they are on the way. First what the annotator had there, then what has most to
+# judge: leftovers come last, and what was asked for beyond the overlap, which is a place of its own.
+FREE_PLACES = f"""
+SELECT task.batch, slot.number
+FROM annotation_slot slot JOIN annotation_task task ON task.id = slot.task_id
+WHERE slot.stage_id = %(stage)s AND task.batch IS NOT NULL AND task.kind = 'judge' AND slot.live
+  AND (%(any)s OR task.batch IN (
+    SELECT batch FROM annotation_task WHERE stage_id = %(stage)s AND batch IS NOT NULL
+    GROUP BY batch HAVING count(DISTINCT item_id) >= %(size)s))
+GROUP BY task.batch, slot.number
+HAVING bool_or(slot.annotator_id IS NULL) AND bool_and(slot.reserved_id IS NULL OR slot.judgment_id IS NOT NULL)
+  AND (%(room)s::int IS NULL OR count(*) FILTER (WHERE slot.judgment_id IS NULL) <= %(room)s::int)
+  AND NOT bool_or(slot.judgment_id IS NULL AND {met("task.item_id", where=f"(met.id = task.id OR {APART})")})
+  AND (%(after)s::bigint IS NULL OR 2 * count(*) FILTER (WHERE EXISTS (
+    SELECT FROM annotation_task asked JOIN annotation_slot before ON before.task_id = asked.id
+    JOIN annotation_annotator holder ON holder.id = before.reserved_id
+    WHERE asked.stage_id = %(after)s AND asked.item_id = task.item_id AND before.number = slot.number
+      AND holder.id <> %(annotator)s AND holder.left_at IS NULL AND holder.excluded_at IS NULL
+      AND NOT {had("task.id", "holder.id")})) <= count(*))
+ORDER BY count(*) FILTER (WHERE %(after)s::bigint IS NOT NULL AND EXISTS (
+    SELECT FROM annotation_task asked JOIN annotation_slot before ON before.task_id = asked.id
+    WHERE asked.stage_id = %(after)s AND asked.item_id = task.item_id AND before.reserved_id = %(annotator)s)) DESC,
+  count(*) FILTER (WHERE slot.judgment_id IS NULL) DESC, task.batch, slot.number LIMIT 1
+"""
+RESERVE = """
+UPDATE annotation_slot slot SET reserved_id = %(annotator)s FROM annotation_task task
+WHERE task.id = slot.task_id AND slot.stage_id = %(stage)s AND task.batch = %(batch)s AND slot.number = %(place)s
+  AND task.kind = 'judge' AND slot.judgment_id IS NULL
+"""
+CLAIMABLE = f"""
+SELECT EXISTS (
+  SELECT FROM annotation_slot slot JOIN annotation_task task ON task.id = slot.task_id
+  WHERE slot.stage_id = %(stage)s AND slot.live AND slot.judgment_id IS NULL AND task.kind = 'judge'
+    AND (slot.annotator_id IS NULL OR slot.held_until < now() OR slot.annotator_id = %(annotator)s)
+    AND (slot.reserved_id = %(annotator)s OR (%(pool)s AND slot.reserved_id IS NULL)
+         OR (%(named)s AND {leases.ADDED}))
+    AND NOT EXISTS (SELECT FROM annotation_lease had WHERE had.task_id = slot.task_id
+                    AND had.annotator_id = %(annotator)s AND had.state NOT IN ('lapsed', 'held'))
+    AND NOT {met("task.item_id", where=f"met.id <> task.id AND {APART}")})
+"""
+
+
+@anew
+@transaction.atomic
+def sit(*, annotator: Annotator, stage: Stage) -> Seat:
+    """The annotator is in that stage from now on; where it has batches, they are given one, or after it the next."""
+    leases.lock(annotator)
+    Stage.objects.select_for_update(no_key=True).get(pk=stage.pk)
+    seat, new = Seat.objects.get_or_create(annotator=annotator, stage=stage)
+    here = annotator.left_at is None and annotator.excluded_at is None
+    if here and stage.strategy in BATCHED and not claimable(annotator, stage):
+        _give_batch(annotator, stage, seat)
+    if here:
+        attention_checks.reserve(annotator=annotator, stage=stage, seat=seat)
+    if new:
+        audit.record(by=audit.named(annotator), verb="sat down", subject=stage, batch=seat.batch, place=seat.place)
+    Annotator.objects.filter(pk=annotator.pk).update(stage=stage)
+    annotator.stage = stage
+    return seat
+
+
+def _give_batch(annotator: Annotator, stage: Stage, seat: Seat) -> None:
+    """Whoever had the place before is done with it: what is left there is nobody's."""
+    place = free_place(annotator, stage)
+    if place is None:
+        return
+    Seat.objects.filter(stage=stage, batch=place[0], place=place[1]).update(batch=None, place=None)
+    seat.batch, seat.place = place
+    seat.save(update_fields=["batch", "place"])
+    with connection.cursor() as cursor:
+        values = {"annotator": annotator.pk, "stage": stage.pk, "batch": seat.batch, "place": seat.place}
+        cursor.execute(RESERVE, values)
+
+
+def free_place(annotator: Annotator, stage: Stage) -> tuple[int, int] | None:
+    """The batch and place that the annotator would be given, with the items that they had in the stage before."""
+    judged = leases.judged(annotator, stage) if stage.quota else 0
+    found = fetch(
+        FREE_PLACES, stage=stage.pk, annotator=annotator.pk, apart=stage.apart_from, after=stage.after_id,
+        room=stage.quota - judged if judged else None,
+        any=stage.strategy == Strategy.EVERYONE or will_not_grow(stage), size=stage.batch_size or 1,
+    )  # fmt: skip
+    return found[0] if found else None
+
+
+def will_not_grow(stage: Stage) -> bool:
+    """Whether a batch that is not full has to be given out as it is: no stage before it has more to send."""
+    source = stage.source
+    if source is None or source.state == StageState.CLOSED:
+        return True
+    return not source.tasks.filter(kind="judge", live=True, decided=None).exists() and will_not_grow(source)
+
+
+def has_work(annotator: Annotator, stage: Stage) -> bool:
+    """Whether a claim would find something for the annotator, once they sit there. A quota cuts no batch short.
+
+    A closed stage gives out what was asked for again since.
+    """
+    if _is_screened_out(annotator, stage):
+        return False
+    if stage.strategy in BATCHED:
+        return claimable(annotator, stage) or free_place(annotator, stage) is not None
+    full = stage.quota is not None and leases.judged(annotator, stage) >= stage.quota
+    return not full and claimable(annotator, stage)
+
+
+def claimable(annotator: Annotator, stage: Stage) -> bool:
+    """Whether there is a slot that the annotator could claim as things stand."""
+    pool, named = stage.strategy == Strategy.POOL, stage.strategy == Strategy.NAMED
+    values = {"stage": stage.pk, "annotator": annotator.pk, "pool": pool, "named": named, "apart": stage.apart_from}
+    return fetch(CLAIMABLE, **values)[0][0]
+
+
+def _is_screened_out(annotator: Annotator, stage: Stage) -> bool:
+    return Seat.objects.filter(annotator=annotator, stage=stage, screened_out_at__isnull=False).exists()
+
+
+def next_stage(annotator: Annotator, stages: Sequence[Stage] | None = None) -> Stage | None:
+    """The first of their stages, but the one that they are in, that has work for the annotator."""
+    others = [stage for stage in stages or stages_of(annotator) if stage.pk != annotator.stage_id]
+    return next((stage for stage in others if has_work(annotator, stage)), None)
+
+
+@transaction.atomic
+def accept_instructions(*, annotator: Annotator, stage: Stage, version: int) -> Instructions:
+    """The annotator has read this version. An older one than the newest does not open the gate."""
+    read = Instructions.objects.get(stage=stage, version=version)
+    seat = Seat.objects.select_for_update(no_key=True).get(annotator=annotator, stage=stage)
+    seat.read = read
+    if seat.ready_at is None and not qualification.wanted(stage):
+        seat.ready_at = timezone.now()
+    seat.save(update_fields=["read", "ready_at"])
+    audit.record(by=audit.named(annotator), verb="accepted instructions", subject=read)
+    return read

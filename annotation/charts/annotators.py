@@ -1,0 +1,96 @@
+"""The figures that compare annotators: the matrix of their kappas, what they answer, how long they take. Pure."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+
+from annotation.charts.study import Column, Plot, Subject, Value, spread
+
+MIXED = 40  # annotators with a bar of their own: those who judged most
+ANSWERS = 8  # that are told apart: those that were given most
+OTHER = "all other answers"
+EVERYBODY = "everybody"
+
+
+def matrix(found: Mapping, view: str, of: Subject) -> Plot:
+    """Of measures.kappa_matrix.matrix, with pseudonyms."""
+    rows = [[row["first"], row["second"], row["value"], row["n"], row["reason"]] for row in found["pairs"]]
+    columns = [
+        Column("first", "annotator", "text"), Column("second", "and", "text"), Column("kappa", "κ", "decimal"),
+        Column("n", "items of both"), Column("note", "note", "text"),
+    ]  # fmt: skip
+    shown, there = len(found["annotators"]), found["of"]
+    who = "All" if shown == there else f"The {shown} with most judgments of shared items, of"
+    caption = (
+        f"Cohen’s κ on {view} of every two annotators who judged the same items. {who} {there:,} annotators; "
+        "an outlined field is a pair whose κ is not defined, an empty one a pair without an item in common."
+    )
+    pairs = [(f"{first} and {second}", kappa) for first, second, kappa, *_ in rows]
+    count = f"{len(rows):,} pair{'' if len(rows) == 1 else 's'}"
+    says = f"Cohen’s κ on {view} of {count} of {shown} annotators, of {there:,} in all: {spread(pairs)}."
+    return Plot("matrix", "kappa-matrix", "Kappa of annotators", caption, says, of, columns, rows)
+
+
+def mix(stage: Mapping, name_of: Callable[[int], str], say: Callable[[str], str], of: Subject) -> Plot:
+    """Of a stage in figures.annotators.annotators: how often each gave which answer. `say` puts an answer into words."""
+    people = [row for row in stage["rows"] if row["labels"]]
+    shown = {row["number"] for row in sorted(people, key=lambda row: -row["judged"])[:MIXED]}
+    all_ = Counter(stage["labels"])
+    apart = [label for label, _ in sorted(all_.items(), key=lambda pair: (-pair[1], pair[0]))[:ANSWERS]]
+    apart = apart if len(all_) <= ANSWERS else apart[:-1]
+    rows = [_mixed(EVERYBODY, all_, apart), *(
+        _mixed(name_of(row["number"]), row["labels"], apart) for row in people if row["number"] in shown
+    )]  # fmt: skip
+    words = [*map(say, apart), *([OTHER] if len(all_) > len(apart) else [])]
+    columns = [Column("who", "annotator", "text"), Column("judgments", "judgments"), *(Column(w, w) for w in words)]
+    rows = [row[: len(columns)] for row in rows]
+    who = (
+        f"all {len(people):,}" if len(shown) == len(people) else f"the {len(shown)} of {len(people):,} who judged most"
+    )
+    caption = f"Answers ({stage['coarse']}) of everybody together and of each annotator: {who}."
+    says = _mix_says(rows, words)
+    return Plot("mix", "answers", "Answers of each annotator", caption, says, of, columns, rows if people else [])
+
+
+def _mixed(who: str, labels: Mapping[str, int], apart: Sequence[str]) -> list[Value]:
+    counts = [labels.get(label, 0) for label in apart]
+    total = sum(labels.values())
+    return [who, total, *counts, total - sum(counts)]
+
+
+def _mix_says(rows: Sequence[Sequence], words: Sequence[str]) -> str:
+    """Of each answer everybody's share, and who gave it least and most."""
+    (_, total, *_), *people = rows
+    if not total or not people:
+        return "Nothing is judged yet."
+    told = []
+    for place, word in enumerate(words, 2):
+        shares = [(row[place] / row[1], row[0]) for row in people if row[1]]
+        (low, least), (high, most) = min(shares), max(shares)
+        told.append(f"{word} {rows[0][place] / total:.0%}, from {low:.0%} ({least}) to {high:.0%} ({most})")
+    return f"Of {total:,} judgments by {len(people)} annotators: {'; '.join(told)}.".replace("%", " %")
+
+
+def times(found: Mapping, of: Subject) -> Plot:
+    """Of measures.durations.histogram: judgments by the seconds that they took; half of the median is marked."""
+    n = found["n"]
+    rows = [[one["from"], one["to"], one["judgments"], one["judgments"] / n] for one in found["bins"]]
+    columns = [
+        Column("from", "seconds from", "exact"), Column("to", "to below", "exact"), Column("judgments", "judgments"),
+        Column("share", "of all", "share"),
+    ]  # fmt: skip
+    half = None if not n else found["median"] / 2
+    caption = f"Active seconds of each of {n:,} judgments that count."
+    mark = None if half is None else (f"half the stage’s median: {half:.1f} s", half)
+    return Plot("times", "times", "Time a judgment", caption, _times_say(found), of, columns, rows, mark)
+
+
+def _times_say(found: Mapping) -> str:
+    n, quick = found["n"], found["quick"]
+    if not n:
+        return "Nothing is judged yet."
+    most = max(found["bins"], key=lambda one: one["judgments"])
+    end = f"{most['from']:g} seconds or more" if most["to"] is None else f"{most['from']:g} to {most['to']:g} seconds"
+    return (
+        f"The median of {n:,} judgments is {found['median']:.1f} seconds; {quick:,} ({quick / n:.1%}".replace("%", " %")
+        + f") took less than half of that, {found['median'] / 2:.1f}; most, {most['judgments']:,}, took {end}."
+    )

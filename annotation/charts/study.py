@@ -1,0 +1,224 @@
+"""The figures that pages draw and papers print: of each its caption, its table, and in a sentence what it shows. Pure.
+
+static/plots.js draws a figure from the table that stands beneath it (templates/studies/_plot.html), so a `Plot` holds
+every number once. A function makes each figure from what figures/stage.py, figures/funnel.py and their like computed.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from statistics import median
+
+MANY = 12  # rows up to which a sentence names them all
+
+Value = str | int | float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What figures are of: a study, and where it is not of the whole, a stage; as of which moment (ISO 8601)."""
+
+    study: int
+    name: str
+    at: str
+    stage: int | None = None
+    stage_name: str = ""
+
+    @property
+    def words(self) -> str:
+        return f"{self.name}, stage {self.stage} {self.stage_name}" if self.stage else self.name
+
+    def file(self, figure: str) -> str:
+        """The name of its downloads, without an ending."""
+        return "-".join([f"study-{self.study}", *([f"stage-{self.stage}"] if self.stage else []), figure])
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """`key` is its name in plots.js and in the CSV, `form` how its values are written (templatetags/plots.py)."""
+
+    key: str
+    words: str
+    form: str = "count"  # or text, decimal, share, seconds, moment
+
+
+@dataclass(frozen=True, slots=True)
+class Plot:
+    kind: str  # how plots.js draws it
+    name: str  # of its elements and files
+    title: str
+    caption: str
+    says: str  # what stands there for whoever does not see the drawing
+    of: Subject
+    columns: Sequence[Column]
+    rows: Sequence[Sequence[Value]]  # a value for each column
+    mark: tuple[str, float] | None = None  # a line across: its words and where it stands
+
+    @property
+    def file(self) -> str:
+        return self.of.file(self.name)
+
+    @property
+    def lines(self) -> list[list[tuple[Value, Column]]]:
+        """The rows, each value with its column."""
+        return [list(zip(row, self.columns, strict=True)) for row in self.rows]
+
+
+# What became of the items
+
+
+def funnel(whole: Mapping, of: Subject) -> Plot:
+    """Of annotation.figures.funnel.funnel: a bar of all imported items, one for each stage, one for what is measured."""
+    columns = [
+        Column("step", "step", "text"), Column("items", "items"), Column("kept", "kept"),
+        Column("kept_share", "of items", "share"), Column("dropped", "dropped"),
+        Column("dropped_share", "of items", "share"), Column("open", "open"), Column("waiting", "wait"),
+    ]  # fmt: skip
+    rows: list[list[Value]] = [["imported", whole["imported"], *[None] * 6]]
+    names = ("entered", "kept", "kept_share", "dropped", "dropped_share", "open", "waiting")
+    rows += [[_step(step), *(step[name] for name in names)] for step in whole["stages"]]
+    measured = whole["measuring"]
+    if measured:
+        columns += [Column("questions", "questions"), Column("answered", "answered")]
+        rows = [[*row, None, None] for row in rows]
+        rows += [[_step(one), one["sampled"], *[None] * 6, one["tasks"], one["answered"]] for one in measured]
+    caption = "Items in each stage and what it made of them, of all that were imported."
+    return Plot("funnel", "funnel", "Funnel", caption, _funnel_says(whole), of, columns, rows)
+
+
+def _step(step: Mapping) -> str:
+    return f"{step['stage']} {step['name']}"
+
+
+def _funnel_says(whole: Mapping) -> str:
+    parts = [f"{_items(whole['imported'])} imported."]
+    for step in whole["stages"]:
+        waiting = f", {step['waiting']:,} wait to come in" if step["waiting"] else ""
+        parts.append(f"Stage {_step(step)}: {_items(step['entered'])}, {_fates(step)}{waiting}.")
+    for one in whole["measuring"]:
+        parts.append(
+            f"Stage {_step(one)} measures: {_items(one['sampled'])} drawn, {one['answered']:,} of {one['tasks']:,} "
+            "questions answered."
+        )
+    return " ".join([*parts, f"In the end {_fates(whole)}."])
+
+
+def _fates(of: Mapping) -> str:
+    told = [f"{of[state]:,} {state}{_share(of[f'{state}_share'])}" for state in ("kept", "dropped")]
+    return f"{', '.join(told)}, {of['open']:,} open"
+
+
+def _share(share: float | None) -> str:
+    return "" if share is None else f" ({share:.1%})".replace("%", " %")
+
+
+def _items(count: int) -> str:
+    return f"{count:,} item{'' if count == 1 else 's'}"
+
+
+# Values with their intervals
+
+
+def by_type(figures: Mapping, of: Subject) -> Plot:
+    """Of figures.stage.study_figures: alpha of each type and subtype, on the projection that the stage is judged by."""
+    on = figures["by_type_on"]
+    rows = []
+    for row in figures["by_type"]:
+        alpha = row["alpha"]
+        name = " ".join(part for part in (row["type"] or "no type", row["subtype"]) if part)
+        span = (alpha["interval"]["low"], alpha["interval"]["high"])
+        rows.append([name, alpha["value"], *span, row["percent"]["value"], alpha["n"], alpha["reason"]])
+    columns = [
+        Column("name", "type", "text"), Column("value", "α", "decimal"), Column("low", "95 % from", "decimal"),
+        Column("high", "to", "decimal"), Column("percent", "agree", "share"), Column("n", "n"),
+        Column("note", "note", "text"),
+    ]  # fmt: skip
+    caption = f"Krippendorff’s α on {on}: a dot for each type, a line for its 95 % bootstrap interval over items."
+    says = intervals_say(f"Krippendorff’s α on {on}", [(*row[:4], row[5], row[6]) for row in rows])
+    return Plot("intervals", "kappas", "Agreement by type", caption, says, of, columns, rows)
+
+
+Measured = tuple[str, float | None, float | None, float | None, int, str]  # name, value, low, high, n, note
+
+
+def intervals(named: tuple[str, str], by: str, measure: str, rows: Sequence[Measured], of: Subject) -> Plot:
+    """Any measure by anything; `named` is the figure's name and title, `by` the head of the first column."""
+    columns = [
+        Column("name", by, "text"), Column("value", measure, "decimal"), Column("low", "95 % from", "decimal"),
+        Column("high", "to", "decimal"), Column("n", "n"), Column("note", "note", "text"),
+    ]  # fmt: skip
+    caption = f"{measure[0].upper()}{measure[1:]}: a dot for each, a line for its 95 % bootstrap interval over items."
+    return Plot("intervals", *named, caption, intervals_say(measure, rows), of, columns, rows)
+
+
+def intervals_say(measure: str, rows: Sequence[Measured]) -> str:
+    """Every row where they are few; else the ends and the middle."""
+    if not rows:
+        return f"{measure}: nothing is judged yet."
+    if len(rows) <= MANY:
+        return f"{measure}: {'; '.join(map(_measured, rows))}."
+    return f"{measure} of {len(rows):,}: {spread([(row[0], row[1]) for row in rows])}."
+
+
+def _measured(row: Measured) -> str:
+    name, value, low, high, n, note = row
+    if value is None:
+        return f"{name} not defined{f', {note}' if note else ''}"
+    span = "" if low is None else f" ({low:.2f} to {high:.2f})"
+    return f"{name} {value:.2f}{span}, n = {n:,}"
+
+
+def spread(named: Iterable[tuple[str, float | None]]) -> str:
+    """The lowest, the middle and the highest of what is defined, and how many are not."""
+    named = list(named)
+    there = [(value, name) for name, value in named if value is not None]
+    gone = f"; {len(named) - len(there):,} not defined" if len(there) < len(named) else ""
+    if not there:
+        return "none is defined"
+    (low, lowest), (high, highest) = min(there), max(there)
+    middle = median(value for value, _ in there)
+    return f"from {low:.2f} ({lowest}) to {high:.2f} ({highest}), median {middle:.2f}{gone}"
+
+
+# Over time
+
+
+def series(found: Mapping, now: str, of: Subject) -> Plot:
+    """Of measures.counts.series; `now` is the moment of counting, in which the last span may still be running."""
+    width = timedelta(minutes=found["minutes"])
+    rows = []
+    for one in found["bins"]:
+        running = datetime.fromisoformat(one["from"]) + width > datetime.fromisoformat(now)
+        rate = one["judgments"] * 60 / found["minutes"]
+        rows.append([one["from"], one["judgments"], rate, "still running" if running else "over"])
+    columns = [
+        Column("from", "from", "moment"), Column("judgments", "judgments"), Column("per_hour", "an hour", "decimal"),
+        Column("span", "span", "text"),
+    ]  # fmt: skip
+    spans = f"spans of {_minutes(found['minutes'])}"
+    caption = f"Judgments that count, an hour, in {spans}."
+    says = _series_says(rows, spans)
+    return Plot("series", "series", "Judgments over time", caption, says, of, columns, rows)
+
+
+def _minutes(minutes: int) -> str:
+    for size, word in ((10080, "week"), (1440, "day"), (60, "hour")):
+        if minutes % size == 0:
+            return f"{minutes // size} {word}{'' if minutes == size else 's'}"
+    return f"{minutes} minute{'' if minutes == 1 else 's'}"
+
+
+def _series_says(rows: Sequence[Sequence], spans: str) -> str:
+    if not rows:
+        return "Nothing is judged yet."
+    total = sum(row[1] for row in rows)
+    at, most, rate, _ = max(rows, key=lambda row: row[1])
+    running = f" The last span is still running, with {rows[-1][1]:,}." if rows[-1][3] != "over" else ""
+    return (
+        f"{total:,} judgment{'' if total == 1 else 's'} in {len(rows)} {spans}, from {_moment(rows[0][0])} on; "
+        f"most in the span from {_moment(at)}: {most:,}, which is {rate:,.0f} an hour.{running}"
+    )
+
+
+def _moment(at: str) -> str:
+    return datetime.fromisoformat(at).strftime("%-d %b %Y, %H:%M UTC")

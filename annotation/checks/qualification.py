@@ -1,0 +1,266 @@
+"""Before a stage: comprehension questions, and training with feedback. Both let in, or end with a code (OnFailure).
+
+A try is an `Attempt`: of the questions all at once, of the training screen by screen, in an order and with options
+drawn for it, so that a reload shows the same. Every verb may come twice and does its work once.
+"""
+
+import hashlib
+import json
+import random
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from django.db import transaction
+from django.utils import timezone
+
+from annotation.checks import gold_items
+from annotation.checks.gold_items import Known
+from annotation.measures import pass_rules
+from annotation.models import Annotator, Attempt, AttemptKind, Kind, Lease, OnFailure, Seat, Slot, Stage, Task
+from annotation.screens import read_answer
+from benchmarks import audit
+from benchmarks.models import Item
+
+COMPREHENSION_TRIES = 2  # at least: what Prolific asks for
+
+
+def wanted(stage: Stage) -> bool:
+    """Whether somebody who has read the instructions has more to pass before the first screen."""
+    return bool(stage.comprehension) or training_tasks(stage).exists()
+
+
+def training_tasks(stage: Stage):
+    return stage.tasks.filter(kind=Kind.TRAINING, live=True).order_by("pk")
+
+
+def set_training(*, stage: Stage, known: Mapping[Item, Known], by: str) -> list[Task]:
+    """Training on these items; all or none. Raises checks.gold_items.CannotSet."""
+    return gold_items.put(stage=stage, kind=Kind.TRAINING, known=known, by=by)
+
+
+def tries_of(stage: Stage, kind: str) -> int:
+    return max(COMPREHENSION_TRIES, stage.training_tries) if kind == AttemptKind.COMPREHENSION else stage.training_tries
+
+
+def digest(questions: Sequence[Mapping]) -> str:
+    """Tells a form's questions from others that were set since it was shown. It is sent along: the right answers have
+    no part in it, or trying them all would find them.
+    """
+    asked = [[one["question"], one["options"]] for one in questions]
+    return hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:16]
+
+
+# Where somebody stands
+
+
+@dataclass(frozen=True)
+class Step:
+    """What comes before the first screen: `questions` or `screen` (to be answered, or answered and `told`).
+
+    `before` is the last try that failed, `tries` how many there are in all; of training, `place` of `places`.
+    """
+
+    kind: str
+    number: int
+    tries: int
+    before: Attempt | None = None
+    attempt: Attempt | None = None
+    place: int = 0
+    places: int = 0
+    entry: Mapping = field(default_factory=dict)
+    task: Task | None = None
+
+    @property
+    def told(self) -> bool:
+        return bool(self.entry.get("answer"))
+
+    @property
+    def lease(self) -> Lease:
+        """Never saved: what a screen is drawn from."""
+        made = Lease(task=self.task, shown=self.entry["shown"])
+        made.token = f"training-{self.number}-{self.place}"
+        made.previous = {"answer": read_answer.shown_as(made, self.entry["answer"])}
+        return made
+
+
+@transaction.atomic
+def step(*, annotator: Annotator, stage: Stage) -> Step | None:
+    """What the annotator is to pass next; none when they are ready, or have just been screened out."""
+    seat = _locked(annotator, stage)
+    if seat.ready_at or seat.screened_out_at:
+        return None
+    for kind, there in ((AttemptKind.COMPREHENSION, bool(stage.comprehension)), (AttemptKind.TRAINING, True)):
+        made = list(seat.attempts.filter(kind=kind))
+        if there and not _is_over(made, tries_of(stage, kind)):
+            found = _questions(stage, made) if kind == AttemptKind.COMPREHENSION else _screen(seat, stage, made)
+            if found is not None:
+                return found
+    _let_in(seat)
+    return None
+
+
+def _locked(annotator: Annotator, stage: Stage) -> Seat:
+    return Seat.objects.select_for_update(no_key=True, of=("self",)).get(annotator=annotator, stage=stage)
+
+
+def _is_over(made: Sequence[Attempt], tries: int) -> bool:
+    return any(attempt.passed for attempt in made) or sum(attempt.passed is False for attempt in made) >= tries
+
+
+def _questions(stage: Stage, made: Sequence[Attempt]) -> Step:
+    before = made[-1] if made else None
+    tries = tries_of(stage, AttemptKind.COMPREHENSION)
+    return Step(AttemptKind.COMPREHENSION, len(made) + 1, tries, before, places=len(stage.comprehension))
+
+
+def _screen(seat: Seat, stage: Stage, made: Sequence[Attempt]) -> Step | None:
+    """The first screen of the try that was not answered, or whose answer's feedback was not read yet."""
+    tasks = {task.pk: task for task in training_tasks(stage).select_related("item")}
+    if not tasks:
+        return None
+    attempt = next((attempt for attempt in made if attempt.passed is None), None)
+    attempt = attempt or _begin(seat, len(made) + 1, tasks.values())
+    if not any(entry["task"] in tasks for entry in attempt.answers):
+        attempt.answers = _draw(tasks.values())  # they were all taken away meanwhile, and others set
+        attempt.save(update_fields=["answers"])
+    entries = [entry for entry in attempt.answers if entry["task"] in tasks]
+    for place, entry in enumerate(entries, 1):
+        if not entry["seen"]:
+            before = next((one for one in made if one.number == attempt.number - 1), None)
+            return Step(
+                AttemptKind.TRAINING, attempt.number, tries_of(stage, AttemptKind.TRAINING), before, attempt,
+                place, len(entries), entry, tasks[entry["task"]],
+            )  # fmt: skip
+    right = sum(entry["right"] for entry in entries)
+    _finish(seat, stage, attempt, pass_rules.enough(right, len(entries), stage.training_pass))
+    return None if seat.screened_out_at else _screen_again(seat, stage, attempt)
+
+
+def _screen_again(seat: Seat, stage: Stage, attempt: Attempt) -> Step | None:
+    made = list(seat.attempts.filter(kind=AttemptKind.TRAINING))
+    return None if _is_over(made, tries_of(stage, AttemptKind.TRAINING)) else _screen(seat, stage, made)
+
+
+def _begin(seat: Seat, number: int, tasks: Iterable[Task]) -> Attempt:
+    return Attempt.objects.create(seat=seat, kind=AttemptKind.TRAINING, number=number, answers=_draw(tasks))
+
+
+def _draw(tasks: Iterable[Task]) -> list[dict]:
+    """The screens of a try in an order of its own, each screen's options too (law 4)."""
+    drawn = random.SystemRandom()
+    entries = [
+        {"task": task.pk, "shown": drawn.sample(task.options, len(task.options)), "answer": "", "right": None,
+         "seen": False}
+        for task in tasks
+    ]  # fmt: skip
+    drawn.shuffle(entries)
+    return entries
+
+
+# What they do
+
+
+@transaction.atomic
+def answer_questions(
+    *, annotator: Annotator, stage: Stage, number: int, answers: Sequence[int | None], about: str
+) -> Attempt | None:
+    """One try at all questions: every one must be right. The same try again, or one at questions that have changed
+    since, does nothing.
+    """
+    seat = _locked(annotator, stage)
+    made = list(seat.attempts.filter(kind=AttemptKind.COMPREHENSION))
+    over = seat.ready_at or seat.screened_out_at or _is_over(made, tries_of(stage, AttemptKind.COMPREHENSION))
+    if over or number != len(made) + 1 or about != digest(stage.comprehension):
+        return None
+    right = pass_rules.all_right(stage.comprehension, answers)
+    entries = [
+        {"question": question["question"], "shown": question["options"], "answer": given, "right": ok}
+        for question, given, ok in zip(stage.comprehension, answers, right, strict=True)
+    ]
+    attempt = Attempt(seat=seat, kind=AttemptKind.COMPREHENSION, number=number, answers=entries)
+    _finish(seat, stage, attempt, all(right))
+    return attempt
+
+
+@transaction.atomic
+def answer_screen(*, annotator: Annotator, stage: Stage, number: int, place: int, shown_answer: str) -> bool:
+    """An answer to a training screen; whether it was taken: the first one is. Raises screens.errors.BadAnswer."""
+    now = step(annotator=annotator, stage=stage)
+    if now is None or now.kind != AttemptKind.TRAINING or (now.number, now.place) != (number, place) or now.told:
+        return False
+    answer = read_answer.read_answer(now.lease, stage.protocol, shown_answer)
+    now.entry.update(answer=answer, right=answer in now.task.gold)
+    now.attempt.save(update_fields=["answers"])
+    return True
+
+
+@transaction.atomic
+def go_on(*, annotator: Annotator, stage: Stage, number: int, place: int) -> None:
+    """The feedback was read. After the last one, the try is over."""
+    now = step(annotator=annotator, stage=stage)
+    if now is None or now.attempt is None or (now.number, now.place) != (number, place) or not now.told:
+        return
+    now.entry["seen"] = True
+    now.attempt.save(update_fields=["answers"])
+    step(annotator=annotator, stage=stage)
+
+
+# How it ends
+
+
+def _finish(seat: Seat, stage: Stage, attempt: Attempt, passed: bool) -> None:
+    attempt.passed, attempt.finished_at = passed, timezone.now()
+    attempt.save()
+    verb = f"{'passed' if passed else 'failed'} {attempt.kind}"
+    audit.record(by=audit.named(seat.annotator), verb=verb, subject=stage, number=attempt.number)
+    last = attempt.number >= tries_of(stage, attempt.kind)
+    if not passed and last and stage.on_failure == OnFailure.SCREEN_OUT:
+        _screen_out(seat, stage)
+
+
+def _let_in(seat: Seat) -> None:
+    seat.ready_at = timezone.now()
+    seat.save(update_fields=["ready_at"])
+
+
+def _screen_out(seat: Seat, stage: Stage) -> None:
+    """The end, before any judgment: what was kept for them is free for others."""
+    mine = Slot.objects.filter(stage=stage, reserved=seat.annotator, annotator=None)
+    mine.filter(task__kind=Kind.CHECK, leases=None).delete()
+    mine.update(reserved=None)
+    seat.screened_out_at, seat.batch, seat.place = timezone.now(), None, None
+    seat.save(update_fields=["screened_out_at", "batch", "place"])
+    audit.record(by=audit.named(seat.annotator), verb="screened out", subject=stage)
+
+
+# How it went
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """An annotator's tries of one kind, oldest first: the share of right answers in each. `passed` None: going on."""
+
+    shares: tuple[float, ...]
+    passed: bool | None
+
+
+def results(stage: Stage) -> dict[int, dict[str, Result]]:
+    """Of each annotator (by number): by kind, how the tries went."""
+    found: dict[int, dict[str, list[Attempt]]] = {}
+    attempts = Attempt.objects.filter(seat__stage=stage).select_related("seat__annotator")
+    for attempt in attempts.order_by("seat__annotator__number", "kind", "number"):
+        found.setdefault(attempt.seat.annotator.number, {}).setdefault(attempt.kind, []).append(attempt)
+    return {
+        number: {kind: _result(tries, tries_of(stage, kind)) for kind, tries in of_kind.items()}
+        for number, of_kind in found.items()
+    }
+
+
+def _result(made: Sequence[Attempt], tries: int) -> Result:
+    shares = tuple(
+        sum(bool(entry["right"]) for entry in one.answers) / len(one.answers)
+        for one in made
+        if one.passed is not None and one.answers
+    )
+    passed = True if any(one.passed for one in made) else False if _is_over(made, tries) else None
+    return Result(shares, passed)

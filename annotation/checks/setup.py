@@ -1,0 +1,92 @@
+"""What a stage asks of annotators beside its judgments: how many checks, which questions, what lets in."""
+
+from collections.abc import Sequence
+
+from django.core.exceptions import ValidationError
+from django.db import transaction
+
+from annotation.checks import attention_checks, gold_items, qualification
+from annotation.checks.gold_items import CannotSet, Known
+from annotation.checks.parsing import Line, Unreadable, keys_in, read_lines
+from annotation.designs.plan import NO_CHECKS
+from annotation.models import Kind, Stage, Task
+from annotation.pipeline.promotion import locked
+from annotation.pipeline.task_creation import draw
+from annotation.protocols.base import nothing_right
+from annotation.protocols.registry import PROTOCOLS
+from benchmarks import audit
+from benchmarks.models import Benchmark, Item
+
+SETTINGS = ("check_rate", "training_pass", "training_tries", "on_failure", "comprehension")
+
+
+@transaction.atomic
+def revise(*, stage: Stage, by: str, **settings) -> Stage:
+    """Set some of `SETTINGS`. Whoever is in the stage already stays in; their checks follow the rate at once."""
+    stage = locked(stage)
+    for name in SETTINGS:
+        setattr(stage, name, settings.get(name, getattr(stage, name)))
+    try:
+        stage.full_clean(validate_unique=False, validate_constraints=True)
+    except ValidationError as error:
+        raise CannotSet([f"{field}: {' '.join(found)}" for field, found in error.message_dict.items()]) from None
+    if stage.check_rate and PROTOCOLS[stage.protocol].form:
+        raise CannotSet([NO_CHECKS])
+    stage.save(update_fields=SETTINGS)
+    attention_checks.top_up(stage=stage)
+    audit.record(by=by, verb="revised screening", subject=stage, **settings)
+    return stage
+
+
+def put(*, stage: Stage, kind: Kind, benchmark: Benchmark, text: str, draw_known: int, by: str) -> list[Task]:
+    """Checks or training items from pasted lines, and so many more drawn from those whose answer came with the import.
+
+    All or none. Raises CannotSet.
+    """
+    lines = read(text, benchmark)
+    found = gold_items.in_benchmark(benchmark, [line.key for line in lines])
+    known = {found[line.key]: Known(line.answers, line.note) for line in lines}
+    if draw_known:
+        known |= dict.fromkeys(drawn(stage, benchmark, draw_known, set(known)), Known())
+    if not known:
+        raise CannotSet(["Name at least one item, or say how many are to be drawn."])
+    if kind == Kind.TRAINING:
+        return qualification.set_training(stage=stage, known=known, by=by)
+    return attention_checks.set_checks(stage=stage, answers={item: one.answers for item, one in known.items()}, by=by)
+
+
+def read(text: str, benchmark: Benchmark) -> list[Line]:
+    try:
+        return read_lines(text, set(gold_items.in_benchmark(benchmark, keys_in(text))))
+    except Unreadable as error:
+        raise CannotSet(error.reasons) from None
+
+
+def drawn(stage: Stage, benchmark: Benchmark, count: int, besides: set[Item]) -> list[Item]:
+    """Items whose answer is known and that nobody has met in the stage, by its seed."""
+    known = benchmark.items.exclude(pk__in=[item.pk for item in besides])
+    if PROTOCOLS[stage.protocol].right is nothing_right:
+        known = known.filter(truth__has_key=stage.protocol)
+    free = known.exclude(tasks__in=stage.tasks.exclude(kind=Kind.JUDGE)).exclude(tasks__leases__task__stage=stage)
+    found = sorted(free.distinct(), key=lambda item: draw("known", stage.seed, item.key))
+    if len(found) < count:
+        raise CannotSet([f"{benchmark} has {len(found)} items with a known answer that could be taken, not {count}."])
+    return found[:count]
+
+
+def people(stage: Stage) -> list[dict]:
+    """Who has answered a check, a question or a training screen, and how that went; by number."""
+    of_checks, of_tries = attention_checks.results(stage), qualification.results(stage)
+    annotators = stage.study.annotators.filter(number__in={*of_checks, *of_tries}).order_by("number")
+    out = set(stage.seats.exclude(screened_out_at=None).values_list("annotator", flat=True))
+    return [
+        {"annotator": one, "checks": of_checks.get(one.number), "out": one.pk in out, **of_tries.get(one.number, {})}
+        for one in annotators
+    ]
+
+
+def answers_allowed(stage: Stage) -> Sequence[str]:
+    """An example of what can be written as an answer: those of one of the stage's tasks."""
+    task = stage.tasks.first()
+    fixed = [choice.identity for choice in PROTOCOLS[stage.protocol].fixed]
+    return [*(task.options if task else []), *fixed]

@@ -1,0 +1,123 @@
+"""The page of a stage's checks, training and comprehension questions. Its answers are for managers alone to see."""
+
+from django import forms
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods
+
+from annotation import permissions
+from annotation.checks import attention_checks, gold_items, parsing, qualification, setup
+from annotation.checks.gold_items import CannotSet
+from annotation.designs.plan import NO_CHECKS
+from annotation.measures import pass_rules
+from annotation.models import Kind, Role, Stage
+from annotation.protocols.registry import PROTOCOLS
+from annotation.studies.setup_forms import FAILURES, PercentField
+from benchmarks import audit
+from benchmarks.models import Benchmark
+from benchmarks.permissions import staff_only
+
+
+class SettingsForm(forms.Form):
+    check_rate = PercentField(
+        50, label="Checks, % of an annotator's screens", help_text="0 to 50. Around 10 is usual; 0 gives none."
+    )
+    training_pass = PercentField(label="Pass mark of the practice, %", help_text="The share of right answers.")
+    training_tries = forms.IntegerField(
+        min_value=1, max_value=20, label="Tries", help_text="Of the questions there are two at least."
+    )
+    on_failure = forms.ChoiceField(label="Whoever has used up the tries", choices=FAILURES.items())
+
+
+class KnownForm(forms.Form):
+    benchmark = forms.ModelChoiceField(Benchmark.objects.order_by("name"), empty_label=None, label="Items of")
+    lines = forms.CharField(required=False, label="Items", widget=forms.Textarea(attrs={"rows": 6}))
+    draw_known = forms.IntegerField(
+        required=False,
+        min_value=1,
+        label="And draw so many more",
+        help_text="Of those whose answer is known.",
+    )
+
+
+class QuestionsForm(forms.Form):
+    text = forms.CharField(required=False, label="Questions", widget=forms.Textarea(attrs={"rows": 12}))
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@staff_only
+def study_checks(request: HttpRequest, pk: int, position: int) -> HttpResponse:
+    stage = permissions.stage_for(request.user, pk, position, Role.MANAGER)
+    bound = forms_of(stage, request.POST.get("do", ""), request.POST)
+    if request.method != "POST":
+        return _page(request, stage, bound)
+    form = bound.get(request.POST.get("do", ""))
+    try:
+        if form is not None and not form.is_valid():
+            return _page(request, stage, bound, status=422)
+        messages.success(request, _do(request, stage, form))
+    except CannotSet as refusal:
+        form.add_error(None, str(refusal).split("\n"))
+        return _page(request, stage, bound, status=422)
+    return redirect("study-checks", pk, position)
+
+
+def forms_of(stage: Stage, do: str, sent) -> dict[str, forms.Form]:
+    """The page's forms by what they do; the one that was sent is bound."""
+    initial = {name: getattr(stage, name) for name in SettingsForm.base_fields}
+    made = {
+        "settings": (SettingsForm, initial),
+        Kind.CHECK.value: (KnownForm, {"benchmark": stage.study.benchmark_id}),
+        Kind.TRAINING.value: (KnownForm, {"benchmark": stage.study.benchmark_id}),
+        "questions": (QuestionsForm, {"text": parsing.write_questions(stage.comprehension)}),
+    }
+    found = {
+        name: form(sent if name == do else None, initial=start, auto_id=f"{name}-%s")
+        for name, (form, start) in made.items()
+    }
+    for name in ("check_rate", "training_pass") if PROTOCOLS[stage.protocol].form else ():
+        del found["settings"].fields[name]
+    return found
+
+
+def _do(request: HttpRequest, stage: Stage, form: forms.Form | None) -> str:
+    """What was asked for; the sentence says what came of it. Raises CannotSet."""
+    by, do = audit.named(request.user), request.POST.get("do", "")
+    if do == "remove":
+        tasks = [int(pk) for pk in request.POST.getlist("task") if pk.isascii() and pk.isdecimal() and len(pk) < 19]
+        gone, retired = gold_items.remove(stage=stage, tasks=tasks, by=by)
+        attention_checks.top_up(stage=stage)
+        return f"{gone} removed, {retired} retired."
+    if do == "questions":
+        try:
+            setup.revise(stage=stage, by=by, comprehension=parsing.read_questions(form.cleaned_data["text"]))
+        except parsing.Unreadable as error:
+            raise CannotSet(error.reasons) from None
+        return "The questions are saved."
+    if do == "settings":
+        setup.revise(stage=stage, by=by, **form.cleaned_data)
+        return "The settings are saved."
+    if do not in (Kind.CHECK, Kind.TRAINING):
+        return "Nothing was asked for."
+    given = form.cleaned_data
+    made = setup.put(
+        stage=stage, kind=Kind(do), benchmark=given["benchmark"], text=given["lines"], by=by,
+        draw_known=given["draw_known"] or 0,
+    )  # fmt: skip
+    return f"{len(made)} added."
+
+
+def _page(request: HttpRequest, stage: Stage, bound: dict[str, forms.Form], status: int = 200) -> HttpResponse:
+    found = attention_checks.table(stage)
+    screens = stage.batch_size or 100
+    context = {
+        "section": "studies", "study": stage.study, "stage": stage, "forms": bound, "checks": found,
+        "no_checks": NO_CHECKS if PROTOCOLS[stage.protocol].form else "",
+        "live": sum(task.live for task in found),
+        "screens": screens, "wanted": pass_rules.checks_for(screens, stage.check_rate),
+        "practice": list(stage.tasks.filter(kind=Kind.TRAINING).select_related("item__benchmark").order_by("pk")),
+        "people": setup.people(stage), "allowed": setup.answers_allowed(stage),
+        "comprehension_tries": qualification.tries_of(stage, "comprehension"),
+    }  # fmt: skip
+    return render(request, "studies/checks.html", context, status=status)

@@ -1,0 +1,108 @@
+"""The rows of a benchmark's comparison: its runs, and the people who judged its questions. Few queries, whatever there
+is: one for the runs, one for stages that measure people, one for what these people said.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from django.conf import settings
+
+from annotation import permissions
+from annotation.comparison.table import BLIND, HUMANS, IMPORTED, MEASURED, REPORTED, Entry
+from annotation.designs.baseline_plans import PROTOCOL
+from annotation.figures import human_baseline
+from annotation.models import Stage, Study
+from annotation.protocols.registry import PROTOCOLS
+from annotation.sql import fetch
+from benchmarks.metrics.bivlc import QUESTIONS, Answered
+from benchmarks.models import Benchmark, Run, RunOrigin
+from benchmarks.predictions import stored
+from benchmarks.predictions.kinds import BIVLC
+from benchmarks.runs import figures as run_figures
+from benchmarks.runs.reported import HUMAN
+
+
+def runs_of(benchmark: Benchmark, kind: str) -> list[Run]:
+    """In the order of coming."""
+    return list(benchmark.runs.filter(kind=kind).select_related("model").order_by("made_at", "pk"))
+
+
+def kinds_of(benchmark: Benchmark) -> list[str]:
+    """Those of which there are runs, the one with the most first."""
+    found = list(benchmark.runs.order_by().values_list("kind", flat=True))
+    return sorted(set(found), key=lambda kind: (-found.count(kind), kind))
+
+
+def entries_of(runs: Sequence[Run]) -> tuple[list[Entry], list[int]]:
+    """Those whose figures there are, and the numbers of the others."""
+    found = run_figures.of_runs(runs)
+    return [entry(run, found.figures[run.pk]) for run in runs if run.pk in found.figures], found.missing
+
+
+def entry(run: Run, figures: dict) -> Entry:
+    is_reported = run.origin == RunOrigin.REPORTED
+    return Entry(
+        run.title, stands(run), figures, run.source or place(run), run.figures.get("family", ""), run.pk, is_reported
+    )  # fmt: skip
+
+
+def place(run: Run) -> str:
+    """Where the files of a model that was measured here lie, in the folder of models or as a whole path; their name
+    alone is often that of another model's. Empty where it is no file."""
+    given = [run.model.pretrained, run.model.name.partition(":")[2] or run.model.name] if run.model else []
+    path = next((Path(one) for one in given if one.startswith("/")), None)
+    if path is None:
+        return ""
+    models = Path(settings.MODELS).resolve()
+    return str(path.relative_to(models) if path.is_relative_to(models) else path)
+
+
+def stands(run: Run) -> str:
+    if run.origin == RunOrigin.REPORTED:
+        return HUMANS if run.figures.get("family") == HUMAN else REPORTED
+    return BLIND if run.blind else MEASURED if run.origin == RunOrigin.MEASURED else IMPORTED
+
+
+def people(user, benchmark: Benchmark, kind: str) -> list[Entry]:
+    """The human baselines on it, of studies that the user may look at."""
+    if kind != BIVLC.name:
+        return []
+    studies = permissions.studies_for(user).filter(benchmark=benchmark)
+    stages = Stage.objects.filter(study__in=studies.order_by().values("pk"), protocol__in=PROTOCOL.values())
+    by_study: dict[Study, list[Stage]] = defaultdict(list)
+    for stage in stages.select_related("study").order_by("study", "position"):
+        by_study[stage.study].append(stage)
+    pairs = [(study, pair) for study, found in by_study.items() for pair in human_baseline.pairs_of(found)]
+    said = verdicts([stage for _, pair in pairs for stage in pair.stages.values()])
+    found = []
+    for study, pair in pairs:
+        items = human_baseline.scored({k: v for stage in pair.stages.values() for k, v in said[stage.pk].items()})
+        figures = stored.told([item for item in items if any_answer(item)], BIVLC)
+        if any(of["n"] for of in figures["measures"].values()):
+            found.append(Entry(study.name, HUMANS, figures, f"study {study.pk}"))
+    return found
+
+
+def any_answer(item: Answered) -> bool:
+    return any(getattr(item, name) is not None for name in QUESTIONS)
+
+
+def verdicts(stages: Iterable[Stage]) -> dict[int, dict[human_baseline.Question, bool | None]]:
+    """By stage: each question with whether it was answered rightly. One query for all stages, none for none."""
+    protocols = {stage.pk: PROTOCOLS[stage.protocol] for stage in stages}
+    directions = {protocol: name for name, protocol in PROTOCOL.items()}
+    names = {stage.pk: directions[stage.protocol] for stage in stages}
+    found: dict[int, dict] = defaultdict(dict)
+    rows = fetch(human_baseline.OUTCOMES, stages=list(protocols)) if protocols else []
+    for stage, position, kind, subtype, question, options, state, outcome in rows:
+        right = protocols[stage].right(question, options)
+        asked = human_baseline.Question(position, kind, subtype, human_baseline.which(names[stage], right))
+        found[stage][asked] = human_baseline.verdict(right, state, outcome)
+    return found
+
+
+def others(benchmark: Benchmark) -> list[Benchmark]:
+    """Benchmarks with runs, whose order of models can be held against this one's."""
+    with_runs = Run.objects.order_by().values("benchmark").distinct()
+    return list(Benchmark.objects.filter(pk__in=with_runs).exclude(pk=benchmark.pk).order_by("name"))

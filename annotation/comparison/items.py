@@ -1,0 +1,155 @@
+"""People and models at a stage's questions, task by task: what the page of who is wrong where shows."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from annotation.adjudication import answers_shown
+from annotation.adjudication.answers_shown import Part, Seen, Side
+from annotation.comparison.disagreements_with_models import UNKNOWN, Table
+from annotation.comparison.question_map import asked_in, people_right
+from annotation.models import Stage
+from annotation.protocols.registry import PROTOCOLS
+from annotation.sql import fetch
+from benchmarks.models import Prediction, Run, RunOrigin
+from benchmarks.predictions.base import RIGHT
+from benchmarks.predictions.kinds import KINDS
+from benchmarks.runs.answers import runs_of, said, scores_of
+from benchmarks.runs.margins import NOTHING
+
+# Tasks that are decided or split, in the items' order. `chosen`: an image that people chose is among what is compared;
+# a caption that an earlier stage wrote is not what models saw, so such tasks stay away.
+TASKS = """
+SELECT task.id, task.item_id, task.question, array_to_string(task.options, ' '), task.entropy, outcome.outcome,
+       array_to_string(task.shows || task.options, ' ') LIKE '%%candidate-%%'
+FROM annotation_task task JOIN benchmarks_item item ON item.id = task.item_id
+LEFT JOIN annotation_outcome outcome ON outcome.task_id = task.id
+WHERE task.stage_id = %(stage)s AND task.live AND task.kind = 'judge'
+  AND (outcome.task_id IS NOT NULL OR task.entropy > 0) AND task.carried::text NOT LIKE '%%"caption-%%'
+  AND (%(type)s = '' OR item.type = %(type)s) AND (%(subtype)s = '' OR item.subtype = %(subtype)s)
+ORDER BY item.position, task.id
+"""
+ASKED = "SELECT id, question, options FROM annotation_task WHERE id = ANY(%(tasks)s)"
+
+CODES = {None: UNKNOWN, True: 1, False: 0}
+PEOPLE = {code: right for right, code in CODES.items()}
+
+people_right = lru_cache(4096)(people_right)  # few answers, many tasks
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What one model says of a task. `scores`: by name; `margin` in the model's own units, None where it chose."""
+
+    run: Run
+    right: bool
+    margin: float | None
+    scores: Mapping[str, float]
+    choice: str
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """`sides`: every answer that was given or could be picked, with how many people gave it; `right` is the identity of
+    the option that the material says is right, "" where none is an option."""
+
+    seen: Seen
+    people: bool | None
+    right: str
+    sides: Sequence[Side]
+    answers: Sequence[Answer]
+
+    @property
+    def wrong(self) -> int:
+        return sum(not answer.right for answer in self.answers)
+
+    @property
+    def note(self) -> str:
+        """What an adjudicator finds written down who comes by this case."""
+        people = {None: "people undecided", True: "people right", False: "people wrong"}[self.people]
+        return f"Models disagree: {people}, {self.wrong} of {len(self.answers)} models wrong."
+
+
+def comparable(stage: Stage) -> list[Run]:
+    """The models that answer what this stage asks."""
+    kinds = {kind for asked in asked_in(stage.protocol).values() for kind in asked}
+    return [run for run in runs_of(stage.study.benchmark_id) if run.kind in kinds] if kinds else []
+
+
+def table(stage: Stage, runs: Sequence[Run], type: str = "", subtype: str = "") -> Table:
+    """One query, and two more for models that this process has not read yet at each question of the stage."""
+    rows = fetch(TASKS, stage=stage.pk, type=type, subtype=subtype)
+    columns = list(zip(*rows, strict=True)) or [()] * 7
+    tasks, items = np.array(columns[0], np.int64), np.array(columns[1], np.int64)
+    people = [
+        CODES[people_right(stage.protocol, question, tuple(options.split()), outcome or "")]
+        for _, _, question, options, _, outcome, _ in rows
+    ]
+    models = np.full((len(runs), len(rows)), UNKNOWN, np.int8)
+    margins = np.full((len(runs), len(rows)), np.nan)
+    questions, chosen = np.array(columns[2], object), np.array(columns[6], bool)
+    for question, asked in asked_in(stage.protocol).items():
+        found = said(runs, asked)
+        for place, run in enumerate(runs):
+            here = (questions == question) & ~(chosen & (run.origin == RunOrigin.MEASURED))
+            about = found.get(run.pk, NOTHING).scaled.about(items[here])
+            models[place, here], margins[place, here] = about
+    return Table(tasks, np.array(people, np.int8), np.array(columns[4], float), models, margins)
+
+
+def cases(stage: Stage, runs: Sequence[Run], tasks: Sequence[int], whole: Table) -> list[Case]:
+    """Those of the tasks that somebody judged, in this order. Six queries, however many they are."""
+    seen = answers_shown.as_seen(stage, tasks, agreed=True)
+    asked = {task: rest for task, *rest in fetch(ASKED, tasks=list(tasks))}
+    given = predictions(runs, [one.item.pk for one in seen])
+    places = {task: place for place, task in enumerate(whole.tasks.tolist())}
+    found = []
+    for one in seen:
+        (question, options), place = asked[one.task], places[one.task]
+        said_here = zip(runs, whole.models[:, place].tolist(), strict=True)
+        answers = [
+            answer(run, asked_in(stage.protocol)[question][run.kind], bool(right), given.get((run.pk, one.item.pk), {}))
+            for run, right in said_here
+            if right != UNKNOWN
+        ]
+        people, right = PEOPLE[int(whole.people[place])], PROTOCOLS[stage.protocol].right(question, options)
+        found.append(Case(one, people, right, sides(stage, one, options), answers))
+    return found
+
+
+def predictions(runs: Sequence[Run], items: Sequence[int]) -> dict[tuple[int, int], dict[str, tuple]]:
+    """By run and item: name → score and choice."""
+    rows = Prediction.objects.filter(run__in=[run.pk for run in runs], item__in=items)
+    found: dict[tuple[int, int], dict[str, tuple]] = {}
+    for run, item, name, score, choice in rows.values_list("run", "item", "question", "score", "choice"):
+        found.setdefault((run, item), {})[name] = score, choice
+    return found
+
+
+def answer(run: Run, questions: Sequence[str], right: bool, given: Mapping[str, tuple]) -> Answer:
+    """What was scored or chosen at these questions."""
+    pairs = [pair for one in questions for pair in KINDS[run.kind].family.questions[one]]
+    scores = {name: given[name][0] for name in scores_of(run.kind, questions) if name in given}
+    whole = bool(pairs) and all(name in scores for pair in pairs for name in pair)
+    margin = min(scores[one] - scores[other] for one, other in pairs) if whole else None
+    choices = [words_of(run.kind, one, given[one][1]) for one in questions if one in given]
+    return Answer(run, right, margin, scores, ", ".join(choices))
+
+
+def words_of(kind: str, question: str, choice: str) -> str:
+    """A choice as people read it; where the source says only that it was right, the option that is."""
+    return KINDS[kind].questions[question].right if choice == RIGHT else choice
+
+
+def sides(stage: Stage, seen: Seen, options: Sequence[str]) -> list[Side]:
+    """What was answered, then the options that nobody picked."""
+    if PROTOCOLS[stage.protocol].form:
+        return list(seen.sides)
+    there, picked = answers_shown.parts(seen.item, {}), {side.part.identity for side in seen.sides}
+    placed = [(there.get(one) or Part(one), n) for n, one in enumerate(answers_shown.drawn(seen.task, options), 1)]
+    return [
+        *seen.sides,
+        *(Side(part, answers_shown.label(part, n)) for part, n in placed if part.identity not in picked),
+    ]

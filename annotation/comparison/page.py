@@ -1,0 +1,116 @@
+"""What the page of a benchmark's models and humans shows."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from django.db import transaction
+from django.utils import timezone
+
+from annotation.comparison import charts, latex, table
+from annotation.comparison import entries as comparison_entries
+from annotation.comparison.table import ByType, Entry
+from annotation.measures.rank_correlation import spearman
+from benchmarks import tasks
+from benchmarks.models import Benchmark
+from benchmarks.predictions.kinds import KINDS
+from benchmarks.predictions.names import NAMES, Named, main, named
+from benchmarks.runs import figures as run_figures
+from benchmarks.runs import material
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the address asks for; what it does not say, or wrongly, is as usual."""
+
+    kind: str
+    measure: Named
+    order: str
+    other: Benchmark | None
+
+    @classmethod
+    def of(cls, given: Mapping, kinds: list[str], usual: str, others: list[Benchmark]) -> "Asked":
+        kind = given.get("kind") if given.get("kind") in kinds else (kinds or [usual])[0]
+        measure = named(kind, given.get("measure", "")) or named(kind, main(kind))
+        order = given.get("order") if given.get("order") in table.ORDERS else "given"
+        other = next((one for one in others if str(one.pk) == given.get("other")), None)
+        return cls(kind, measure, order, other)
+
+
+def contents(user, benchmark: Benchmark, given: Mapping) -> dict:
+    """Everything that the page shows. Runs whose figures take long are left to the worker: `missing`."""
+    kinds, others = comparison_entries.kinds_of(benchmark), comparison_entries.others(benchmark)
+    asked = Asked.of(given, kinds, "" if kinds else material.kind(benchmark), others)
+    found, missing = comparison_entries.entries_of(comparison_entries.runs_of(benchmark, asked.kind))
+    runs, older = table.only_newest(found)
+    people = comparison_entries.people(user, benchmark, asked.kind)
+    entries = table.ordered([*people, *runs], asked.order, asked.measure)
+    if to_ask := run_figures.to_be_asked(missing):
+        transaction.on_commit(lambda: tasks.compute_figures.delay(to_ask))
+    return {
+        "benchmark": benchmark,
+        "asked": asked,
+        "kind": KINDS[asked.kind],
+        "kinds": [KINDS[name] for name in kinds],
+        "orders": table.ORDERS,
+        "measures": NAMES[asked.kind],
+        "others": others,
+        "items": benchmark.items.count(),
+        "missing": len(missing),
+        "entries": entries,
+        "older": older,
+        **whole(entries, asked.kind),
+        **parts(entries, asked),
+        "plot": charts.plane(asked.kind, entries, subject(benchmark)),
+        **(correlated(asked, runs) if asked.other else {}),
+    }
+
+
+def whole(entries: list[Entry], kind: str) -> dict:
+    """The table, as it stands on the page and as papers take it; and how far each model is to humans."""
+    columns = table.heads(kind, entries)
+    sections, people = table.table(entries, columns), table.reference(entries)
+    return {
+        "columns": columns,
+        "sections": sections,
+        "markdown": latex.markdown(sections, columns),
+        "latex": latex.latex(sections, columns),
+        "people": people,
+        "gaps": table.gaps(sections, people, columns) if people else [],
+        "notes": [f"{one.title}: {note}" for one in entries for note in one.figures["notes"]],
+    }
+
+
+def parts(entries: list[Entry], asked: Asked) -> dict:
+    """One measure by type and subtype."""
+    finds = ByType(asked.kind, asked.measure.name)
+    columns = finds.heads(entries, asked.measure.chance, asked.measure.lower)
+    return {"part_columns": columns, "part_sections": table.table(entries, columns, finds) if columns else []}
+
+
+def subject(benchmark: Benchmark) -> charts.OfBenchmark:
+    return charts.OfBenchmark(benchmark.pk, benchmark.name, timezone.now().isoformat())
+
+
+def correlated(asked: Asked, runs: list[Entry]) -> dict:
+    """The models that both benchmarks have, with their figures and places, and how alike the orders are."""
+    kinds = comparison_entries.kinds_of(asked.other)
+    measure = named(kinds[0], main(kinds[0]))
+    there, missing = comparison_entries.entries_of(comparison_entries.runs_of(asked.other, kinds[0]))
+    here = table.named_alike(runs, asked.measure)
+    other = table.named_alike(table.only_newest(there)[0], measure)
+    both = [(*here[name], other[name][1]) for name in here if name in other]
+    shares = [[one for _, one, _ in both], [one for *_, one in both]]
+    places = [ranks_down(of, one.lower) for of, one in zip(shares, (asked.measure, measure), strict=True)]
+    rows = [(title, *rest) for (title, *_), *rest in zip(both, shares[0], places[0], shares[1], places[1], strict=True)]
+    return {
+        "correlation": spearman(*shares),
+        "other_measure": measure,
+        "pairs": sorted(rows, key=lambda row: row[2]),
+        "other_missing": len(missing),
+    }
+
+
+def ranks_down(values: list[float], lower: bool) -> list[float]:
+    """Places from 1, the best first; equal values share the mean of theirs."""
+    better = [(sum((other < value) if lower else (other > value) for other in values)) for value in values]
+    return [1 + ahead + (values.count(value) - 1) / 2 for ahead, value in zip(better, values, strict=True)]

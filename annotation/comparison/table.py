@@ -1,0 +1,238 @@
+"""Humans and models side by side: which rows stand together, what is best, how far it is to humans. Pure.
+
+An `Entry` has figures as `benchmarks.predictions.stored.told` makes them, whatever they come from; here they become
+rows of cells in the order of measures. Shares are between 0 and 1.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from benchmarks.predictions.names import BY_TYPE, NAMES, Named
+
+HUMANS, MEASURED, IMPORTED, BLIND, REPORTED = "humans", "measured", "imported", "blind", "reported"
+TITLES = {
+    HUMANS: "Humans",
+    MEASURED: "Models measured here",
+    IMPORTED: "Predictions imported",
+    BLIND: "Models that see no image",
+    REPORTED: "Reported",
+}
+ORDERS = {"given": "as entered", "best": "best first", "name": "by name"}
+DECIMALS = 4  # of a share, as papers print it: what is equal there is equally good
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """`stands`: one of `TITLES`; `run`: its number, None of people who judged here; `family`: as a source groups."""
+
+    title: str
+    stands: str
+    figures: Mapping
+    source: str = ""
+    family: str = ""
+    run: int | None = None
+    reported: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A figure; all None where there is none. `rank`: 1 of the best models, 2 of the second best, else 0."""
+
+    share: float | None = None
+    low: float | None = None
+    high: float | None = None
+    n: int | None = None
+    rank: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    entry: Entry
+    cells: Sequence[Cell]
+
+    @property
+    def n(self) -> int | None:
+        return self.entry.figures["n"]
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    title: str
+    rows: list[Row] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """A column: `lower` where the least value is the best."""
+
+    name: str
+    words: str
+    chance: float | None
+    lower: bool = False
+
+
+Column = Head | Named
+Figures = Callable[[Entry, Column], Mapping | None]  # `of_whole`, or of a part: `ByType`
+
+
+def heads(kind: str, entries: Iterable[Entry]) -> list[Named]:
+    """The kind's measures that some entry has."""
+    there = {name for one in entries for name, of in one.figures["measures"].items() if of["share"] is not None}
+    return [named for named in NAMES[kind] if named.name in there]
+
+
+def table(entries: Sequence[Entry], columns: Sequence[Column], figures: Figures = None) -> list[Section]:
+    """Sections of rows; within a section they stand in the order of `entries`."""
+    figures = figures or of_whole
+    ranks = {column.name: ranked(entries, column, figures) for column in columns}
+    found: dict[str, Section] = {}
+    for stands in TITLES:
+        for entry in entries:
+            if entry.stands == stands:
+                cells = [cell(figures(entry, column), ranks[column.name].get(id(entry), 0)) for column in columns]
+                title = title_of(entry)
+                found.setdefault(title, Section(title)).rows.append(Row(entry, cells))
+    return list(found.values())
+
+
+def title_of(entry: Entry) -> str:
+    family = f": {entry.family}" if entry.stands == REPORTED and entry.family else ""
+    return TITLES[entry.stands] + family
+
+
+def cell(figure: Mapping | None, rank: int) -> Cell:
+    if not figure or figure["share"] is None:
+        return Cell()
+    return Cell(figure["share"], figure["low"], figure["high"], figure["n"], rank)
+
+
+def ranked(entries: Iterable[Entry], column: Column, figures: Figures) -> dict[int, int]:
+    """1 and 2 for the entries with the best and the second best value, as printed; humans do not take part."""
+    found = {id(entry): figures(entry, column) for entry in entries if entry.stands != HUMANS}
+    shares = {one: round(of["share"], DECIMALS) for one, of in found.items() if of and of["share"] is not None}
+    best = sorted(set(shares.values()), reverse=not column.lower)[:2]
+    return {one: best.index(share) + 1 for one, share in shares.items() if share in best} if len(shares) > 1 else {}
+
+
+def of_whole(entry: Entry, column: Column) -> Mapping | None:
+    return entry.figures["measures"].get(column.name)
+
+
+class ByType:
+    """Finds a measure's figure of the part of the benchmark that a column names: a type, or a type and a subtype."""
+
+    def __init__(self, kind: str, measure: str):
+        inner, outer = BY_TYPE.get(kind, (measure, measure))
+        self.names = (inner, outer) if measure == outer else (measure,)
+
+    def __call__(self, entry: Entry, column: Head) -> Mapping | None:
+        return next((self.of(one) for one in entry.figures["groups"] if name_of(one) == column.name), None)
+
+    def of(self, group: Mapping) -> Mapping | None:
+        found = (group["measures"].get(name) for name in self.names)
+        return next((of for of in found if of and of["share"] is not None), None)
+
+    def heads(self, entries: Iterable[Entry], chance: float, lower: bool) -> list[Head]:
+        """Every part that some entry has a figure of; types in alphabetical order, each before its subtypes."""
+        found = {
+            (one["type"], one["subtype"] is not None, one["subtype"] or ""): one
+            for entry in entries
+            for one in entry.figures["groups"]
+            if self.of(one)
+        }
+        return [
+            Head(name_of(one), said(one), chance, lower) for _, one in sorted(found.items(), key=lambda item: item[0])
+        ]
+
+
+def name_of(group: Mapping) -> str:
+    return f"{group['type']}/{'' if group['subtype'] is None else group['subtype'] or '-'}"
+
+
+def said(group: Mapping) -> str:
+    kind = group["type"] or "no type"
+    return kind if group["subtype"] is None else f"{kind} {group['subtype'] or 'no subtype'}"
+
+
+def ordered(entries: Sequence[Entry], order: str, measure: Named) -> list[Entry]:
+    """As they were given; or by the measure, the best first, those without it last; or by name."""
+    if order == "name":
+        return sorted(entries, key=lambda one: one.title.casefold())
+    if order == "best":
+        return sorted(entries, key=lambda one: worth(of_whole(one, measure), measure.lower))
+    return list(entries)
+
+
+def worth(figure: Mapping | None, lower: bool) -> float:
+    if not figure or figure["share"] is None:
+        return math.inf
+    return figure["share"] if lower else -figure["share"]
+
+
+# How far it is to humans
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """What a model has more than humans (below 0: less), with its 95 % interval where both have one."""
+
+    value: float
+    low: float | None = None
+    high: float | None = None
+
+
+def reference(entries: Iterable[Entry]) -> Entry | None:
+    """The humans that models are held against: those who judged the most items here, else the first reported."""
+    people = [one for one in entries if one.stands == HUMANS and any_figure(one)]
+    return max(people, key=lambda one: one.figures["n"] or 0, default=None)
+
+
+def any_figure(entry: Entry) -> bool:
+    return any(of["share"] is not None for of in entry.figures["measures"].values())
+
+
+def gap(model: Mapping | None, people: Mapping | None) -> Gap | None:
+    """The difference of two shares, with the interval that their Wilson intervals make (Newcombe 1998, method 10),
+    which takes both as independent."""
+    if not model or not people or model["share"] is None or people["share"] is None:
+        return None
+    value = model["share"] - people["share"]
+    if model["low"] is None or people["low"] is None:
+        return Gap(value)
+    below = math.hypot(model["share"] - model["low"], people["high"] - people["share"])
+    above = math.hypot(model["high"] - model["share"], people["share"] - people["low"])
+    return Gap(value, value - below, value + above)
+
+
+def gaps(sections: Sequence[Section], people: Entry, columns: Sequence[Named]) -> list[tuple[str, list]]:
+    """(section, rows of (entry, gap of each measure)); without humans themselves."""
+    return [
+        (section.title, [(row.entry, [gap(of_whole(row.entry, one), of_whole(people, one)) for one in columns])
+                         for row in section.rows])
+        for section in sections
+        if section.title != TITLES[HUMANS]
+    ]  # fmt: skip
+
+
+# The same models on two benchmarks
+
+
+def named_alike(entries: Iterable[Entry], measure: Named) -> dict[str, tuple[str, float]]:
+    """By name, capitals and spaces aside: the name and the share. Of several of one name what was measured here stands
+    before what was imported, and that before what was reported."""
+    found: dict[str, tuple[str, float]] = {}
+    for stands in (MEASURED, IMPORTED, BLIND, REPORTED):
+        for one in (entry for entry in entries if entry.stands == stands):
+            figure = of_whole(one, measure)
+            if figure and figure["share"] is not None:
+                found.setdefault(" ".join(one.title.casefold().split()), (one.title, figure["share"]))
+    return found
+
+
+def only_newest(entries: Iterable[Entry]) -> tuple[list[Entry], list[Entry]]:
+    """Of runs that stand together under one name and source the last, and then the others. In their order of coming."""
+    entries = list(entries)
+    last = {(one.title, one.stands, one.source): one for one in entries}
+    newest = {id(one) for one in last.values()}
+    return [one for one in entries if id(one) in newest], [one for one in entries if id(one) not in newest]

@@ -1,0 +1,196 @@
+"""The page of a stage's agreement: what was asked of it, and its figures as rows, dots and confusion tables."""
+
+import csv
+import io
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from django.http import QueryDict
+
+from annotation.charts import annotators
+from annotation.charts import study as study_charts
+from annotation.figures import agreement
+from annotation.figures.cache import Reckoned
+from annotation.models import Stage
+from annotation.participants.prolific import safe
+from annotation.pipeline.outcomes import rule_of
+from annotation.protocols import answers as protocols_answers
+from annotation.protocols.base import Answer
+from annotation.protocols.registry import PROTOCOLS
+from annotation.templatetags.figures import words
+
+LABELS = 20  # of a confusion table, at most: those that were given most
+BY = {
+    "type": "type",
+    "subtype": "subtype",
+    "pair": "pair of annotators",
+    "annotator": "annotator, against the others",
+    "week": "week",
+}
+MEASURES = {  # in words, in a column's head, what n counts
+    "percent": ("percent agreement", "percent", "pairs of judgments"),
+    "cohen_mean": ("Cohen’s κ, mean of pairs", "Cohen’s κ", "pairs of annotators"),
+    "fleiss": ("Fleiss’ κ", "Fleiss’ κ", "items"),
+    "alpha_nominal": ("Krippendorff’s α, nominal", "α", "items"),
+    "alpha_ordinal": ("Krippendorff’s α, ordinal", "α ordinal", "items"),
+    "alpha_interval": ("Krippendorff’s α, interval", "α interval", "items"),
+    "ac1": ("Gwet’s AC1", "AC1", "items"),
+}
+COUNTS = ("n_items", "n_annotators", "n_ratings")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the address asks for; what it asks wrongly is the first there is."""
+
+    view: str
+    by: str
+    measure: str
+    pair: str
+
+    @classmethod
+    def of(cls, stage: Stage, sent: QueryDict) -> "Asked":
+        views = [*rule_of(stage).views()]
+        return cls(
+            _among(sent.get("view"), views),
+            _among(sent.get("by"), BY),
+            _among(sent.get("measure"), MEASURES, "alpha_nominal"),
+            sent.get("pair", ""),
+        )
+
+
+def _among(wanted: str | None, there: Iterable[str], first: str = "") -> str:
+    there = list(there)
+    return wanted if wanted in there else first or there[0]
+
+
+def contents(stage: Stage, asked: Asked, by: str) -> dict:
+    """Everything that the page shows. `seen` changes when its figures do."""
+    found = agreement.look(stage, asked.view, by)
+    made = found.made_at.isoformat() if found.made_at else ""
+    job = found.job and (found.job.pk, found.job.state, found.job.done)
+    shown = {
+        "stage": stage,
+        "study": stage.study,
+        "stages": list(stage.study.stages.order_by("position")),
+        "views": [*rule_of(stage).views()],
+        "asked": asked,
+        "by_words": BY,
+        "measure_words": {name: long for name, (long, _, _) in MEASURES.items()},
+        "reckoned": found,
+        "seen": f"{made} {stage.study.state} {job or ''}",
+    }
+    return {**shown, **drawn(stage, asked, found)} if found.data is not None else shown
+
+
+def drawn(stage: Stage, asked: Asked, found: Reckoned) -> dict:
+    """The figures, as the template shows them."""
+    data = found.data
+    whole, pairs = data["whole"], {name_of("pair", row): row for row in data["pair"]}
+    rows = [{**row, "name": name_of(asked.by, row)} for row in data[asked.by]]
+    there = [name for name in MEASURES if whole["measures"][name]["value"] is not None]
+    chosen = pairs.get(asked.pair) or next(iter(pairs.values()), None)
+    notes = Notes()
+    return {
+        "figures": data,
+        "measures": [_line(name, whole["measures"][name]) for name in MEASURES],
+        "heads": [MEASURES[name][1] for name in there],
+        "rows": [{**row, "cells": [notes.marked(row["measures"][name]) for name in there]} for row in rows],
+        "notes": notes.marks.items(),
+        "plots": plotted(stage, asked, rows, found),
+        "pairs": list(pairs),
+        "chosen": chosen and name_of("pair", chosen),
+        "pooled": confusion(stage, data["labels"], mirrored(whole["confusion"])),
+        "confused": confusion(stage, data["labels"], chosen["confusion"]) if chosen else None,
+    }
+
+
+def plotted(stage: Stage, asked: Asked, rows: Sequence[Mapping], found: Reckoned) -> dict[str, study_charts.Plot]:
+    """The measure that is drawn, by what was asked; the matrix of annotators."""
+    study, at = stage.study, found.made_at.isoformat()
+    of = study_charts.Subject(study.pk, study.name, at, stage.position, stage.name)
+    measured = [
+        (row["name"], *(row["measures"][asked.measure][part] for part in ("value", "low", "high", "n", "note")))
+        for row in rows
+    ]
+    named = (f"agreement-by-{asked.by}", f"Agreement by {BY[asked.by]}")
+    shown = {"by": study_charts.intervals(named, asked.by, MEASURES[asked.measure][0], measured, of)}
+    if "matrix" in found.data:  # what was computed earlier may lack it
+        shown["matrix"] = annotators.matrix(found.data["matrix"], asked.view, of)
+    return shown
+
+
+def name_of(by: str, row: Mapping[str, str]) -> str:
+    if by == "pair":
+        return f"{row['first']} {row['second']}"
+    if by == "subtype":
+        return f"{row['type'] or 'no type'} {row['subtype'] or 'no subtype'}"
+    return row[by] or f"no {by}"
+
+
+def _line(name: str, told: Mapping) -> dict:
+    """A measure of the whole stage in a line of its own."""
+    _, _, of = MEASURES[name]
+    return {**told, "words": MEASURES[name][0], "of": of}
+
+
+class Notes:
+    """Beneath a table, each thing to be said stands once: cells carry its letter."""
+
+    def __init__(self):
+        self.marks: dict[str, str] = {}
+
+    def marked(self, told: Mapping) -> dict:
+        if not told["note"]:
+            return {**told, "mark": ""}
+        return {**told, "mark": self.marks.setdefault(told["note"], chr(ord("a") + len(self.marks)))}
+
+
+Cells = Sequence[Sequence[int]]  # label, label, n
+
+
+def mirrored(cells: Cells) -> list[list[int]]:
+    """Of pairs without an order: two different labels stand in both of their cells."""
+    return [list(cell) for cell in cells] + [[other, one, n] for one, other, n in cells if one != other]
+
+
+def confusion(stage: Stage, labels: Sequence[str], cells: Cells) -> dict:
+    """A square of the labels that were given most, by name; how many labels were `left_out`."""
+    times: Counter[int] = Counter()
+    for one, other, n in cells:
+        times[one] += n
+        times[other] += n
+    most = sorted(sorted(times, key=lambda label: (-times[label], label))[:LABELS])
+    counts = {(one, other): n for one, other, n in cells}
+    names = {label: in_words(stage, labels[label]) for label in most}
+    rows = [{"name": names[one], "cells": [(counts.get((one, of), 0), one == of) for of in most]} for one in most]
+    return {"heads": list(names.values()), "rows": rows, "left_out": len(times) - len(most)}
+
+
+def in_words(stage: Stage, label: str) -> str:
+    """An answer is put into words, as elsewhere; a projection's labels are words already."""
+    protocol = PROTOCOLS[stage.protocol]
+    try:
+        return protocols_answers.in_words(protocol, Answer(label))
+    except (ValueError, KeyError, IndexError):
+        return words(label)
+
+
+# As a file
+
+HEAD = ("stage", "view", "by", "name", *COUNTS, "measure", "value", "low", "high", "n", "note")
+
+
+def table_csv(stage: Stage, asked: Asked, data: dict) -> str:
+    """The whole stage and each row of the breakdown, a line for each measure, with all their digits."""
+    written = io.StringIO()
+    table = csv.writer(written, lineterminator="\n")
+    table.writerow(HEAD)
+    rows = [("stage", "", data["whole"]), *((asked.by, name_of(asked.by, row), row) for row in data[asked.by])]
+    for by, name, row in rows:
+        sizes = [row[count] for count in COUNTS]
+        for measure in MEASURES:
+            values = [row["measures"][measure][column] for column in ("value", "low", "high", "n", "note")]
+            table.writerow([stage.position, asked.view, by, safe(name), *sizes, measure, *values])
+    return written.getvalue()

@@ -1,0 +1,218 @@
+"""What the pages of annotators show: the table, in any order; one annotator with the evidence of each sign.
+
+The figures are figures/annotators.py's, computed once for each state; who somebody is and what was decided is of now.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from annotation.charts import annotators
+from annotation.charts.annotator_charts import answer_bars, place_bars, speed_bars, strip
+from annotation.charts.study import Plot, Subject
+from annotation.figures.cache import Reckoned
+from annotation.measures import counts, warning_signs
+from annotation.models import Annotator, Study
+from annotation.participants import exclusion_history
+from annotation.participants.exclusion_history import Decision
+from annotation.templatetags.figures import words
+from annotation.wording.pseudonyms import pseudonym
+
+SCREENS = 30  # of the evidence
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One annotator in the table: the figures of the stage, or of the study, as columns that both have."""
+
+    who: Annotator
+    row: Mapping
+    kappa: float | None
+    same: Mapping  # {"same", "n"}: gave what most of the others gave
+    pace: float | None  # the median time: seconds in a stage, times the stages' medians over the study
+    top: float | None  # the share of the place that is furthest above chance
+    decisions: Sequence[Decision]
+
+    @property
+    def majority(self) -> float | None:
+        return counts.ratio(self.same["same"], self.same["n"])
+
+    @property
+    def checks(self) -> float | None:
+        found = self.row["checks"]
+        return counts.ratio(found["right"], found["n"]) if found else None
+
+    @property
+    def look(self) -> bool:
+        return warning_signs.about_answers(sign["kind"] for sign in self.row["signs"])
+
+    @property
+    def weight(self) -> tuple[bool, int]:
+        """Who is looked at first: whoever has a sign about answers, then by how many there are."""
+        return self.look, len(self.row["signs"])
+
+
+ORDERS: dict[str, Callable[[Line], object]] = {
+    "who": lambda line: line.who.number,
+    "judged": lambda line: line.row["judged"],
+    "pace": lambda line: line.row["per_hour"],
+    "active": lambda line: line.row["active_minutes"],
+    "paid": lambda line: line.row["paid"],
+    "time": lambda line: line.pace,
+    "quick": lambda line: line.row["quick_share"],
+    "majority": lambda line: line.majority,
+    "kappa": lambda line: line.kappa,
+    "checks": lambda line: line.checks,
+    "place": lambda line: line.top,
+    "signs": lambda line: line.weight,
+}
+
+
+def lines(study: Study, data: Mapping, position: int | None) -> list[Line]:
+    """The annotators of a stage, or of the whole study, by number. Whoever joined after the figures has no line yet."""
+    people = list(study.annotators.select_related("stage").order_by("number"))
+    told, by_number = exclusion_history.decisions(people), {one.number: one for one in people}
+    stage = stage_of(data, position)
+    rows = stage["rows"] if stage else data["whole"]
+    make = _in_stage if stage else _in_study
+    return [
+        make(by_number[row["number"]], row, stage, told[row["number"]]) for row in rows if row["number"] in by_number
+    ]
+
+
+def _in_stage(who: Annotator, row: Mapping, stage: Mapping, told: Sequence[Decision]) -> Line:
+    place, test, coarse = warning_signs.top_place(row["side"]), row["side"], stage["coarse"]
+    top = test["counts"][place - 1] / test["n"] if place and test["n"] else None
+    return Line(who, row, row["kappas"][coarse], row["majority"][coarse], row["median_seconds"], top, told)
+
+
+def _in_study(who: Annotator, row: Mapping, stage: None, told: Sequence[Decision]) -> Line:
+    pace = None if row["log_time"] is None else math.exp(row["log_time"])
+    return Line(who, row, row["kappa"], row["majority"], pace, None, told)
+
+
+def stage_of(data: Mapping, position: int | None) -> Mapping | None:
+    return next((stage for stage in data["stages"] if stage["position"] == position), None)
+
+
+def ordered(found: Sequence[Line], sort: str) -> list[Line]:
+    """By a column, `-` before it for the largest first; lines without the figure come last."""
+    key = ORDERS[sort.removeprefix("-")]
+    there = [line for line in found if key(line) is not None]
+    return [
+        *sorted(there, key=key, reverse=sort.startswith("-")),
+        *(line for line in found if key(line) is None),
+    ]
+
+
+def tested(data: Mapping) -> dict:
+    """How many tests were made, and how many of them speak by chance at most."""
+    rows = [row for stage in data["stages"] for row in stage["rows"]]
+    count = sum(row[name]["p"] is not None for row in rows for name in ("side", "runs", "labels_test", "agreement"))
+    return {"tests": count, "level": warning_signs.LEVEL, "by_chance": count * warning_signs.LEVEL}
+
+
+def plotted(study: Study, found: Reckoned, position: int | None) -> dict[str, Plot]:
+    """Answers and times in the stage; of the whole study, where protocols differ, in the stage with most judgments.
+
+    {} of figures that were computed before there were times among them.
+    """
+    stages = [one for one in found.data["stages"] if "times" in one]
+    if not stages:
+        return {}
+    stage = stage_of(found.data, position) or max(stages, key=lambda one: one["times"]["n"])
+    of = Subject(study.pk, study.name, found.made_at.isoformat(), stage["position"], stage["name"])
+    return {
+        "mix": annotators.mix(stage, pseudonym, words, of),
+        "times": annotators.times(stage["times"], of),
+    }
+
+
+# One annotator
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """A line of the table of tests: what was found and what is expected, as shares, or why nothing can be said."""
+
+    kind: str
+    name: str
+    n: int
+    found: float | None = None
+    expected: float | None = None
+    p: float | None = None
+    by: str = ""
+    reason: str = ""
+    speaks: bool = False
+
+
+def tests(row: Mapping, say: Callable[[str], str]) -> list[Test]:
+    """`say` puts an answer into words."""
+    speaks = {sign["kind"] for sign in row["signs"]}
+    return [
+        _agreement(row["agreement"], "agreement" in speaks),
+        _answers(row["labels_test"], "answers" in speaks, say),
+        _side(row["side"], "side" in speaks),
+        *_runs(row["runs"], "runs" in speaks),
+    ]
+
+
+def _agreement(test: Mapping, speaks: bool) -> Test:
+    if test["p"] is None:
+        return Test("agreement", "gave what most of the others gave", test["n"], reason=test["reason"])
+    name, shares = f"gave what most of the others gave ({test['on']})", (test["share"], test["others_share"])
+    return Test("agreement", name, test["n"], *shares, test["p"], "binomial, one-sided, × views", speaks=speaks)
+
+
+def _answers(test: Mapping, speaks: bool, say: Callable[[str], str]) -> Test:
+    if test["p"] is None:
+        return Test("answers", "answers as the others do", test["n"], reason=test["reason"])
+    name, shares = f"answered {say(test['label'])}", (test["share"], test["others_share"])
+    return Test("answers", name, test["n"], *shares, test["p"], "Fisher, × answers", speaks=speaks)
+
+
+def _side(test: Mapping, speaks: bool) -> Test:
+    if test["p"] is None:
+        return Test("side", "each place as often", test["n"], reason=test["reason"])
+    place, n = warning_signs.top_place(test), test["n"]
+    shares = (test["counts"][place - 1] / n, test["expected"][place - 1] / n)
+    by = "binomial" if test["by"] == "binomial" else f"χ² = {test['chi_square']:.1f}, {test['freedom']} df"
+    return Test("side", f"picked place {place}", n, *shares, test["p"], by, speaks=speaks)
+
+
+def _runs(test: Mapping, speaks: bool) -> list[Test]:
+    if test["p"] is None:
+        return [Test("runs", "no place follows itself", test["n"], reason=test["reason"])]
+    repeats = Test(
+        "runs", "the place of the pick before", test["n"] - 1, test["repeats"] / (test["n"] - 1), test["chance"],
+        test["p_repeats"], "binomial", speaks=speaks and test["p_repeats"] < warning_signs.LEVEL,
+    )  # fmt: skip
+    longest = Test(
+        "runs", f"longest run: place {test['place']}, {test['longest']} times", test["n"], None, None,
+        test["p_longest"], "exact", speaks=speaks and test["p_longest"] < warning_signs.LEVEL,
+    )  # fmt: skip
+    return [repeats, longest]
+
+
+def main_stage(data: Mapping, number: int) -> int:
+    """Where they have judged most."""
+    there = [(stage["position"], row_of(stage["rows"], number)) for stage in data["stages"]]
+    found = [(row["judged"], -position) for position, row in there if row]
+    return -max(found)[1] if found else 1
+
+
+def charts(row: Mapping, stage: Mapping, picks: Sequence[warning_signs.Pick]) -> dict:
+    return {
+        "speed_bars": speed_bars(row["bands"], stage["bands"]),
+        "answer_bars": answer_bars(row["labels"], row["others"]),
+        "place_bars": place_bars(row["side"]),
+        "strip": strip(picks),
+    }
+
+
+def row_of(rows: Sequence[Mapping], number: int) -> Mapping | None:
+    return next((row for row in rows if row["number"] == number), None)
+
+
+def decisions_of(who: Annotator) -> list[Decision]:
+    return exclusion_history.decisions([who])[who.number]

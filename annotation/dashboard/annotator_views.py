@@ -1,0 +1,136 @@
+"""The pages of a study's annotators: a table in any order, and one annotator with what speaks for each sign.
+
+Viewers see pseudonyms; names and Prolific ids are for managers.
+"""
+
+from collections.abc import Sequence
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_safe
+
+from annotation import permissions
+from annotation.dashboard import annotator_page
+from annotation.dashboard.annotator_page import Line
+from annotation.dashboard.study_page import hashed
+from annotation.figures import annotator_screens, annotators
+from annotation.figures.cache import Reckoned
+from annotation.measures import warning_signs
+from annotation.models import Annotator, Study
+from annotation.participants import erasure
+from annotation.participants.views import decide
+from annotation.pipeline import dawid_skene
+from annotation.protocols.registry import PROTOCOLS
+from annotation.templatetags.figures import words
+from benchmarks import audit
+from benchmarks.permissions import staff_only
+
+DEFAULT_SORT = "-signs"
+DECISIONS = ("keep", "exclude", "reinstate")
+NOTHING_NEW = 204
+
+
+@require_safe
+@never_cache
+@staff_only
+def study_annotators(request: HttpRequest, pk: int) -> HttpResponse:
+    """`?stage=2`: of that stage, else of the whole study; `sort=-judged`: by that column, the largest first.
+
+    With `seen=`, what has changed since.
+    """
+    study = permissions.study_for(request.user, pk)
+    found, position = annotators.look(study), position_in(request.GET.get("stage"))
+    sort = request.GET.get("sort", "")
+    sort = sort if sort.removeprefix("-") in annotator_page.ORDERS else DEFAULT_SORT
+    context = {
+        "section": "studies", "study": study, "reckoned": found, "sort": sort, "position": position,
+        "stages": study.stages.order_by("position"), "kinds": warning_signs.KINDS,
+    }  # fmt: skip
+    if found.data:
+        context |= _table(study, found.data, position, sort) | {"plots": annotator_page.plotted(study, found, position)}
+    context["seen"] = _seen(study, found, context.get("lines", []))
+    if request.GET.get("seen") == context["seen"]:
+        return HttpResponse(status=NOTHING_NEW)
+    return render(request, "studies/annotators.html", context)
+
+
+def _seen(study: Study, found: Reckoned, lines: Sequence[Line]) -> str:
+    """Changes when the page does: with its figures, with who joins and with what is decided."""
+    job = found.job and (found.job.pk, str(found.job.state), found.job.done)
+    decided = [(line.who.number, line.who.excluded_at, line.decisions) for line in lines]
+    return hashed((found.made_at, str(study.state), job, found.due, decided))
+
+
+def _table(study: Study, data: dict, position: int, sort: str) -> dict:
+    lines = annotator_page.ordered(annotator_page.lines(study, data, position), sort)
+    return {
+        "lines": lines, "stage": annotator_page.stage_of(data, position), "speed": data["speed"],
+        "tested": annotator_page.tested(data), "look": sum(line.look for line in lines),
+    }  # fmt: skip
+
+
+def position_in(text: str | None) -> int:
+    """A stage's position from an address; 0, which none has, for anything else."""
+    return int(text) if text and text.isascii() and text.isdecimal() and len(text) < 5 else 0
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+@staff_only
+def study_annotator(request: HttpRequest, pk: int, number: int) -> HttpResponse:
+    """`?stage=2`: their work there; `show=runs`: the screens behind that sign. What is posted is a decision."""
+    who = permissions.annotator_for(request.user, pk, number, permissions.needed(request))
+    if request.method == "POST":
+        act = request.POST.get("act", "")
+        if act == "erase":
+            return _erase(request, who)
+        decide(request, who, act) if act in DECISIONS else messages.error(request, "There is no such decision.")
+        return redirect(f"{reverse('study-annotator', args=[pk, number])}#decision")
+    return _one(request, who)
+
+
+def _erase(request: HttpRequest, who: Annotator) -> HttpResponse:
+    if request.POST.get("confirm", "").strip().upper() != who.pseudonym:
+        messages.error(request, f"Type {who.pseudonym} to erase their personal data. Nothing was erased.")
+    elif erasure.erase(annotator=who, by=audit.named(request.user)):
+        messages.success(request, f"{who.pseudonym}: personal data is erased.")
+    return redirect("study-annotator", who.study_id, who.number)
+
+
+def _one(request: HttpRequest, who: Annotator) -> HttpResponse:
+    found = annotators.look(who.study)
+    context = {
+        "section": "studies", "study": who.study, "who": who, "reckoned": found,
+        "decisions": annotator_page.decisions_of(who),
+    }  # fmt: skip
+    if found.data:
+        asked = position_in(request.GET.get("stage")) or annotator_page.main_stage(found.data, who.number)
+        context |= {"whole": annotator_page.row_of(found.data["whole"], who.number), "speed": found.data["speed"]}
+        context |= _work(who, found.data, asked, request.GET.get("show", ""))
+    return render(request, "studies/annotator.html", context)
+
+
+def _work(who: Annotator, data: dict, position: int, show: str) -> dict:
+    """Of one stage: figures, charts, tests, and the screens behind a sign. {} where they have not been there."""
+    there = annotator_page.stage_of(data, position)
+    row = there and annotator_page.row_of(there["rows"], who.number)
+    tabs = [stage for stage in data["stages"] if annotator_page.row_of(stage["rows"], who.number)]
+    if row is None:
+        return {"tabs": tabs}
+    stage = who.study.stages.get(position=position)
+    stage.study = who.study
+    screens = annotator_screens.evidence(stage, who)
+    behind = annotator_screens.behind(screens, row, stage, there["median_seconds"])
+    if not who.study.may.manage:
+        del behind["checks"]  # what is known stays with those who set it
+    show = show if show in behind else "all"
+    return {
+        "tabs": tabs, "stage": stage, "there": there, "row": row, "protocol": PROTOCOLS[stage.protocol],
+        "tests": annotator_page.tests(row, words), "confusion": dawid_skene.confusion_of(stage, who.number),
+        "show": show, "found": behind[show][: annotator_page.SCREENS],
+        "counts": {kind: len(of) for kind, of in behind.items()}, "count": len(behind[show]),
+        **annotator_page.charts(row, there, [(one.row.place, one.row.places) for one in screens.picks]),
+    }  # fmt: skip

@@ -1,0 +1,63 @@
+"""What the page of a human baseline shows: the figures with their words, and where the marks of its chart stand.
+
+Places are in percent of the chart's width.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+
+from annotation.figures.human_baseline import baselines
+from annotation.models import Stage, StageState, Study
+from benchmarks.metrics.bivlc import MEASURES, QUESTIONS
+from benchmarks.predictions.kinds import BIVLC
+from benchmarks.predictions.names import NAMES
+
+ROW = 26  # pixels
+COMPOSITES, SINGLES = ("i2t", "t2i", "group"), QUESTIONS
+WORDS = {named.name: (named.short, named.long) for named in NAMES[BIVLC.name]}
+
+
+def contents(study: Study) -> dict:
+    """Everything that the page shows. `seen` changes when any of it does."""
+    found = baselines(study)
+    shown = json.dumps([found, study.state], sort_keys=True).encode()
+    return {
+        "study": study,
+        "baselines": [{**one, **drawn(one)} for one in found],
+        "waits_for": _waits_for(study) if any(not one["questions"] for one in found) else [],
+        "composites": [WORDS[name] for name in COMPOSITES],
+        "singles": [WORDS[name] for name in SINGLES],
+        "seen": hashlib.sha256(shown).hexdigest()[:16],
+    }
+
+
+def drawn(one: dict) -> dict:
+    """The chart and its table; then tables of the composites, and of the single questions, which fewer read."""
+    return {
+        "rows": list(_rows(one["measures"])),
+        "types": [_cells(row, COMPOSITES) for row in one["by_type"]],
+        "types_single": [_cells(row, SINGLES) for row in one["by_type"]],
+        "people": [_cells(row, COMPOSITES) for row in one["annotators"]],
+        "people_single": [_cells(row, SINGLES) for row in one["annotators"]],
+    }
+
+
+def _rows(measures: dict) -> Iterator[dict]:
+    """A row of the table, and of the chart, for each measure."""
+    for number, name in enumerate(MEASURES):
+        found = measures[name]
+        ends = {"x": found["share"], "from": found["low"], "to": found["high"], "chance_x": found["chance"]}
+        places = {end: None if value is None else round(100 * value, 3) for end, value in ends.items()}
+        short, long = WORDS[name]
+        yield {**found, **places, "short": short, "long": long, "y": ROW * number + ROW // 2, "top": ROW * number + 5}
+
+
+def _cells(row: dict, names: Sequence[str]) -> dict:
+    return {**row, "cells": [row["measures"][name] for name in names]}
+
+
+def _waits_for(study: Study) -> list[Stage]:
+    """Stages that a measuring stage waits for: its sample is drawn when they close."""
+    sources = study.stages.filter(state=StageState.OPEN, takers__sample__isnull=False)
+    return list(sources.distinct().order_by("position"))

@@ -1,0 +1,147 @@
+"""The managers' pages of studies: list, new, the study with its figures, what is done to it."""
+
+from django.contrib import messages
+from django.core.files.storage import default_storage
+from django.http import FileResponse, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from annotation import permissions, tasks
+from annotation.dashboard import study_page
+from annotation.exports import job as export_job
+from annotation.figures import cache
+from annotation.judging import flags
+from annotation.models import DecisionRule, Role, Stage, Study
+from annotation.pipeline import dawid_skene, promotion
+from annotation.studies import lifecycle as study_lifecycle
+from annotation.studies.forms import InstructionsForm
+from annotation.studies.instructions import blocks
+from annotation.studies.queries import with_people, with_stages
+from benchmarks import audit
+from benchmarks.permissions import staff_only
+
+NOTHING_NEW = 204
+
+
+@require_safe
+@staff_only
+def study_list(request: HttpRequest) -> HttpResponse:
+    found = with_stages(with_people(permissions.studies_for(request.user)))
+    return render(request, "studies/list.html", {"section": "studies", "studies": found})
+
+
+@require_safe
+@staff_only
+def study_detail(request: HttpRequest, pk: int) -> HttpResponse:
+    """The study's funnel, and the figures of one of its stages (`?stage=2`). What was imported since is taken in."""
+    stage = permissions.stage_for(request.user, pk, request.GET.get("stage", ""))
+    small = cache.is_small(stage.study)
+    if small:  # else the worker does, before it computes the figures
+        promotion.take_in(stage.study)
+    invites = {"invite": invitation(request, stage.study), "stage_invite": invitation(request, stage)}
+    return render(
+        request, "studies/detail.html", {**study_page.contents(stage, small), "section": "studies", **invites}
+    )
+
+
+def invitation(request: HttpRequest, to: Study | Stage) -> str:
+    return request.build_absolute_uri(reverse("join", args=[to.invite]))
+
+
+@require_safe
+@never_cache
+@staff_only
+def study_live(request: HttpRequest, pk: int) -> HttpResponse:
+    """The parts of the page that change, each to be swapped in by its id; nothing where nothing has changed."""
+    stage = permissions.stage_for(request.user, pk, request.GET.get("stage", ""))
+    seen = request.GET.get("seen", "")
+    large = "_" in seen
+    if seen and not large and seen == study_page.fingerprint(stage):
+        return HttpResponse(status=NOTHING_NEW)
+    shown = study_page.contents(stage, small=not large and cache.is_small(stage.study))
+    if seen == shown["seen"]:
+        return HttpResponse(status=NOTHING_NEW)
+    if seen.startswith("0_") and "figures" in shown:  # the page has no place for them yet
+        return HttpResponse(status=NOTHING_NEW, headers={"HX-Refresh": "true"})
+    return render(request, "studies/live.html", study_page.newer(shown, seen))
+
+
+@require_POST
+@staff_only
+def study_move(request: HttpRequest, pk: int) -> HttpResponse:
+    stage = permissions.stage_for(request.user, pk, needs=Role.MANAGER)
+    try:
+        study_lifecycle.move_study(study=stage.study, to=request.POST.get("to", ""), by=audit.named(request.user))
+    except study_lifecycle.CannotMove as refusal:
+        messages.error(request, str(refusal))
+    return redirect("study-detail", pk)
+
+
+@require_POST
+@staff_only
+def stage_move(request: HttpRequest, pk: int, position: int) -> HttpResponse:
+    """Close a stage, which promotes what waits for that, or open it again."""
+    stage = permissions.stage_for(request.user, pk, position, Role.MANAGER)
+    try:
+        moved = study_lifecycle.move_stage(stage=stage, to=request.POST.get("to", ""), by=audit.named(request.user))
+        messages.success(request, f"Stage {moved.name} is {moved.state}.")
+    except study_lifecycle.CannotMove as refusal:
+        messages.error(request, str(refusal))
+    return to_stage(stage)
+
+
+@require_POST
+@staff_only
+def stage_estimate(request: HttpRequest, pk: int, position: int) -> HttpResponse:
+    """Ask the worker for an estimate of a stage that is decided by one; while one is under way, for no other."""
+    stage = permissions.stage_for(request.user, pk, position, Role.MANAGER)
+    if stage.rule == DecisionRule.DAWID_SKENE:
+        dawid_skene.ask(stage=stage, by=audit.named(request.user), created_by=request.user)
+    return to_stage(stage)
+
+
+def to_stage(stage: Stage) -> HttpResponse:
+    return redirect(f"{reverse('study-detail', args=[stage.study_id])}?stage={stage.position}")
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@staff_only
+def study_instructions(request: HttpRequest, pk: int) -> HttpResponse:
+    stage = permissions.stage_for(request.user, pk, request.GET.get("stage", ""), permissions.needed(request))
+    current = stage.instructions.latest("version")
+    form = InstructionsForm(request.POST or None, initial={"text": current.text})
+    if request.method == "POST" and form.is_valid():
+        text = form.cleaned_data["text"].replace("\r\n", "\n")
+        study_lifecycle.revise_instructions(stage=stage, text=text, by=audit.named(request.user))
+        return to_stage(stage)
+    context = {
+        "section": "studies", "study": stage.study, "stage": stage, "form": form, "current": current,
+        "blocks": blocks(current.text),
+    }  # fmt: skip
+    return render(request, "studies/instructions.html", context)
+
+
+@require_POST
+@staff_only
+def study_export(request: HttpRequest, pk: int) -> HttpResponse:
+    study = permissions.study_for(request.user, pk, Role.MANAGER)
+    job = export_job.queue_export(study=study, by=audit.named(request.user), created_by=request.user)
+    tasks.run_export.delay_on_commit(job.pk)
+    return redirect("job-detail", job.pk)
+
+
+@require_safe
+@staff_only
+def study_download(request: HttpRequest, pk: int, job: int) -> FileResponse:
+    name = permissions.export_for(request.user, pk, job).report["file"]
+    return FileResponse(default_storage.open(name), as_attachment=True, filename=name.rpartition("/")[2])
+
+
+@require_POST
+@staff_only
+def flag_settle(request: HttpRequest, pk: int) -> HttpResponse:
+    flag = permissions.flag_for(request.user, pk)
+    flags.settle_flag(flag=flag, by=audit.named(request.user), settled_by=request.user)
+    return to_stage(flag.lease.task.stage)

@@ -1,0 +1,169 @@
+"""Studies that can be set up by name, with the numbers of the paper that they come from. Pure.
+
+`bivlc` is BiVLC (Miranda et al. 2024): §3.1 steps 3 and 4, then the human baseline of §4; pay is that of App. H.2. The
+others: VISLA (Dumpala et al. 2024) §3.2 and §3.3; Hard Positive Truth (Kamath et al. 2024) §4.1, two experts, 100 of
+each set; SugarCrepe (Hsieh et al. 2023) App. E.2, 100 of each type. Their experts' pay is not published.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from annotation.designs.baseline_plans import DIFFERENT, baseline_plans
+from annotation.designs.plan import Assumed, StagePlan
+from annotation.protocols.base import Carried, NotSuitable
+from annotation.protocols.registry import PROTOCOLS
+from benchmarks.records import CaptionRecord, ImageRecord, ItemRecord
+
+SECONDS = 12  # for a screen: surveys of 100 questions that take 20 minutes, our assumption
+SECONDS_OF = {
+    "verify": 8,  # one picture, one sentence
+    "visla-paraphrase": 40,
+    "visla-triplet": 90,  # three sentences and six guidelines
+    "hard-positive-rank": 20,
+    "sugarcrepe-compare": 20,
+}
+OVERLAPS = {"hard-positive-rank": 2}  # an item is right when both annotators say so
+KEPT = {"bivlc-choose": 0.716, "bivlc-disambiguate": 0.545}  # 5,382 of 7,512 items, then 2,933 of 5,382 (§3.1)
+
+BATCH = 100  # items a batch
+PAIRED = {"agreement_items": 500, "agreement_overlap": 2}  # five pairs, each pair the same batch of 100
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    name: str
+    title: str
+    says: str  # one sentence
+    stages: tuple[StagePlan, ...]
+    pay: int = 12  # an hour
+    currency: str = "USD"
+
+
+def _batches(size: int = BATCH, **settings: object) -> dict[str, object]:
+    return {"overlap": 1, "strategy": "batches", "batch_size": size, **settings}
+
+
+CHOOSE = StagePlan("bivlc-choose", "choose", settings=_batches(carries="negative", **PAIRED))
+DISAMBIGUATE = StagePlan("bivlc-disambiguate", "disambiguate", settings=_batches())
+VERIFY = StagePlan("verify", "verify", settings={"overlap": 3})
+PARAPHRASE = StagePlan("visla-paraphrase", "paraphrase", settings={"overlap": 1})
+TRIPLET = StagePlan("visla-triplet", "triplet", settings={"overlap": 1})
+RANK = StagePlan("hard-positive-rank", "rank", settings={"overlap": 2, "sample": 100})
+COMPARE = StagePlan("sugarcrepe-compare", "compare", settings={"overlap": 1, "sample": 100, "sample_each": True})
+
+PRESETS: Mapping[str, Preset] = {
+    preset.name: preset
+    for preset in (
+        Preset(
+            "bivlc",
+            "BiVLC, all of it",
+            "Choose the negative image, drop what is ambiguous, then measure people on 500 of what is left.",
+            (CHOOSE, replace(DISAMBIGUATE, source="choose"), *baseline_plans(source="disambiguate")),
+        ),
+        Preset(
+            "bivlc-choose",
+            "BiVLC, choose the image",
+            "Which of an item's candidate images carries all of its negative caption? 500 items go to pairs.",
+            (CHOOSE,),
+        ),
+        Preset(
+            "bivlc-disambiguate",
+            "BiVLC, drop what is ambiguous",
+            "For items that have both images: which of the two fits the positive caption, or both?",
+            (DISAMBIGUATE,),
+        ),
+        Preset(
+            "human-baseline",
+            "Human baseline",
+            "How well people answer the benchmark's questions: 500 items that have both images, by 20 annotators.",
+            tuple(baseline_plans(source="")),
+        ),
+        Preset(
+            "human-baseline-apart",
+            "Human baseline, questions apart",
+            "The same 500 items, but nobody gets two questions of one item: each is answered on its own.",
+            tuple(baseline_plans(source="", design=DIFFERENT)),
+        ),
+        Preset(
+            "visla-generic",
+            "VISLA, second positives",
+            "An expert picks, edits or rejects an item's second positive; a second one confirms what was edited.",
+            (PARAPHRASE,),
+            pay=0,
+        ),
+        Preset(
+            "visla-spatial",
+            "VISLA, triplets",
+            "Experts check two positives and a negative against the guidelines, and mend or drop what breaks them.",
+            (TRIPLET,),
+            pay=0,
+        ),
+        Preset(
+            "hard-positives",
+            "Hard positives",
+            "Two experts rank three captions of each of 100 items: do people put both positives above the negative?",
+            (RANK,),
+            pay=0,
+        ),
+        Preset(
+            "sugarcrepe-eval",
+            "SugarCrepe, compare negatives",
+            "Of two negatives of different origin, which makes more sense and which is more fluent? 100 of each type.",
+            (COMPARE,),
+            pay=0,
+        ),
+        Preset("verify", "Verify", "Does the caption hold? Three people an item, and most of them win.", (VERIFY,)),
+    )
+}
+
+
+def single(protocol: str) -> Preset:
+    """One stage of a protocol, without any paper's numbers."""
+    found = PROTOCOLS[protocol]
+    alone = found.measures or bool(found.edits)
+    stage = StagePlan(protocol, settings={"overlap": OVERLAPS.get(protocol, 1 if alone else 2)})
+    return Preset("", found.title, "One question, asked about every item.", (stage,), pay=0)
+
+
+def changed(stages: Sequence[StagePlan], name: str, **settings: object) -> list[StagePlan]:
+    """The stages, one of them with other settings. KeyError where there is no such stage."""
+    if name not in {stage.called for stage in stages}:
+        raise KeyError(name)
+    return [stage.set(**settings) if stage.called == name else stage for stage in stages]
+
+
+_ROLES = ("positive", "negative", "negative", "second_positive", "candidate")
+_CAPTIONS = tuple(CaptionRecord(role, f"{role} {place}") for place, role in enumerate(_ROLES))
+_IMAGES = tuple(ImageRecord(role, role) for role in ("positive", "negative", *["candidate"] * 4))
+NOTHING: Carried = {}
+SPECIMEN = ItemRecord("specimen", "", "", _CAPTIONS, _IMAGES)
+
+
+def assumed(stages: Sequence[StagePlan], item: ItemRecord = SPECIMEN) -> dict[str, Assumed]:
+    """What a plan starts from where nobody says otherwise; an item tells how many screens an item makes."""
+    return {
+        stage.called: Assumed(
+            SECONDS_OF.get(stage.protocol, SECONDS),
+            KEPT.get(stage.protocol, 1.0),
+            tasks_an_item(stage.protocol, item, carried_to(stage, stages)),
+            people=2 if PROTOCOLS[stage.protocol].confirms else 1,
+        )
+        for stage in stages
+    }
+
+
+def carried_to(stage: StagePlan, stages: Sequence[StagePlan]) -> dict[str, str]:
+    """What would come in with an item from the stages before it."""
+    named = {one.called: one for one in stages}
+    carried: dict[str, str] = {}
+    while stage.source:
+        stage = named[stage.source]
+        carried |= PROTOCOLS[stage.protocol].would_carry(stage.settings.get("carries", ""))
+    return carried
+
+
+def tasks_an_item(protocol: str, item: ItemRecord = SPECIMEN, carried: Carried = NOTHING) -> int:
+    try:
+        return len(PROTOCOLS[protocol].asked_of(item, carried))
+    except NotSuitable:
+        return 1

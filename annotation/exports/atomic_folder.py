@@ -1,0 +1,45 @@
+"""A folder that appears whole or not at all, whatever ends the process that writes it."""
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from benchmarks.jobs import jobs
+
+
+class Busy(ValueError):
+    """Another process is writing there."""
+
+
+@contextmanager
+def appearing(out: Path) -> Iterator[Path]:
+    """An empty folder beside `out`, which takes its name when the block ends well; else what was at `out` stays there.
+
+    What a process that was killed left beside it goes first: none but the holder of this lock writes there.
+    """
+    with jobs.alone(f"writes {out}") as mine:
+        if not mine:
+            raise Busy(f"Another process is writing to {out}. Wait for it, or name another folder.")
+        part, old = _beside(out)
+        _clear(out)
+        part.mkdir(parents=True)
+        try:
+            yield part
+            if out.exists():
+                out.rename(old)
+            part.rename(out)
+        finally:
+            _clear(out)
+
+
+def _beside(out: Path) -> tuple[Path, Path]:
+    return out.with_name(f".{out.name}.part"), out.with_name(f".{out.name}.old")
+
+
+def _clear(out: Path) -> None:
+    part, old = _beside(out)
+    if old.exists() and not out.exists():  # between the two renamings
+        old.rename(out)
+    shutil.rmtree(old, ignore_errors=True)
+    shutil.rmtree(part, ignore_errors=True)

@@ -1,0 +1,191 @@
+"""A validated split out: the kept items with their images, every judgment, and how one became the other.
+
+An export is one snapshot of the database, in a total order, without the time of day: the same state gives the same
+bytes. The folder appears whole or not at all.
+"""
+
+import json
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from django.conf import settings
+
+from annotation.exports import atomic_folder, item_table, readme, texts
+from annotation.exports import files as export_files
+from annotation.exports import rows as export_rows
+from annotation.exports.files import files_below
+from annotation.exports.items import Split
+from annotation.figures import annotators, funnel, human_baseline
+from annotation.figures.edit_names import Edits, edits_of
+from annotation.figures.stage import study_figures
+from annotation.models import Stage, Study
+from annotation.pipeline import dawid_skene, promotion
+from annotation.protocols.decision_rule import DROPPED, KEPT
+from benchmarks import audit
+from benchmarks.caption_only import warning
+from benchmarks.exports import source_layout
+from benchmarks.records import ItemRecord
+
+MADE_BY = "Winnow"
+Step = Callable[[int, int], None]  # items done, items in all
+
+
+class CannotExport(ValueError):
+    """The export cannot be written there, or not from this study; the message says why."""
+
+
+def export_split(
+    *, study: Study, out: Path, by: str, stages: Collection[int] = (), step: Step = lambda done, total: None
+) -> dict:
+    """Write the study's split to the folder `out` and return its manifest. `step(done, total)` counts items.
+
+    What was imported since is taken in first, and stages that are estimated are so anew: the split counts what is.
+    `stages` are positions, where some of them alone are to count; with a stage must come those that it rests on.
+
+    A folder that holds a former export is replaced; any other that is not empty is refused (CannotExport).
+    """
+    out = Path(out).absolute()
+    with _appearing(out) as folder:
+        _check_target(out)
+        promotion.take_in(study, by=by)
+        dawid_skene.bring_up_to_date(study, by)
+        with source_layout.snapshot():
+            study = Study.objects.select_related("benchmark").get(pk=study.pk)
+            manifest = _write(study, stages_of(study, stages), folder, step)
+    audit.record(by=by, verb="exported", subject=study, files=manifest["files"], counts=manifest["counts"])
+    return manifest
+
+
+def stages_of(study: Study, positions: Collection[int] = ()) -> list[Stage]:
+    """Those, or all; raises CannotExport where one rests on a stage that is not among them, or there is none."""
+    stages = list(study.stages.select_related("study__benchmark", "source", "after").order_by("position"))
+    some = [stage for stage in stages if not positions or stage.position in positions]
+    if unknown := set(positions) - {stage.position for stage in some}:
+        raise CannotExport(f"“{study}” has no stage {', '.join(map(str, sorted(unknown)))}.")
+    for stage in some:
+        for needed in filter(None, (stage.source, stage.after)):
+            if needed not in some:
+                raise CannotExport(f"{stage.name} rests on {needed.name}: take that too, or leave {stage.name} out.")
+    return some
+
+
+def _check_target(out: Path) -> None:
+    if out.is_dir() and any(out.iterdir()) and not is_export(out):
+        raise CannotExport(f"{out} is not empty and is not an earlier export. Name a new folder.")
+    if out.is_dir() and is_export(out) and (others := _not_exported(out)):
+        raise CannotExport(
+            f"{out} holds {', '.join(sorted(others))[:200]} beside an earlier export. Name a new folder."
+        )
+    if out.exists() and not out.is_dir():
+        raise CannotExport(f"{out} is a file. Name a folder.")
+
+
+def _not_exported(folder: Path) -> set[str]:
+    """What an earlier export did not write; it would be lost with it."""
+    known = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))["files"]
+    return set(files_below(folder)) - {*known, "manifest.json"}
+
+
+def is_export(folder: Path) -> bool:
+    manifest = folder / "manifest.json"
+    return manifest.is_file() and f'"made_by": "{MADE_BY}"' in manifest.read_text(encoding="utf-8")
+
+
+@contextmanager
+def _appearing(out: Path) -> Iterator[Path]:
+    try:
+        with atomic_folder.appearing(out) as folder:
+            yield folder
+    except atomic_folder.Busy as busy:
+        raise CannotExport(str(busy)) from None
+
+
+def _write(study: Study, stages: Sequence[Stage], folder: Path, step: Step) -> dict:
+    whole, found, edits = funnel.of_stages(study, stages), [study_figures(stage) for stage in stages], edits_of(stages)
+    split = Split(study, stages, edits)
+    rows, kept = _write_items(split, study, folder, step)
+    rows |= _write_rows(study, stages, edits, folder)
+    said = {
+        "no_source": item_table.write_source(study.benchmark, kept, folder),
+        "warnings": list(warning.look(study.benchmark, whole=True).warnings),
+    }
+    export_files.write_json(folder / "figures.json", _figures(study, stages, whole, found))
+    _write_card(study, split, whole, folder, said)
+    told = [{**readme.settings_of(stage), "not_suitable": split.not_suitable(stage)} for stage in stages]
+    manifest = _manifest(study, told, whole, found, folder, rows) | said
+    export_files.write_json(folder / "manifest.json", manifest)
+    return manifest
+
+
+def _write_items(split: Split, study: Study, folder: Path, step: Step) -> tuple[dict[str, int], list[ItemRecord]]:
+    """Returns the rows of each file, and the kept items with the words that stand in the end."""
+    files = {
+        KEPT: export_files.LinesFile(folder / "items.jsonl"),
+        DROPPED: export_files.LinesFile(folder / "dropped.jsonl"),
+    }
+    data, kept = item_table.DataFile(folder / "data.parquet", study.benchmark), []
+    total = split.items.count()
+    for done, item in enumerate(split.read(), 1):
+        fate = split.fates[item.pk]
+        if fate.state in files:
+            files[fate.state].add(split.line(item))
+        if fate.state == KEPT:
+            kept.append(split.record(item))
+            data.add_item(item, kept[-1], split.negative(item))
+        step(done, total)
+    for file in (data, *files.values()):
+        file.close()
+    rows = {"data.parquet": data.count, "items.jsonl": files[KEPT].count, "dropped.jsonl": files[DROPPED].count}
+    return rows, kept
+
+
+def _write_rows(study: Study, stages: Sequence[Stage], edits: Edits, folder: Path) -> dict[str, int]:
+    """Everything that was asked, answered, written and reported; returns the rows of each file."""
+    lines = {
+        "tasks.jsonl": export_rows.tasks(stages, edits),
+        "texts.jsonl": texts.texts(stages, edits),
+        "adjudications.jsonl": export_rows.adjudications(stages, edits),
+        "flags.jsonl": export_rows.flags(stages),
+        "annotators.jsonl": export_rows.annotators(study, stages),
+    }
+    rows = {name: export_files.write_lines(folder / name, found) for name, found in lines.items()}
+    judgments = export_rows.judgments(stages, edits)
+    return rows | {"judgments.parquet": export_files.write_judgments(folder / "judgments.parquet", judgments)}
+
+
+def _write_card(study: Study, split: Split, whole: dict, folder: Path, said: Mapping) -> None:
+    written = {stage.name: split.written(stage) for stage in split.stages}
+    columns = [column.name for column in item_table.columns_of(study.benchmark)]
+    files = readme.Files(export_files.digest(folder / "data.parquet")["sha256"], columns, **said)
+    text = readme.card(study, whole, split.stages, written, files)
+    (folder / "README.md").write_text(text, encoding="utf-8", newline="\n")
+
+
+def _figures(study: Study, of: Sequence[Stage], whole: dict, found: Sequence[dict]) -> dict:
+    """All that the study's pages show and that does not depend on the time of day."""
+    stages = [{name: part for name, part in one.items() if name != "now"} for one in found]
+    people = annotators.of_stages(study, of)
+    return {"funnel": whole, "stages": stages, "annotators": people, "baselines": human_baseline.of_stages(of)}
+
+
+def _manifest(
+    study: Study, stages: Sequence[dict], whole: dict, found: Sequence[dict], folder: Path, rows: dict[str, int]
+) -> dict:
+    of_study = ("name", "currency", "consent")
+    return {
+        "made_by": MADE_BY,
+        "version": settings.VERSION,
+        "study": {
+            **{name: getattr(study, name) for name in of_study},
+            "benchmark": study.benchmark.name,
+            "pay_per_hour": float(study.pay_per_hour),
+        },
+        "stages": stages,
+        "columns": {column.name: column.part for column in item_table.columns_of(study.benchmark)},
+        "source_format": item_table.source_format(study.benchmark),
+        "counts": {name: whole[name] for name in ("imported", "kept", "dropped", "open", "reasons", "open_in")},
+        "items_by_type": [{name: row[name] for name in ("type", "subtype", "imported")} for row in whole["by_type"]],
+        "last_judgment_at": max(filter(None, (one["pace"]["last"] for one in found)), default=None),
+        "files": {name: {**export_files.digest(folder / name), "rows": rows.get(name)} for name in files_below(folder)},
+    }

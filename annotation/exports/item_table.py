@@ -1,0 +1,129 @@
+"""The kept items as a table in the columns of the benchmark's format, and in the source's own layout."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+from django.core.files.storage import default_storage
+
+from annotation.exports.files import EXTENSIONS, IMAGE, ParquetFile, split_schema
+from annotation.sql import fetch
+from benchmarks.exports import source_layout
+from benchmarks.formats.base import SPLIT
+from benchmarks.formats.registry import FORMATS
+from benchmarks.models import Benchmark, Item, ItemImage, Role
+from benchmarks.records import ItemRecord
+
+NEGATIVE = "image:negative"  # of a column
+SOURCE = "source"  # the folder of the source's own layout
+
+# What kinds of values a field of `meta` has.
+VALUES = """
+SELECT jsonb_typeof(meta->%(field)s), bool_and(meta->>%(field)s ~ '^-?[0-9]{1,18}$') FROM benchmarks_item
+WHERE benchmark_id = %(benchmark)s AND meta->>%(field)s IS NOT NULL GROUP BY 1
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """`part` is what stands in it (formats.base.SPLIT); `packed`: as JSON, its values being of no one plain kind."""
+
+    name: str
+    part: str
+    kind: pa.DataType
+    packed: bool = False
+
+    def cell(self, item: Item, record: ItemRecord, images: Mapping[str, ItemImage]) -> object:
+        """Null where the item lacks it."""
+        of, _, name = self.part.partition(":")
+        if of == "image":
+            return _embedded(images.get(name))
+        if of == "caption":
+            return _caption(record, name)
+        if of != "meta":
+            return getattr(item, of)
+        value = item.meta.get(name)
+        return json.dumps(value, ensure_ascii=False, sort_keys=True) if self.packed and value is not None else value
+
+
+class DataFile(ParquetFile):
+    """`data.parquet`: images are the original bytes, the negative one the chosen one."""
+
+    def __init__(self, path: Path, benchmark: Benchmark):
+        self.columns = columns_of(benchmark)
+        super().__init__(path, split_schema([(column.name, column.kind) for column in self.columns]))
+
+    def add_item(self, item: Item, record: ItemRecord, negative: str) -> None:
+        """`record` has the words that stand in the end, `negative` is the identity of the negative image."""
+        uses = {use.key: use for use in item.item_images.all()}
+        images = {use.role: use for use in uses.values() if use.position == 0} | {"negative": uses.get(negative)}
+        row = {column.name: column.cell(item, record, images) for column in self.columns}
+        self.add(row, sum(len(row[column.name]["bytes"]) for column in self.columns if _has_image(row, column)))
+
+
+def _has_image(row: Mapping[str, object], column: Column) -> bool:
+    return column.kind == IMAGE and row[column.name] is not None
+
+
+def columns_of(benchmark: Benchmark) -> list[Column]:
+    """Those of the format that its first import came in, and the negative image where items have got one since."""
+    found = FORMATS.get(benchmark.source)
+    split = dict(found.split if found else SPLIT)
+    uses = ItemImage.objects.filter(item__benchmark=benchmark, role__in=[Role.NEGATIVE, Role.CANDIDATE])
+    if NEGATIVE not in split.values() and uses.exists():
+        split["negative_image"] = NEGATIVE
+    return [_column(benchmark, *named) for named in split.items()]
+
+
+def _column(benchmark: Benchmark, name: str, part: str) -> Column:
+    of, _, field = part.partition(":")
+    if of == "image":
+        return Column(name, part, IMAGE)
+    return Column(name, part, *(_kind(benchmark, field) if of == "meta" else [pa.string()]))
+
+
+def _kind(benchmark: Benchmark, field: str) -> Sequence:
+    """What a field of `meta` is as a column: all of the benchmark's items have a say, not only those that are kept."""
+    values = dict(fetch(VALUES, benchmark=benchmark.pk, field=field))
+    if set(values) <= {"string"}:
+        return [pa.string()]
+    if set(values) == {"boolean"}:
+        return [pa.bool_()]
+    if set(values) == {"number"}:
+        return [pa.int64() if values["number"] else pa.float64()]
+    return [pa.string(), True]
+
+
+def _caption(record: ItemRecord, name: str) -> str | None:
+    """`negative` is the first caption of that role, `negative-1` the second."""
+    role, _, place = name.partition("-")
+    found = [caption.text for caption in record.captions if caption.role == role]
+    return found[int(place or 0)] if len(found) > int(place or 0) else None
+
+
+def _embedded(use: ItemImage | None) -> dict | None:
+    """The original bytes, under a name that is their hash."""
+    if use is None:
+        return None
+    with default_storage.open(use.image.original_path) as file:
+        return {"bytes": file.read(), "path": f"{use.image.sha256}.{EXTENSIONS[use.image.format]}"}
+
+
+def source_format(benchmark: Benchmark) -> str:
+    """The name of the format in which its records can be written as its source had them; empty: none."""
+    try:
+        return source_layout.format_of(benchmark).name
+    except source_layout.CannotWrite:
+        return ""
+
+
+def write_source(benchmark: Benchmark, records: Sequence[ItemRecord], folder: Path) -> str:
+    """The records in the files of the benchmark's own format, below `source/`; else returns why there are none."""
+    try:
+        format = source_layout.format_of(benchmark)
+    except source_layout.CannotWrite as why:
+        return str(why)
+    source_layout.put(format.writer(records), folder / SOURCE)
+    return ""

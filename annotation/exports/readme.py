@@ -1,0 +1,166 @@
+"""An export in words: the dataset card, the rule of each stage, and its settings."""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import count
+
+from annotation.models import Stage, Study
+from annotation.protocols.decision_rule import CONFIRM_CAP
+from annotation.protocols.registry import PROTOCOLS
+
+TIES = {
+    "drop": "a tie drops the item (tie_unresolved)",
+    "first": "a tie goes to the kind that was given first",
+    "none": "a tie counts as none",
+    "adjudicate": "a tie waits for an adjudicator",
+}
+WINS = {
+    "majority": "with the most judgments wins",
+    "dawid-skene": "that is most probable wins, by Dawid and Skene's model fitted to all judgments of the stage",
+}
+CONFIRMED = (
+    "one annotator is enough for words taken as they are and for a rejection; an edit goes to another annotator, and "
+    "the first verdict that two share stands; after {} judgments without one an adjudicator decides"
+)
+FATES = ("accepted", "edited", "rejected", "could not be judged")  # of texts that annotators could change
+OF_STAGE = (
+    "name", "position", "protocol", "state", "strategy", "overlap", "cap", "rule", "tie_rule", "takes", "carries",
+    "promotion", "sample", "stratify", "sample_each", "apart_from", "batch_size", "agreement_items",
+    "agreement_overlap", "quota", "check_rate", "training_pass", "training_tries", "comprehension", "on_failure",
+    "lease_seconds", "undo_seconds", "auto_advance", "seed",
+)  # fmt: skip
+
+
+FRONT = """\
+---
+pretty_name: {name}
+configs:
+- config_name: default
+  description: data.parquet has SHA-256 {data}
+  data_files:
+  - split: test
+    path: data.parquet
+---"""
+FILES = (
+    ("`items.jsonl`", "the same items: what each stage said by which votes, which words it changed, every image"),
+    ("`dropped.jsonl`", "the dropped items, each with the stage and the reason"),
+    ("`tasks.jsonl`", "everything that was asked, of whatever kind, with what came of it"),
+    ("`judgments.parquet`", "every judgment and revision, also those that do not count"),
+    ("`texts.jsonl`", "every revision of every text that people wrote or took, with what it was made of"),
+    ("`adjudications.jsonl`", "what adjudicators decided, and why"),
+    ("`annotators.jsonl`, `flags.jsonl`", "annotators by number alone; what they reported"),
+    ("`figures.json`", "the funnel, the figures of each stage, those of each annotator, and the human baseline"),
+    ("`manifest.json`", "SHA-256, size and rows of each file; the settings and instructions of each stage"),
+    ("`source/`", "the kept items as their source has them, without the images"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """What the card says of the files themselves."""
+
+    sha256: str  # of the split
+    columns: Sequence[str]
+    no_source: str = ""  # why there is no `source/`
+    warnings: Sequence[str] = ()  # of what a reader must know before using the split
+
+
+def settings_of(stage: Stage) -> dict:
+    """Everything that decides what was asked, of whom, and what was made of it."""
+    protocol = PROTOCOLS[stage.protocol]
+    return {
+        **{name: getattr(stage, name) for name in OF_STAGE},
+        "source": stage.source.name if stage.source else None,
+        "after": stage.after.name if stage.after else None,
+        "measures": protocol.measures,
+        "fixed_answers": [choice.identity for choice in protocol.fixed],
+        "drops": dict(protocol.drops),
+        "confirms": protocol.confirms,
+        "confirm_cap": (stage.cap or CONFIRM_CAP) if protocol.confirms else None,
+        "guidelines": [asdict(one) for one in (protocol.form.guidelines if protocol.form else ())],
+        "alike": protocol.alike,
+        "views": list(protocol.projections),
+        "decision_rule": describe(stage),
+        "instructions": list(stage.instructions.values("version", "text")),
+    }
+
+
+def describe(stage: Stage) -> str:
+    """The decision rule in words."""
+    protocol = PROTOCOLS[stage.protocol]
+    drops = ", ".join(f"{outcome} → {reason}" for outcome, reason in sorted(protocol.drops.items()))
+    ending = (
+        f"; dropped are {drops}." if drops and not protocol.measures else "; nothing is dropped, answers are scored."
+    )
+    if protocol.confirms:
+        return f"{CONFIRMED.format(stage.cap or CONFIRM_CAP)}{ending}"
+    most = max(stage.overlap, stage.agreement_overlap or 1, stage.cap or 1)
+    if most == 1:
+        return f"one judgment decides{ending}"
+    kinds = "the kind of answer (any image, each fixed answer, cannot_judge)" if protocol.alike else "the answer"
+    images = "; among images the one with the most picks, among equals the one picked first" if protocol.alike else ""
+    return f"{_how_many(stage)}; {kinds} {WINS[stage.rule]}, {TIES[stage.tie_rule]}{images}{ending}"
+
+
+def _how_many(stage: Stage) -> str:
+    said = f"{stage.overlap} judgment{'s' if stage.overlap > 1 else ''} a task"
+    if stage.agreement_items:
+        said += f", {stage.agreement_overlap} on {stage.agreement_items} items drawn for agreement"
+    return said + (f", one more up to {stage.cap} while no kind has more than half" if stage.cap else "")
+
+
+def line(stage: Stage) -> str:
+    """A stage in the card's list."""
+    taken = f"items {' and '.join(stage.takes)} by {stage.source.name}" if stage.source else "the benchmark's items"
+    drawn = f", {stage.sample:,} of them drawn with seed {stage.seed}" if stage.sample else ""
+    return f"**{stage.name}** ({stage.protocol}): {taken}{drawn}; {describe(stage)}"
+
+
+def card(study: Study, whole: Mapping, stages: Sequence[Stage], written: Mapping[str, Counter], files: Files) -> str:
+    """The dataset card. Its YAML tells `load_dataset(folder)` which of the files is the split.
+
+    It names the split's SHA-256, since the loader keeps what it read under a hash of this YAML, and would else take
+    another export in a folder of the same name for this one. `written` has of each stage, by its name, what became of
+    its tasks' words.
+    """
+    return "\n".join(
+        [
+            FRONT.format(name=json.dumps(study.name, ensure_ascii=False), data=files.sha256),
+            f"# {study.name}\n",
+            f"A validated split, exported by Winnow: {whole['kept']:,} items kept of {whole['imported']:,};",
+            f"{whole['dropped']:,} dropped, {whole['open']:,} still open.\n",
+            *(f"**Warning.** {warning}\n" for warning in files.warnings),
+            _lines([*_steps(whole, written), *map(_measured, whole["measuring"])]),
+            "Dropped, by stage and reason:\n",
+            _lines([f"{row['name']}, {row['reason']}: {row['items']:,}" for row in whole["reasons"]] or ["none"]),
+            "How items were decided:\n",
+            _lines(map(line, stages), numbered=True),
+            _table(files),
+        ]
+    )
+
+
+def _lines(said: Iterable[str], numbered: bool = False) -> str:
+    marks = (f"{number}." if numbered else "-" for number in count(1))
+    return "".join(f"{mark} {one}\n" for mark, one in zip(marks, said, strict=False))
+
+
+def _steps(whole: Mapping, written: Mapping[str, Counter]) -> Iterator[str]:
+    for row in whole["stages"]:
+        did = written[row["name"]]
+        words = "".join(f", {did[fate]:,} {fate}" for fate in FATES) if did else ""
+        yield f"{row['name']} ({row['protocol']}): {row['entered']:,} in, {row['kept']:,} kept{words}"
+
+
+def _measured(row: Mapping) -> str:
+    return f"{row['name']} ({row['protocol']}): {row['tasks']:,} asked, {row['answered']:,} answered; it drops nothing"
+
+
+def _table(files: Files) -> str:
+    """What each file holds; and why there is no `source/`, where there is none."""
+    rows = [("`data.parquet`", f"the kept items: {', '.join(files.columns)}"), *FILES]
+    rows = [(name, what) for name, what in rows if not (files.no_source and name == "`source/`")]
+    table = "".join(f"| {name} | {what} |\n" for name, what in [("file", "what"), ("---", "---"), *rows])
+    return f"{table}\nThere is no `source/`: {files.no_source}\n" if files.no_source else table

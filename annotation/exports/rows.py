@@ -1,0 +1,180 @@
+"""What stands in each line of an export, read from the database: by stage, then in the items' order.
+
+The statements lack their `SELECT` and their `WHERE`: the API reads the same lines by number (api/lines.py).
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+
+from django.db import connection
+
+from annotation.exports.files import JUDGMENTS as COLUMNS
+from annotation.exports.texts import CAPTIONS, shown_words, words_of
+from annotation.figures.edit_names import Edits, named, told
+from annotation.models import Stage, Study
+from annotation.wording.pseudonyms import pseudonym
+
+JUDGMENTS = """
+stage.name, item.key, item.position, task.question, task.round, task.kind, task.live, item.type, item.subtype,
+       annotator.number, annotator.excluded_at IS NOT NULL, slot.number,
+       dense_rank() OVER (PARTITION BY task.id, annotator.id ORDER BY lease.granted_at, lease.id), judgment.revision,
+       nullif(judgment.answer, ''), judgment.content, array_position(lease.shown, judgment.answer), lease.shown,
+       judgment.created_at, judgment.active_ms, judgment.elapsed_ms,
+       coalesce(slot.judgment_id = judgment.id, false), judgment.withdrawn, judgment.surplus,
+       instructions.version, judgment.reason,
+       ARRAY(SELECT flag.reason FROM annotation_flag flag WHERE flag.lease_id = lease.id ORDER BY flag.id)
+FROM annotation_slot slot
+JOIN annotation_lease lease ON lease.slot_id = slot.id
+JOIN annotation_judgment judgment ON judgment.lease_id = lease.id
+JOIN annotation_instructions instructions ON instructions.id = judgment.instructions_id
+JOIN annotation_annotator annotator ON annotator.id = lease.annotator_id
+JOIN annotation_task task ON task.id = slot.task_id
+JOIN annotation_stage stage ON stage.id = task.stage_id
+JOIN benchmarks_item item ON item.id = task.item_id
+"""
+
+TASKS = f"""
+stage.name, item.key, item.position, item.type, item.subtype, task.question, task.round, task.kind, task.live,
+       task.overlap, task.shared, task.batch, task.shows, task.options, task.proposals, {CAPTIONS},
+       task.carried, task.gold, item.benchmark_id = study.benchmark_id,
+       outcome.state, outcome.outcome, outcome.content, outcome.reason, outcome.by, outcome.posterior
+FROM annotation_task task JOIN annotation_stage stage ON stage.id = task.stage_id
+JOIN annotation_study study ON study.id = stage.study_id JOIN benchmarks_item item ON item.id = task.item_id
+LEFT JOIN annotation_outcome outcome ON outcome.task_id = task.id
+"""
+OF_TASK = (
+    "stage", "item", "position", "type", "subtype", "question", "round", "kind", "live", "overlap", "shared", "batch",
+    "shows", "options", "proposals", "texts", "carried", "gold", "own", "state", "outcome", "content", "reason",
+    "decided_by", "posterior",
+)  # fmt: skip
+
+ADJUDICATIONS = """
+stage.name, item.key, task.question, task.round, outcome.state, nullif(outcome.outcome, ''),
+       outcome.content, nullif(outcome.reason, ''), outcome.note
+FROM annotation_outcome outcome JOIN annotation_task task ON task.id = outcome.task_id
+JOIN annotation_stage stage ON stage.id = task.stage_id JOIN benchmarks_item item ON item.id = task.item_id
+"""
+OF_ADJUDICATION = ("stage", "item", "question", "round", "state", "outcome", "content", "reason", "note")
+
+FLAGS = """
+stage.name, item.key, task.question, task.round, annotator.number, flag.reason, flag.settled_at IS NOT NULL
+FROM annotation_flag flag
+JOIN annotation_lease lease ON lease.id = flag.lease_id
+JOIN annotation_annotator annotator ON annotator.id = lease.annotator_id
+JOIN annotation_task task ON task.id = lease.task_id
+JOIN annotation_stage stage ON stage.id = task.stage_id
+JOIN benchmarks_item item ON item.id = task.item_id
+"""
+OF_FLAG = ("stage", "item", "question", "round", "annotator", "reason", "settled")
+
+ANNOTATORS = """
+annotator.number, annotator.simulated, annotator.excluded_at IS NOT NULL, annotator.exclusion_reason,
+       annotator.left_at IS NOT NULL,
+       coalesce(jsonb_agg(jsonb_build_object(
+         'stage', stage.name, 'batch', seat.batch, 'place', seat.place,
+         'screened_out', seat.screened_out_at IS NOT NULL,
+         'skipped', (SELECT count(*) FROM annotation_lease lease JOIN annotation_task task ON task.id = lease.task_id
+                     WHERE lease.annotator_id = annotator.id AND task.stage_id = stage.id AND lease.state = 'skipped'))
+         ORDER BY stage.position) FILTER (WHERE seat.id IS NOT NULL), '[]')
+FROM annotation_annotator annotator
+LEFT JOIN (annotation_seat seat JOIN annotation_stage stage ON stage.id = seat.stage_id)
+  ON seat.annotator_id = annotator.id
+"""
+Stages = Sequence[Stage]
+OF_ANNOTATOR = ("annotator", "simulated", "excluded", "exclusion_reason", "left", "stages")
+
+OF_STAGES = "WHERE stage.id = ANY(%(stages)s)"
+BY_TASK = "ORDER BY stage.position, item.position, item.key, task.question, task.round"
+
+
+def _rows(statement: str, **of: object) -> Iterator[tuple]:
+    with connection.chunked_cursor() as cursor:
+        cursor.execute(f"SELECT {statement}", of)
+        yield from cursor
+
+
+def _of_stages(statement: str, stages: Stages) -> Iterator[tuple]:
+    return _rows(statement, stages=[stage.pk for stage in stages])
+
+
+def judgments(stages: Stages, edits: Edits) -> Iterator[dict]:
+    order = "task.kind, slot.number, annotator.number, lease.granted_at, lease.id, judgment.revision"
+    for row in _of_stages(f"{JUDGMENTS} {OF_STAGES} {BY_TASK}, {order}", stages):
+        found = judgment_line(row, edits)
+        content = found["content"]
+        yield found | {"content": json.dumps(content, ensure_ascii=False, sort_keys=True) if content else None}
+
+
+def judgment_line(row: Sequence, edits: Edits) -> dict:
+    """`content` is still an object; None where there is none."""
+    found = dict(zip(COLUMNS.names, row, strict=True))
+    return found | {
+        "annotator": pseudonym(found["annotator"]),
+        "answer": named(edits, found["answer"]),
+        "content": told(edits, _read(found["content"])) or None,
+        "shown": [named(edits, option) for option in found["shown"]],
+    }
+
+
+def tasks(stages: Stages, edits: Edits) -> Iterator[dict]:
+    """Everything that was asked, of whatever kind, with what came of it."""
+    for row in _of_stages(f"{TASKS} {OF_STAGES} {BY_TASK}, task.kind", stages):
+        yield task_line(row, edits)
+
+
+def task_line(row: Sequence, edits: Edits) -> dict:
+    found = dict(zip(OF_TASK, row, strict=True))
+    words = words_of(_read(found["texts"]), carried := _read(found["carried"]))
+    return {
+        **found,
+        "proposals": [named(edits, proposal) for proposal in found["proposals"]],
+        "texts": shown_words([*found["shows"], *found["options"]], words),
+        "carried": carried,
+        **_came(edits, found),
+    }
+
+
+def _came(edits: Edits, found: Mapping[str, object]) -> dict:
+    """An outcome as it is told outside; none where the task is open."""
+    content = None if found["content"] is None else told(edits, _read(found["content"]))
+    return {"outcome": named(edits, found["outcome"]), "content": content}
+
+
+def adjudications(stages: Stages, edits: Edits) -> Iterator[dict]:
+    for row in _of_stages(f"{ADJUDICATIONS} {OF_STAGES} AND outcome.by = 'adjudicator' {BY_TASK}", stages):
+        yield adjudication_line(row, edits)
+
+
+def adjudication_line(row: Sequence, edits: Edits) -> dict:
+    """What an adjudicator decided and why; who it was stays in the house."""
+    found = dict(zip(OF_ADJUDICATION, row, strict=True))
+    return found | _came(edits, found) | {"by": "adjudicator"}
+
+
+def flags(stages: Stages) -> Iterator[dict]:
+    for row in _of_stages(f"{FLAGS} {OF_STAGES} {BY_TASK}, annotator.number, flag.id", stages):
+        yield flag_line(row)
+
+
+def flag_line(row: Sequence) -> dict:
+    found = dict(zip(OF_FLAG, row, strict=True))
+    return found | {"annotator": pseudonym(found["annotator"])}
+
+
+def annotators(study: Study, stages: Stages) -> Iterator[dict]:
+    """Everybody who joined the study, with those of the stages that they were in."""
+    of_study, names = "WHERE annotator.study_id = %(study)s", {stage.name for stage in stages}
+    for row in _rows(f"{ANNOTATORS} {of_study} GROUP BY annotator.id ORDER BY annotator.number", study=study.pk):
+        line = annotator_line(row)
+        yield line | {"stages": [one for one in line["stages"] if one["stage"] in names]}
+
+
+def annotator_line(row: Sequence) -> dict:
+    """By number alone, with the stages that they were in."""
+    found = dict(zip(OF_ANNOTATOR, row, strict=True))
+    return found | {"annotator": pseudonym(found["annotator"]), "stages": _read(found["stages"])}
+
+
+def _read(value: str | dict | list) -> dict | list:
+    """JSON arrives as text where the ORM does not ask for it."""
+    return json.loads(value) if isinstance(value, str) else value

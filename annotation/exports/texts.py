@@ -1,0 +1,82 @@
+"""What people wrote: a line for each revision of each text, with what it was made of; the words behind identities."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+
+from annotation.figures.edit_names import Edits, named
+from annotation.models import Stage
+from annotation.protocols.base import WORDS, Carried, caption, carried_captions
+from annotation.protocols.decision_rule import EDIT
+from annotation.protocols.registry import PROTOCOLS
+from annotation.sql import fetch
+from annotation.wording.pseudonyms import pseudonym
+
+# The captions of `item` as they came, by identity.
+CAPTIONS = """(SELECT coalesce(jsonb_object_agg('caption-' || role || '-' || position, text), '{}')
+        FROM benchmarks_caption WHERE item_id = item.id)"""
+
+# Judgments and adjudications that carry texts, in one order. `back`: the next revision takes the answer back.
+TEXTS = f"""
+WITH given AS (
+  SELECT judgment.id, lease.task_id, annotator.number AS annotator, judgment.revision, judgment.content,
+         dense_rank() OVER (PARTITION BY lease.task_id, annotator.id ORDER BY lease.granted_at, lease.id) AS screen,
+         coalesce(slot.judgment_id = judgment.id, false) AS counted, judgment.created_at,
+         coalesce(lead(judgment.withdrawn) OVER (PARTITION BY lease.id ORDER BY judgment.revision), false) AS back
+  FROM annotation_slot slot JOIN annotation_lease lease ON lease.slot_id = slot.id
+  JOIN annotation_judgment judgment ON judgment.lease_id = lease.id
+  JOIN annotation_annotator annotator ON annotator.id = lease.annotator_id
+  WHERE slot.stage_id = ANY(%(stages)s)
+), written AS (
+  SELECT id, task_id, annotator, screen, revision, counted, back, created_at, content FROM given
+  UNION ALL
+  SELECT NULL, task_id, NULL, NULL, NULL, true, false, decided_at, content FROM annotation_outcome
+  WHERE by = 'adjudicator'
+)
+SELECT stage.name, item.key, item.position, task.question, task.round, task.kind, task.live, written.annotator,
+       written.screen, written.revision, written.counted, written.back, written.created_at,
+       written.id, written.content, task.carried, {CAPTIONS}
+FROM written JOIN annotation_task task ON task.id = written.task_id
+JOIN annotation_stage stage ON stage.id = task.stage_id JOIN benchmarks_item item ON item.id = task.item_id
+WHERE stage.id = ANY(%(stages)s) AND written.content ? 'texts'
+ORDER BY stage.position, item.position, item.key, task.question, task.round, task.kind, written.annotator,
+         written.screen, written.revision
+"""
+OF_TEXT = (
+    "stage", "item", "position", "question", "round", "kind", "live", "annotator", "screen", "revision",
+    "counted", "withdrawn", "created_at",
+)  # fmt: skip
+
+
+def texts(stages: Iterable[Stage], edits: Edits) -> Iterator[dict]:
+    """Of the stages whose protocol lets people change words; of texts that were taken as they are, too."""
+    writing = [stage.pk for stage in stages if PROTOCOLS[stage.protocol].edits]
+    for row in fetch(TEXTS, stages=writing) if writing else []:
+        judgment, *read = row[len(OF_TEXT) :]
+        content, carried, captions = map(json.loads, read)
+        edit = edits.get(f"{EDIT}{judgment}")
+        of_row = _of_row(dict(zip(OF_TEXT, row, strict=False))) | {"edit": edit.name if edit else None}
+        words = words_of(captions, carried)
+        for role, text in sorted(content["texts"].items()):
+            made_of = content.get("from", {}).get(role)
+            before = edits[made_of].texts.get(role) if made_of in edits else words.get(made_of or caption(role))
+            yield {**of_row, "role": role, "made_of": named(edits, made_of), "before": before, "text": text}
+
+
+def _of_row(row: dict) -> dict:
+    """Who it was, by number; an adjudicator stays in the house."""
+    who = row["annotator"]
+    return {
+        **row,
+        "by": "adjudicator" if who is None else "annotator",
+        "annotator": None if who is None else pseudonym(who),
+        "created_at": row["created_at"].isoformat(),
+    }
+
+
+def words_of(captions: Mapping[str, str], carried: Carried) -> dict[str, str]:
+    """Identity → text of an item in a task: its captions as they came, and what earlier stages wrote in their place."""
+    return {**captions, **carried_captions(carried)}
+
+
+def shown_words(identities: Iterable[str], words: Mapping[str, str]) -> dict[str, str]:
+    return {identity: words[identity] for identity in identities if identity.startswith(WORDS) and identity in words}

@@ -1,0 +1,116 @@
+"""The screens behind an annotator's signs in a stage: which they are, what was answered, what others answered.
+
+As many queries for a thousand screens as for one.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from annotation.figures.edit_names import edits_of, named
+from annotation.figures.stage import judgment_rows
+from annotation.measures import annotator_behaviour, warning_signs
+from annotation.measures.counts import EPOCH, Given, Place
+from annotation.models import Annotator, Kind, Stage
+from annotation.pipeline.outcomes import rule_of
+from annotation.sql import fetch
+
+SCREENS = """
+SELECT task.kind, item.position, task.question, task.round, task.id, item.key, task.gold,
+       array_remove(array_agg(CASE WHEN slot.annotator_id <> %(annotator)s THEN judgment.answer END), NULL)
+FROM annotation_task task JOIN benchmarks_item item ON item.id = task.item_id
+LEFT JOIN annotation_slot slot ON slot.task_id = task.id
+LEFT JOIN annotation_judgment judgment ON judgment.id = slot.judgment_id
+WHERE task.stage_id = %(stage)s AND task.id IN (SELECT task_id FROM annotation_lease WHERE annotator_id = %(annotator)s)
+GROUP BY item.id, task.id
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Screen:
+    """A judgment with its task; `others` are the answers that count besides, the most frequent first."""
+
+    row: Given
+    task: int
+    key: str
+    gold: Sequence[str]
+    others: Sequence[str] = field(repr=False)
+
+    @property
+    def seconds(self) -> float:
+        return self.row.active_ms / 1000
+
+    @property
+    def at(self) -> datetime:
+        return EPOCH + timedelta(microseconds=self.row.at)
+
+    @property
+    def tally(self) -> list[tuple[str, int]]:
+        return Counter(self.others).most_common()
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """`judged` and `checks` in the order of giving; `picks` are those of `judged` that have a place on the screen."""
+
+    judged: list[Screen]
+    checks: list[Screen]
+
+    @property
+    def picks(self) -> list[Screen]:
+        return [screen for screen in self.judged if screen.row.place]
+
+
+def evidence(stage: Stage, who: Annotator) -> Evidence:
+    rows, excluded = judgment_rows(stage, who.pk), who.excluded_at is not None
+    tasks = _tasks(stage, who)
+    checks = annotator_behaviour.last_words(row for row in rows if row.kind == Kind.CHECK)
+    return Evidence(
+        [_screen(row, tasks) for row in annotator_behaviour.answered(rows, excluded)],
+        [_screen(row, tasks) for row in checks if not row.withdrawn],
+    )
+
+
+def _tasks(stage: Stage, who: Annotator) -> dict[tuple[str, Place], tuple]:
+    """Of each, by kind and place: its id, its item's key, the right answers if known, the others' answers."""
+    edits = edits_of([stage])
+    return {
+        (kind, (item, question, round)): (*rest, [named(edits, answer) for answer in others])
+        for kind, item, question, round, *rest, others in fetch(SCREENS, stage=stage.pk, annotator=who.pk)
+    }
+
+
+def _screen(row: Given, tasks: Mapping[tuple[str, Place], tuple]) -> Screen:
+    return Screen(row, *tasks[row.kind, row.task])
+
+
+# Which screens a sign is about
+
+
+def behind(found: Evidence, row: Mapping, stage: Stage, typical: float | None) -> dict[str, list[Screen]]:
+    """By kind of sign: the screens that speak for it. `row` has the annotator's figures, `typical` is in seconds."""
+    views = rule_of(stage).views()
+    run, labels, same = row["runs"], row["labels_test"], row["agreement"]
+    coarse = views[list(views)[min(1, len(views) - 1)]]
+    return {
+        "all": found.judged,
+        "agreement": _apart(found.judged, views[same["on"]]) if same["p"] is not None else [],
+        "answers": [one for one in found.judged if coarse(one.row.answer) == labels.get("label")],
+        "side": [one for one in found.picks if one.row.place == warning_signs.top_place(row["side"])],
+        "runs": found.picks[run["from"] : run["from"] + run["longest"]],
+        "fast": quickest(found.judged, typical),
+        "checks": [one for one in found.checks if one.row.answer not in one.gold],
+    }
+
+
+def _apart(screens: Sequence[Screen], view: Callable[[str], str]) -> list[Screen]:
+    """Those on which the others have one most frequent answer, and this is another."""
+    most = [annotator_behaviour.most_frequent(one.others, view) for one in screens]
+    return [one for one, common in zip(screens, most, strict=True) if common not in (None, view(one.row.answer))]
+
+
+def quickest(screens: Sequence[Screen], typical: float | None) -> list[Screen]:
+    """Under half of the stage's median, the fastest first."""
+    found = [one for one in screens if one.seconds < warning_signs.FAST * (typical or 0)]
+    return sorted(found, key=lambda one: one.row.active_ms)

@@ -1,0 +1,203 @@
+"""Figures that take long are computed once for each state of what they describe, and by the worker where it is much.
+
+A kind of figures is a function `compute(stage, key, tell) -> dict` (JSON-able; `tell(done, total)` says how far it is),
+made known with `@reckons("agreement")` in its own module, which `tasks.py` imports so that the worker knows it too.
+`look` gives what was computed last; where that is not of the present, a small study's is computed at once and a large
+one's queued: the page shows what there is, as of when, and how far the newer one is (templates/studies/_reckoned.html).
+annotation/figures/freshness.py says what "of the present" means.
+"""
+
+import time
+from collections.abc import Callable, Collection
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import partial
+
+from django.db import connections, transaction
+from django.utils import timezone
+
+from annotation.figures import freshness
+from annotation.models import Reckoning, Stage, Study
+from annotation.pipeline import promotion
+from annotation.sql import fetch
+from benchmarks.exports import source_layout
+from benchmarks.jobs import jobs
+from benchmarks.models import Job, JobState
+
+KIND = "reckon"
+SMALL = 2_000  # judgments that a study asks for, and items, up to which figures are computed while the page waits
+REST = 30  # seconds at least from one computation to the next …
+SHARE = 10  # … and so many times as long as the last one took: a large study that is looked at keeps no worker busy
+RETRY = 600  # seconds after one that failed
+CLOCK = 3600  # seconds for which figures that move with the clock are good, though nothing has changed
+PATIENCE = 5.0  # seconds for which the worker waits for those who are writing
+UNDER_WAY = (JobState.QUEUED, JobState.RUNNING)
+
+Tell = Callable[[int, int], None]
+Compute = Callable[[Stage, str, Tell], dict]
+KINDS: dict[str, Compute] = {}
+
+
+def silent(done: int, total: int) -> None:
+    """Nobody is told how far it is."""
+
+
+# In the order of an index: else the first rows of a table may be looked for through all that others have.
+LARGE = """
+SELECT study.id FROM annotation_study study
+WHERE study.id = ANY(%(studies)s) AND %(small)s < greatest(
+  (SELECT sum(asked.overlap) FROM annotation_stage stage CROSS JOIN LATERAL (
+     SELECT overlap FROM annotation_task WHERE stage_id = stage.id ORDER BY rank LIMIT %(small)s + 1) asked
+   WHERE stage.study_id = study.id),
+  (SELECT count(*) FROM (
+     SELECT FROM benchmarks_item WHERE benchmark_id = study.benchmark_id ORDER BY position LIMIT %(small)s + 1) items))
+"""
+LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(%(name)s, 0))"
+
+
+@dataclass(frozen=True, slots=True)
+class Reckoned:
+    """`data` is None before the first time. Where it is not `current`: the newest `job` for it, under way or failed, or
+    None while the next one rests until `due`.
+    """
+
+    data: dict | None
+    made_at: datetime | None
+    current: bool
+    job: Job | None = None
+    due: datetime | None = None
+
+    @property
+    def under_way(self) -> bool:
+        return self.job is not None and self.job.state in UNDER_WAY
+
+    @property
+    def pace(self) -> jobs.Pace | None:
+        return jobs.pace(self.job) if self.under_way else None
+
+
+def reckons(kind: str) -> Callable[[Compute], Compute]:
+    def keep(compute: Compute) -> Compute:
+        KINDS[kind] = compute
+        return compute
+
+    return keep
+
+
+def is_small(study: Study) -> bool:
+    return not large([study.pk])
+
+
+def large(studies: Collection[int]) -> set[int]:
+    """Those whose figures are computed by the worker. Looks at no more rows of each than make it large."""
+    return {study for (study,) in fetch(LARGE, studies=list(studies), small=SMALL)}
+
+
+def look(
+    stage: Stage, kind: str, key: str = "", by: str = "app", small: bool | None = None, good: float | None = None
+) -> Reckoned:
+    """What was computed last, and what is done about newer figures. `small`: of what size, if known; `good`: for so
+    many seconds at most.
+    """
+    last = Reckoning.objects.filter(stage=stage, kind=kind, key=key).first()
+    if last is not None and _is_good(last, good) and freshness.lasts(stage.study, last.state):
+        return Reckoned(last.data, last.made_at, True)
+    if is_small(stage.study) if small is None else small:
+        made = reckon(stage, kind, key)
+        return Reckoned(made.data, made.made_at, True)
+    job = _job(stage, kind, key)
+    due = _due(last, job)
+    if job is None or job.state not in UNDER_WAY:
+        rests = due is not None and due > timezone.now()
+        job = (job if _failed(job) else None) if rests else _queue(stage, kind, key, by)
+    return Reckoned(last and last.data, last and last.made_at, False, _revived(job), due)
+
+
+def _is_good(last: Reckoning, seconds: float | None) -> bool:
+    return seconds is None or last.made_at + timedelta(seconds=seconds) > timezone.now()
+
+
+def _due(last: Reckoning | None, job: Job | None) -> datetime | None:
+    """When it may be computed again: not so soon that it keeps a worker busy for whoever leaves the page open."""
+    if _failed(job):
+        return job.finished_at + timedelta(seconds=RETRY)
+    return last and last.made_at + timedelta(seconds=last.seconds + max(REST, SHARE * last.seconds))
+
+
+def _failed(job: Job | None) -> bool:
+    return job is not None and job.state in (JobState.FAILED, JobState.CANCELLED)
+
+
+def reckon(stage: Stage, kind: str, key: str = "", tell: Tell = silent) -> Reckoning:
+    """Compute now and keep it. The state is read first: what is judged meanwhile makes the result an old one."""
+    return _keep(stage, kind, key, freshness.state_of(), partial(KINDS[kind], stage, key, tell))
+
+
+def _keep(stage: Stage, kind: str, key: str, found: freshness.State, compute: Callable[[], dict]) -> Reckoning:
+    begun = time.monotonic()
+    data = compute()
+    fields = {"state": found.state, "made_at": found.at, "data": data, "seconds": time.monotonic() - begun}
+    return Reckoning.objects.update_or_create(stage=stage, kind=kind, key=key, defaults=fields)[0]
+
+
+# Jobs
+
+
+def _params(stage: Stage, kind: str, key: str) -> dict:
+    return {"stage": stage.pk, "kind": kind, "key": key}
+
+
+def _job(stage: Stage, kind: str, key: str) -> Job | None:
+    """The newest."""
+    return Job.objects.filter(kind=KIND, params__contains=_params(stage, kind, key)).first()
+
+
+def _queue(stage: Stage, kind: str, key: str, by: str) -> Job:
+    """Whoever comes at the same moment finds the one job. Those that are over have told all they had to tell."""
+    params = _params(stage, kind, key)
+    with transaction.atomic():
+        fetch(LOCK, name=f"reckon {params}")
+        there = _job(stage, kind, key)
+        if there and there.state in UNDER_WAY:
+            return there
+        Job.objects.filter(kind=KIND, params__contains=params).delete()
+        job = jobs.queue_job(kind=KIND, title=f"Figures of {stage.study.name}, {stage.name}", params=params, by=by)
+        jobs.dispatch(job)
+    return job
+
+
+def _revived(job: Job | None) -> Job | None:
+    """A job whose process is gone is sent again, without waiting for a worker's start."""
+    if job is not None and job.state == JobState.RUNNING:
+        jobs.revive_job(job=job, by="app")
+    return job
+
+
+def run_reckon(job: Job, progress: jobs.Progress) -> None:
+    """What was imported since is taken in; then everything is computed of one moment, which others do not wait for.
+
+    How far it is is written by a connection of its own: this one sees, and shows, that one moment alone.
+    """
+    stage = Stage.objects.select_related("study__benchmark").get(pk=job.params["stage"])
+    kind, key = job.params["kind"], job.params["key"]
+    promotion.take_in(stage.study)
+    found = freshness.state_of(PATIENCE)
+    with ThreadPoolExecutor(1) as aside:
+        try:
+            aside.submit(progress.begin, "counting").result()
+            compute = partial(_of_one_moment, stage, kind, key, partial(_tell_aside, aside, progress))
+            made = _keep(stage, kind, key, found, compute)
+        finally:
+            aside.submit(connections.close_all).result()
+    jobs.finish_job(job=job, by="worker", report={"seconds": round(made.seconds, 1)})
+
+
+def _of_one_moment(stage: Stage, kind: str, key: str, tell: Tell) -> dict:
+    with source_layout.snapshot():
+        return KINDS[kind](stage, key, tell)
+
+
+def _tell_aside(aside: ThreadPoolExecutor, progress: jobs.Progress, done: int, total: int) -> None:
+    progress.total = total
+    aside.submit(progress.step, done - progress.done).result()

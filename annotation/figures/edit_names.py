@@ -1,0 +1,67 @@
+"""Somebody's edit among the options of those who confirm it: what it is called, and the words that it has.
+
+Inside, an edit is named after its judgment's number, `edit-17`. That says nothing, and depends on what else was judged
+and when. Outside it is named after who made it: `edit-A-03-1-2` is the second revision of what annotator A-03 answered
+on the first of their screens of that task.
+"""
+
+import json
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+
+from annotation.models import Stage
+from annotation.protocols.decision_rule import EDIT, EDITED
+from annotation.protocols.registry import PROTOCOLS
+from annotation.sql import fetch
+from annotation.wording.pseudonyms import pseudonym
+
+EDITS = """
+SELECT id, number, screen, revision, coalesce(content->'texts', '{{}}') FROM (
+  SELECT judgment.id, annotator.number, judgment.revision, judgment.answer, judgment.content,
+         dense_rank() OVER (PARTITION BY lease.task_id, annotator.id ORDER BY lease.granted_at, lease.id) AS screen
+  FROM annotation_task task JOIN annotation_slot slot ON slot.task_id = task.id
+  JOIN annotation_lease lease ON lease.slot_id = slot.id
+  JOIN annotation_judgment judgment ON judgment.lease_id = lease.id
+  JOIN annotation_annotator annotator ON annotator.id = lease.annotator_id
+  WHERE {among}
+) given WHERE answer = %(edited)s OR answer LIKE %(others)s ORDER BY id
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    name: str
+    texts: Mapping[str, str]  # by role
+
+
+Edits = Mapping[str, Edit]  # by the name that the database has
+
+
+def edits_of(stages: Iterable[Stage], tasks: Collection[int] | None = None) -> Edits:
+    """Every edit that was, or could have been, an option for others in these stages. One query, if any confirms.
+
+    `tasks` of the stages are all that is looked at, where they are named.
+    """
+    confirming = [stage.pk for stage in stages if PROTOCOLS[stage.protocol].confirms]
+    asked = {"stages": confirming, "edited": EDITED, "others": f"{EDIT}%"}
+    among = "task.stage_id = ANY(%(stages)s)"
+    if tasks is not None:
+        among, asked["tasks"] = f"{among} AND task.id = ANY(%(tasks)s)", list(tasks)
+    rows = fetch(EDITS.format(among=among), **asked) if confirming else []
+    return {f"{EDIT}{pk}": Edit(edit_name(*who), json.loads(texts)) for pk, *who, texts in rows}
+
+
+def edit_name(annotator: int, screen: int, revision: int) -> str:
+    return f"{EDIT}{pseudonym(annotator)}-{screen}-{revision}"
+
+
+def named(edits: Edits, identity: str | None) -> str | None:
+    """What an answer or an option is called outside."""
+    return edits[identity].name if identity in edits else identity
+
+
+def told(edits: Edits, content: Mapping[str, object]) -> dict[str, object]:
+    """What came with an answer, with the names that edits have outside."""
+    if "from" not in content:
+        return dict(content)
+    return {**content, "from": {role: named(edits, made_of) for role, made_of in content["from"].items()}}

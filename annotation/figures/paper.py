@@ -1,0 +1,96 @@
+"""What a stage's paper reports, from the database: two queries, and one more where annotators edit."""
+
+import json
+from collections import defaultdict
+from collections.abc import Callable
+from functools import cache
+
+from annotation.measures.papers.base import Said, Told
+from annotation.measures.papers.registry import FIGURES
+from annotation.models import Stage
+from annotation.pipeline.outcomes import rule_of
+from annotation.protocols.base import Answer, carried_captions
+from annotation.protocols.decision_rule import EDIT, EDITED, is_edit
+from annotation.protocols.registry import PROTOCOLS
+from annotation.sql import fetch
+
+TOLD = """
+SELECT task.id, task.item_id, task.carried, item.meta->'origins', item.type, item.subtype, task.overlap,
+       outcome.state, outcome.outcome, outcome.reason, outcome.by, outcome.content
+FROM annotation_task task JOIN benchmarks_item item ON item.id = task.item_id
+LEFT JOIN annotation_outcome outcome ON outcome.task_id = task.id
+WHERE task.stage_id = %(stage)s AND task.kind = 'judge' AND task.live
+ORDER BY item.position, task.question, task.round
+"""
+
+# What counts, and every edit that ever was: the words of one that was taken back may have been edited on. What a
+# sentence was made of is of use where it was edited, and to read all of it takes time.
+SAID = """
+SELECT slot.task_id, judgment.id, annotator.number, judgment.answer,
+       CASE WHEN judgment.answer = %(edited)s THEN judgment.content ELSE judgment.content - 'from' END,
+       slot.judgment_id = judgment.id
+FROM annotation_slot slot JOIN annotation_task task ON task.id = slot.task_id
+JOIN annotation_lease lease ON lease.slot_id = slot.id
+JOIN annotation_judgment judgment ON judgment.lease_id = lease.id
+JOIN annotation_annotator annotator ON annotator.id = lease.annotator_id
+WHERE slot.stage_id = %(stage)s AND task.kind = 'judge' AND task.live
+  AND (slot.judgment_id = judgment.id OR judgment.answer LIKE 'edit%%')
+ORDER BY slot.task_id, judgment.created_at, judgment.id
+"""
+
+TEXTS = """
+SELECT written.item_id, 'caption-' || written.role || '-' || written.position, written.text
+FROM benchmarks_caption written JOIN benchmarks_item item ON item.id = written.item_id
+WHERE item.benchmark_id = %(benchmark)s
+"""
+
+Words = dict[str, str]  # by identity
+EMPTY, NOTHING = "{}", {}
+
+
+def paper(stage: Stage) -> dict:
+    """Under `paper` what its paper reports, as JSON; nothing of a stage whose paper reports no more than all do."""
+    figures, protocol = FIGURES.get(stage.protocol), PROTOCOLS[stage.protocol]
+    if figures is None:
+        return {}
+    texts = texts_of(stage) if protocol.edits else {}
+    return {"paper": figures(told(stage, texts), rule_of(stage))}
+
+
+def told(stage: Stage, texts: dict[int, Words]) -> list[Told]:
+    """The stage's live tasks in the items' order, with the captions that are given by item."""
+    read = cache(json.loads)  # what is the same text is read once, as an outcome's content and its judgment's are
+    said, edits = said_of(stage, read)
+    found = []
+    for task, item, carried, origins, kind, subtype, overlap, *outcome in fetch(TOLD, stage=stage.pk):
+        state, label, reason, by, content = outcome
+        words = texts.get(item, NOTHING)
+        if carried != EMPTY:
+            words = words | carried_captions(read(carried))
+        found.append(
+            Told(
+                kind, subtype, overlap, said[task], state, label or "", reason or "", by or "",
+                read(content or EMPTY), words, edits.get(task, NOTHING), read(origins or "[]"),
+            )
+        )  # fmt: skip
+    return found
+
+
+def said_of(stage: Stage, read: Callable) -> tuple[dict[int, list[Said]], dict[int, dict[str, Words]]]:
+    """By task: what counts, in the order of giving; and the words of every edit by identity and role."""
+    said, edits = defaultdict(list), defaultdict(dict)
+    for task, judgment, annotator, label, content, counts in fetch(SAID, stage=stage.pk, edited=EDITED):
+        answer = Answer(label, read(content))
+        if is_edit(label):
+            edits[task][f"{EDIT}{judgment}"] = answer.texts
+        if counts:
+            said[task].append(Said(annotator, answer))
+    return said, edits
+
+
+def texts_of(stage: Stage) -> dict[int, Words]:
+    """Every caption of the benchmark, by item."""
+    found: dict[int, Words] = defaultdict(dict)
+    for item, identity, words in fetch(TEXTS, benchmark=stage.study.benchmark_id):
+        found[item][identity] = words
+    return found

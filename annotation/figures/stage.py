@@ -1,0 +1,261 @@
+"""The figures of a stage: one dictionary that the study page shows, the API answers and the export carries.
+
+Five queries, however many items, judgments and annotators there are, and up to three more for what a paper reports
+beside (annotation/figures/paper.py). Everything under `now` depends on the clock and is left out of exports.
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict
+from statistics import median
+from sys import intern
+
+from annotation.figures.edit_names import edits_of, named
+from annotation.figures.paper import paper
+from annotation.measures import agreement, costs
+from annotation.measures import counts as measures_counts
+from annotation.measures.agreement import Table
+from annotation.measures.counts import HOUR, Asked, Given, Rule, moment
+from annotation.models import Kind, Stage, StageState, StudyState
+from annotation.pipeline.outcomes import rule_of
+from annotation.protocols.base import Protocol
+from annotation.protocols.decision_rule import EDIT
+from annotation.sql import fetch, stream
+
+LONGEST = 10 * 365 * 24  # hours; a forecast beyond that is none
+PACE_FROM = 10  # judgments in the last hour from which its pace is trusted
+
+JUDGMENTS = """
+SELECT item.position, task.question, task.round, task.kind, task.live, item.type, item.subtype, slot.number,
+       annotator.number, judgment.answer, array_position(lease.shown, judgment.answer), cardinality(lease.shown),
+       judgment.active_ms, coalesce(slot.judgment_id = judgment.id, false), judgment.surplus, judgment.withdrawn,
+       (extract(epoch FROM judgment.created_at) * 1000000)::bigint
+FROM annotation_slot slot
+JOIN annotation_lease lease ON lease.slot_id = slot.id
+JOIN annotation_judgment judgment ON judgment.lease_id = lease.id
+JOIN annotation_annotator annotator ON annotator.id = lease.annotator_id
+JOIN annotation_task task ON task.id = slot.task_id
+JOIN benchmarks_item item ON item.id = task.item_id
+WHERE task.stage_id = %(stage)s {of}
+ORDER BY item.position, task.question, task.round, judgment.created_at, slot.number, judgment.id
+"""
+
+ASKED = """
+SELECT item.position, task.question, task.round, item.type, item.subtype, task.overlap,
+       outcome.state, outcome.reason, outcome.by
+FROM annotation_task task JOIN benchmarks_item item ON item.id = task.item_id
+LEFT JOIN annotation_outcome outcome ON outcome.task_id = task.id
+WHERE task.stage_id = %(stage)s AND task.kind = 'judge' AND task.live
+ORDER BY item.position, task.question, task.round
+"""
+
+LEASED = """
+SELECT count(*), (extract(epoch FROM clock_timestamp()) * 1000000)::bigint
+FROM annotation_slot WHERE stage_id = %(stage)s AND held_until > clock_timestamp()
+"""
+
+# Whoever has been in the stage, in the order of joining.
+ANNOTATORS = """
+SELECT annotator.number, annotator.simulated, annotator.excluded_at IS NOT NULL, annotator.exclusion_reason,
+       annotator.left_at IS NOT NULL, seat.batch, count(lease.id) FILTER (WHERE lease.state = 'skipped')
+FROM annotation_seat seat JOIN annotation_annotator annotator ON annotator.id = seat.annotator_id
+LEFT JOIN (annotation_lease lease JOIN annotation_task task ON task.id = lease.task_id AND task.stage_id = %(stage)s)
+  ON lease.annotator_id = annotator.id
+WHERE seat.stage_id = %(stage)s GROUP BY annotator.id, seat.id ORDER BY annotator.number
+"""
+
+FLAGS = """
+SELECT count(*), count(*) FILTER (WHERE flag.settled_at IS NULL)
+FROM annotation_flag flag JOIN annotation_lease lease ON lease.id = flag.lease_id
+JOIN annotation_task task ON task.id = lease.task_id WHERE task.stage_id = %(stage)s
+"""
+
+OF_STAGE = (
+    "protocol", "strategy", "overlap", "cap", "rule", "tie_rule", "batch_size", "agreement_items", "agreement_overlap",
+    "sample", "quota", "check_rate",
+)  # fmt: skip
+
+
+def judgment_rows(stage: Stage, annotator: int | None = None) -> list[Given]:
+    """Every judgment of the stage, of checks too, revisions and surplus included, by item and by the time of giving.
+
+    Of one annotator alone, where their id is given.
+    """
+    of = "" if annotator is None else "AND lease.annotator_id = %(annotator)s"
+    rows = list(_given(stream(JUDGMENTS.format(of=of), stage=stage.pk, annotator=annotator)))
+    if not any(row.answer.startswith(EDIT) for row in rows):
+        return rows
+    edits = edits_of([stage])
+    return [row._replace(answer=named(edits, row.answer)) for row in rows]
+
+
+def _given(rows: Iterable[tuple]) -> Iterator[Given]:
+    """Of a million rows, equal words and the place of a task are kept once: it halves their memory."""
+    last: tuple = ()
+    for item, question, round, kind, live, group, subgroup, slot, annotator, answer, *rest in rows:
+        task = (item, intern(question), round)
+        last = last if task == last else task
+        words = (intern(kind), live, intern(group), intern(subgroup), slot, annotator, intern(answer))
+        yield Given._make((last, *words, *rest))
+
+
+def asked_rows(stage: Stage) -> list[Asked]:
+    """The stage's live tasks in the items' order; checks and training are none of them."""
+    return [Asked(tuple(row[:3]), *row[3:]) for row in fetch(ASKED, stage=stage.pk)]
+
+
+def study_figures(stage: Stage, step: Callable[[], None] = lambda: None) -> dict:
+    """Every figure of the stage, JSON-able; docs/measures.md defines them. The same rows give the same dictionary.
+
+    `step()` is called when all is read, after each view of agreement, and at the end.
+    """
+    rule, everything, asked = rule_of(stage), judgment_rows(stage), asked_rows(stage)
+    step()
+    rows = [row for row in everything if row.kind == Kind.JUDGE]
+    counted = [row for row in rows if row.counted]
+    standing = [row for row in counted if row.live]
+    wanted, gone = sum(task.overlap for task in asked), len(counted) - len(standing)
+    found = {
+        "study": _settings(stage, rule),
+        "progress": _progress(stage, rows, asked, wanted, gone),
+        "outcomes": measures_counts.outcomes(asked),
+        "pace": measures_counts.pace(counted),
+        "cost": costs.cost(everything, len(counted), wanted + gone, float(stage.study.pay_per_hour)),
+        **_agreement(stage, rule, everything, asked, standing, step),
+        "series": measures_counts.series(counted),
+        **paper(stage),
+        "now": _now(stage, counted, wanted - len(standing)),
+    }
+    step()
+    return found
+
+
+def _agreement(
+    stage: Stage, rule: Rule, rows: list[Given], asked: list[Asked], standing: list[Given], step: Callable[[], None]
+) -> dict:
+    """All that compares annotators, on each view of the answers that stand: of the stage, annotators and types."""
+    long, agreements = measures_counts.table(standing), []
+    seen = {name: long.seen_as(view) for name, view in rule.views().items()}
+    for name, table in seen.items():
+        agreements.append(measures_counts.agreement_on(name, table))
+        step()
+    coarse = list(seen)[min(1, len(seen) - 1)]
+    return {
+        "agreement": agreements,
+        "disagreements": {name: agreement.disagreements(table) for name, table in seen.items()},
+        "annotators": _annotators(stage, rows, seen, agreements, rule.protocol),
+        "by_type_on": coarse,
+        "by_type": measures_counts.by_type(asked, standing, seen[coarse]),
+    }
+
+
+def _settings(stage: Stage, rule: Rule) -> dict:
+    study = stage.study
+    return {
+        "name": study.name,
+        "stage": stage.position,
+        "stage_name": stage.name,
+        **{name: getattr(stage, name) for name in OF_STAGE},
+        "pay_per_hour": float(study.pay_per_hour),
+        "currency": study.currency,
+        "views": list(rule.views()),
+    }
+
+
+def _progress(stage: Stage, rows: list[Given], asked: list[Asked], wanted: int, gone: int) -> dict:
+    ((flags, unsettled),) = fetch(FLAGS, stage=stage.pk)
+    return {
+        "items": len({task.task[0] for task in asked}),
+        "tasks": len(asked),
+        "settled": sum(task.state is not None for task in asked),
+        "judgments_wanted": wanted,
+        "judgments_counted": sum(row.counted for row in rows) - gone,
+        "judgments_gone": gone,
+        "judgment_rows": len(rows),
+        "withdrawn": sum(row.withdrawn for row in rows),
+        "surplus": sum(row.surplus and not row.withdrawn for row in rows),
+        "flags": flags,
+        "flags_open": unsettled,
+    }
+
+
+def _annotators(
+    stage: Stage, rows: list[Given], seen: dict[str, Table], agreements: list[dict], protocol: Protocol
+) -> list[dict]:
+    """Everybody who has been in the stage, in the order of joining."""
+    mine = defaultdict(list)
+    for row in rows:
+        mine[row.annotator].append(row)
+    everyone = median([row.active_ms for row in rows if row.counted and row.kind == Kind.JUDGE] or [0])
+    majority = {name: agreement.with_majority(table) for name, table in seen.items()}
+    kappas = {found["on"]: _kappas(found["kappa_pairs"]) for found in agreements}
+    nothing = agreement.Value(None, 0, measures_counts.NO_ANSWERS)
+    fixed, pay = [choice.identity for choice in protocol.fixed], float(stage.study.pay_per_hour)
+    names = ("simulated", "excluded", "exclusion_reason", "left", "batch", "skipped")
+    return [
+        {
+            **measures_counts.annotator(number, mine[number], everyone, pay, fixed),
+            "with_majority": {name: asdict(found.get(number, nothing)) for name, found in majority.items()},
+            "kappa_mean": {
+                name: measures_counts.ratio(sum(of[number]), len(of[number])) for name, of in kappas.items()
+            },
+            **dict(zip(names, who, strict=True)),
+        }
+        for number, *who in fetch(ANNOTATORS, stage=stage.pk)
+    ]
+
+
+def _kappas(pairs: list[dict]) -> dict[int, list[float]]:
+    """Each annotator's defined kappas, with whomever."""
+    found = defaultdict(list)
+    for pair in pairs:
+        if pair["value"] is not None:
+            found[pair["first"]].append(pair["value"])
+            found[pair["second"]].append(pair["value"])
+    return found
+
+
+def _now(stage: Stage, counted: list[Given], remaining: int) -> dict:
+    ((leased, at),) = fetch(LEASED, stage=stage.pk)
+    recent = sum(row.at > at - HOUR for row in counted)
+    hours = min(1.0, max(1 / 60, (at - min((row.at for row in counted), default=at)) / HOUR))
+    stopped = halted(stage)
+    return {
+        "at": moment(at),
+        "leased": leased,
+        "last_hour": {"judgments": recent, "hours": hours, "per_hour": recent / hours},
+        "forecast": no_forecast(stopped) if stopped else forecast(at, recent, hours, counted, remaining),
+    }
+
+
+def halted(stage: Stage) -> str:
+    """Why nothing is being judged, where a manager has seen to that."""
+    if stage.study.state != StudyState.OPEN:
+        return f"the study is {stage.study.state}"
+    return "the stage is closed" if stage.state == StageState.CLOSED else ""
+
+
+def no_forecast(reason: str) -> dict:
+    return {"finish": None, "earliest": None, "latest": None, "basis": "", "reason": reason}
+
+
+def forecast(at: int, recent: int, hours: float, counted: list[Given], remaining: int) -> dict:
+    """When the rest is judged at the pace of the last hour, or of the whole time where the last hour is thin.
+
+    `earliest` and `latest` take the count behind the pace as a Poisson count: n ± 1.96 √n.
+    """
+    overall = measures_counts.pace(counted)["hours"]
+    trusted = recent >= PACE_FROM
+    n, span, basis = (recent, hours, "the last hour") if trusted else (len(counted), overall, "the whole time")
+    if remaining <= 0 or not n or not span:
+        return no_forecast("everything is judged" if remaining <= 0 else "too little is judged to tell")
+    counts = {"finish": n, "earliest": n + 1.96 * math.sqrt(n), "latest": n - 1.96 * math.sqrt(n)}
+    found = {name: _reached(at, remaining, count / span) for name, count in counts.items()}
+    return {**found, "basis": basis, "reason": "" if found["finish"] else "at this pace, not within ten years"}
+
+
+def _reached(at: int, remaining: int, per_hour: float) -> str | None:
+    """The moment at which the rest is judged; None where that is no use to anybody."""
+    hours = remaining / per_hour if per_hour > 0 else math.inf
+    return moment(at + round(hours * HOUR)) if hours < LONGEST else None

@@ -1,0 +1,63 @@
+"""How a participant's time in a study ends: which page they see, and which code they are given."""
+
+from dataclasses import dataclass
+from urllib.parse import quote
+
+from annotation.models import Annotator, Lease, LeaseState, Slot, Study
+from annotation.permissions import Desk
+from annotation.studies.queries import stages_of
+from benchmarks import audit
+from benchmarks.models import Event
+
+PROLIFIC_RETURN = "https://app.prolific.com/submissions/complete?cc="
+PAGES = {"done": "done", "screened_out": "screened_out", "left": "left", "excluded": "excluded"}  # else: stopped
+FINISHED, SCREENED_OUT, NO_CONSENT = "finished", "screened_out", "no_consent"
+GIVEN = "was given a code"  # the verb of the event
+
+
+@dataclass(frozen=True)
+class Ending:
+    """`counted` judgments in the stages of their link; `answered` is also true where none of them counted."""
+
+    page: str
+    counted: int
+    answered: bool
+    code: str = ""
+    back: str = ""
+
+
+def ending(here: Desk, state: str) -> Ending:
+    """For a turn's state. Only somebody who answered gets the completion code; excluded or gone, nobody gets one."""
+    who, study = here.annotator, here.stage.study
+    reach = [stage.pk for stage in stages_of(who)]
+    counted = Slot.objects.filter(stage__in=reach, annotator=who, judgment__isnull=False).count()
+    gave = Lease.objects.filter(annotator=who, task__stage__in=reach, state__in=[LeaseState.JUDGED, LeaseState.LATE])
+    answered = bool(counted) or gave.exists()
+    kind = _kind(state, answered)
+    if kind:
+        give_code(who, study, kind)
+    code = code_of(study, kind)
+    return Ending(PAGES.get(state, "stopped"), counted, answered, code, back_to_prolific(who.prolific_pid, code))
+
+
+def _kind(state: str, answered: bool) -> str:
+    if answered and state in ("done", "closed", "screened_out"):
+        return FINISHED
+    return SCREENED_OUT if state == "screened_out" else ""
+
+
+def code_of(study: Study, kind: str) -> str:
+    codes = {FINISHED: study.completion_code, SCREENED_OUT: study.screened_out_code, NO_CONSENT: study.no_consent_code}
+    return codes.get(kind, "")
+
+
+def back_to_prolific(prolific_pid: str, code: str) -> str:
+    return PROLIFIC_RETURN + quote(code, safe="") if prolific_pid and code else ""
+
+
+def give_code(annotator: Annotator, study: Study, kind: str) -> None:
+    """Remember once for each submission which code its participant was shown."""
+    told = {"kind": kind, "code": code_of(study, kind), "session": annotator.prolific_session}
+    mine = Event.objects.filter(subject=audit.named(annotator), verb=GIVEN)
+    if not mine.filter(data__contains=told).exists():
+        audit.record(by="app", verb=GIVEN, subject=annotator, **told)

@@ -1,0 +1,115 @@
+"""What an annotator has before them now: the instructions, questions, screens, a wait, or the end."""
+
+from dataclasses import dataclass, field
+
+from django.db.models import Avg, Q
+
+from annotation.assignment import leases as assignment_leases
+from annotation.assignment import seats
+from annotation.checks import attention_checks
+from annotation.models import Annotator, Judgment, Lease, LeaseState, Slot, Stage, Strategy, StudyState
+from annotation.permissions import Desk
+from annotation.pipeline import promotion
+from annotation.protocols.base import Answer
+from annotation.screens.read_answer import fields_of
+
+
+@dataclass(frozen=True)
+class Turn:
+    """`state`: consent, rules, before (comprehension or training), screen, waiting, done, paused, closed, screened_out,
+    left or excluded; `leases` (of a screen): what is held, oldest first.
+    """
+
+    state: str
+    leases: list[Lease] = field(default_factory=list)
+    waiting: assignment_leases.Waiting | None = None
+
+
+def stands(here: Desk) -> str:
+    """What keeps this annotator from judging just now, or nothing."""
+    if here.annotator.excluded_at or here.annotator.left_at:
+        return "excluded" if here.annotator.excluded_at else "left"
+    if here.stage.study.state != StudyState.OPEN:
+        return here.stage.study.state
+    if here.stage.study.consent and here.annotator.consented_at is None:
+        return "consent"  # they came by a link of their own, or were asked for nothing when they joined
+    if here.seat.screened_out_at:
+        return "screened_out"
+    if here.seat.read_id != here.newest:
+        return "rules"
+    return "" if here.seat.ready_at else "before"
+
+
+def turn(here: Desk) -> Turn:
+    """Claims what there is room for; where this stage has nothing more, the annotator goes on to the next."""
+    stopped = stands(here)
+    if stopped == "rules" and here.seat.read_id is None and not seats.has_work(here.annotator, here.stage):
+        return following(here, [])  # nobody reads rules for nothing
+    if stopped:
+        return Turn(stopped)
+    return following(here, assignment_leases.hold(annotator=here.annotator, stage=here.stage))
+
+
+def following(here: Desk, leases: list[Lease]) -> Turn:
+    """The turn of an annotator who may judge and holds these leases; `moved` says that another stage is theirs now."""
+    if not leases and not here.seat.screened_out_at:
+        promotion.take_in(here.stage.study)
+        leases = _look_again(here)
+    if leases:
+        return Turn("screen", leases)
+    onward = seats.next_stage(here.annotator)
+    if onward is not None:
+        seats.sit(annotator=here.annotator, stage=onward)
+        return Turn("moved")
+    waiting = assignment_leases.waiting(annotator=here.annotator, stage=here.stage)
+    full = here.stage.quota and assignment_leases.judged(here.annotator, here.stage) >= here.stage.quota
+    return Turn("waiting", waiting=waiting) if waiting.others and not full else Turn("done")
+
+
+def _look_again(here: Desk) -> list[Lease]:
+    """A new batch, or what a later import brought."""
+    if here.seat.ready_at is None or not seats.has_work(here.annotator, here.stage):
+        return []
+    seats.sit(annotator=here.annotator, stage=here.stage)
+    return assignment_leases.hold(annotator=here.annotator, stage=here.stage)
+
+
+def total(annotator: Annotator | None, stage: Stage) -> int:
+    """How many screens an annotator can come to, checks among them: what is reserved for them, their quota, or every
+    task of the stage.
+    """
+    tasks = stage.tasks.filter(kind="judge", live=True).count()
+    theirs = Q(reserved=annotator)
+    skipped = Lease.objects.none()
+    if stage.strategy != Strategy.POOL:
+        theirs |= Q(annotator=annotator)
+        skipped = Lease.objects.filter(annotator=annotator, state=LeaseState.SKIPPED)  # a check too: law 4
+    slots = Slot.objects.filter(theirs, stage=stage, live=True).exclude(task__in=skipped.values("task"))
+    mine = slots.count() if annotator else None
+    if stage.strategy != Strategy.POOL:
+        return _a_batch(stage, tasks) if mine is None else mine
+    everything = tasks + (attention_checks.expected(stage, tasks) if mine is None else mine)
+    return min(stage.quota, everything) if stage.quota else everything
+
+
+def _a_batch(stage: Stage, tasks: int) -> int:
+    """How many screens a whole batch is: it holds all questions of its items."""
+    items = stage.tasks.filter(kind="judge", live=True).values("item").distinct().count()
+    screens = min(round(stage.batch_size * tasks / items), tasks) if stage.batch_size and items else tasks
+    screens += attention_checks.expected(stage, screens)
+    return min(stage.quota, screens) if stage.quota else screens
+
+
+def pace(annotator: Annotator) -> int:
+    """Mean active milliseconds of this annotator's answers, 0 before the first."""
+    mine = Judgment.objects.filter(lease__annotator=annotator, withdrawn=False, revision=1)
+    return round(mine.aggregate(mean=Avg("active_ms"))["mean"] or 0)
+
+
+def recall(leases: list[Lease], protocol: str) -> list[Lease]:
+    """Screens whose answer was taken back are shown with that answer marked, after a reload too. One query."""
+    given = Judgment.objects.filter(lease__in=leases, withdrawn=False).order_by("revision")
+    answers = {lease: Answer(*said) for lease, *said in given.values_list("lease", "answer", "content")}
+    for lease in leases:
+        lease.previous = fields_of(lease, protocol, answers[lease.pk]) if lease.pk in answers else {}
+    return leases

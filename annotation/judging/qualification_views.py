@@ -1,0 +1,103 @@
+"""What comes before the first screen, as annotators see it: comprehension questions, then training with feedback.
+
+Plain forms; a reload shows the same, and sending twice does it once. Right answers leave the server after the answer.
+"""
+
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import redirect
+from django.template import loader
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods
+
+from annotation.checks import qualification
+from annotation.checks.qualification import Step
+from annotation.judging import next_step
+from annotation.judging.views import at_desk
+from annotation.measures import pass_rules
+from annotation.models import AttemptKind, Instructions
+from annotation.permissions import Desk
+from annotation.protocols.registry import PROTOCOLS
+from annotation.screens import errors, read_answer
+from annotation.screens.screens import screens
+from annotation.studies.instructions import blocks
+
+MISSING = "Answer every question, then send them."
+
+
+@require_http_methods(["GET", "POST"])
+@at_desk
+def before(request: HttpRequest, here: Desk) -> HttpResponse:
+    """The questions, or a training screen; whoever has nothing of either before them is sent to the judging page."""
+    if next_step.stands(here) != "before":
+        return redirect("judge", here.annotator.token)
+    if request.method == "POST":
+        return _take(request.POST, here)
+    step = qualification.step(annotator=here.annotator, stage=here.stage)
+    return redirect("judge", here.annotator.token) if step is None else _page(here, step)
+
+
+def _take(sent: QueryDict, here: Desk) -> HttpResponse:
+    who = {"annotator": here.annotator, "stage": here.stage}
+    number, place = _whole(sent.get("number")), _whole(sent.get("place"))
+    if sent.get("kind") == AttemptKind.COMPREHENSION:
+        answers = [_whole(sent.get(f"question-{place}")) for place in range(1, len(here.stage.comprehension) + 1)]
+        step = qualification.step(**who)
+        if None in answers and step is not None and step.kind == AttemptKind.COMPREHENSION:
+            return _page(here, step, chosen=answers, missing=MISSING, status=422)
+        qualification.answer_questions(**who, number=number, answers=answers, about=sent.get("about", ""))
+    elif "go_on" in sent:
+        qualification.go_on(**who, number=number, place=place)
+    else:
+        _answer_screen(sent, who, number, place)
+    return redirect("judge-before", here.annotator.token)
+
+
+def _answer_screen(sent: QueryDict, who: dict, number: int | None, place: int | None) -> None:
+    try:
+        qualification.answer_screen(**who, number=number, place=place, shown_answer=sent.get("answer", ""))
+    except errors.BadAnswer:
+        return  # nothing was picked: the same screen again
+
+
+def _whole(text: str | None) -> int | None:
+    return int(text) if text and text.isascii() and text.isdecimal() and len(text) < 6 else None
+
+
+def _page(here: Desk, step: Step, status: int = 200, **context) -> HttpResponse:
+    """Rendered without the request, as the judging page is."""
+    context |= {"desk": here, "study": here.stage.study, "step": step, "last": step.number == step.tries}
+    context["here"] = reverse("judge-before", args=[here.annotator.token])
+    if step.kind == AttemptKind.COMPREHENSION:
+        context |= _questions(here, step, context.get("chosen"))
+    else:
+        context |= _training(here, step)
+    html = loader.get_template(f"judge/before_{step.kind}.html").render(context)
+    return HttpResponse(html, status=status)
+
+
+def _questions(here: Desk, step: Step, chosen: list | None) -> dict:
+    stage = here.stage
+    chosen = chosen or [None] * len(stage.comprehension)
+    asked = [
+        {"text": one["question"], "options": list(enumerate(one["options"])), "chosen": given}
+        for one, given in zip(stage.comprehension, chosen, strict=True)
+    ]
+    context = {"questions": asked, "about": qualification.digest(stage.comprehension)}
+    if step.before is not None:
+        context["right_before"] = sum(entry["right"] for entry in step.before.answers)
+    return context | {"rules": blocks(Instructions.objects.get(pk=here.newest).text)}
+
+
+def _training(here: Desk, step: Step) -> dict:
+    """The right answer and the note only once there is an answer."""
+    context = {"screen": screens([step.lease], here.stage)[0]}
+    if step.before is not None:
+        n = len(step.before.answers)
+        context["right_before"] = sum(bool(entry["right"]) for entry in step.before.answers)
+        context |= {"of_before": n, "needed": pass_rules.needed(n, here.stage.training_pass)}
+    if step.told:
+        labels = {choice.identity: choice.label for choice in PROTOCOLS[here.stage.protocol].fixed}
+        right = [read_answer.shown_as(step.lease, answer) for answer in step.task.gold]
+        context |= {"right": [labels.get(answer, answer) for answer in right], "note": step.task.note}
+        context["was_right"] = step.entry["right"]
+    return context

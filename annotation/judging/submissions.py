@@ -1,0 +1,270 @@
+"""Judgments: an answer comes in, is taken back, is changed; a task is flagged.
+
+Everything here is acknowledged after COMMIT (law 1) and safe to send again (law 3). A judgment is a row that is never
+altered; what it does to its slot and lease happens in the same transaction.
+"""
+
+import hashlib
+import json
+from dataclasses import dataclass
+from datetime import timedelta
+from types import MappingProxyType
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef, QuerySet
+from django.utils import timezone
+
+from annotation.assignment import leases as assignment_leases
+from annotation.models import Annotator, Flag, Judgment, Lease, LeaseState, Slot, Stage, StudyState, Task
+from annotation.pipeline import outcomes
+from annotation.protocols.base import CANNOT_JUDGE, Answer, Sent
+from annotation.screens.errors import BadAnswer, KeyReused, NothingToUndo, NotOpen, UnknownLease
+from annotation.screens.read_answer import fields_of, read_form
+from annotation.sql import columns, fetch, instances
+from annotation.studies.queries import stages_of
+from annotation.transactions import anew
+from annotation.wording.reasons import as_reason
+from benchmarks import audit
+
+HISTORY = 20  # screens that an annotator can walk back
+CLOSED = StudyState.CLOSED  # the same word for a stage
+NOTHING: Sent = MappingProxyType({})
+LONGEST_MS = 24 * 3600 * 1000  # a browser's clock is not trusted beyond a day
+
+
+WRITTEN = ["lease_id", "revision", "key", "digest", "instructions_id", "answer", "content", "reason", "withdrawn"]
+WRITTEN += ["surplus", "active_ms", "elapsed_ms"]
+
+# A judgment, and what it does to its slot and lease unless it is surplus.
+WRITE = f"""
+WITH judgment AS (
+  INSERT INTO annotation_judgment ({", ".join(WRITTEN)}) VALUES ({", ".join(f"%({name})s" for name in WRITTEN)})
+  RETURNING id, created_at
+), taken AS (
+  UPDATE annotation_slot SET annotator_id = %(annotator)s, held_until = NULL, judgment_id = (SELECT id FROM judgment)
+  WHERE id = %(slot)s AND NOT %(surplus)s
+), moved AS (
+  UPDATE annotation_lease SET state = %(state)s WHERE id = %(lease_id)s AND state <> %(state)s
+)
+SELECT id, created_at FROM judgment
+"""
+
+FOUND = ["holder", "study_state", "feeds", "read", "revisions", "earlier"]
+
+# The lease with its task and stage; the slot is locked, and the task, whose outcome may change.
+FIND = f"""
+SELECT {columns(Lease, "lease")}, {columns(Task, "task")}, {columns(Stage, "stage")},
+       slot.annotator_id, study.state, EXISTS (SELECT FROM annotation_stage WHERE source_id = stage.id),
+       (SELECT read_id FROM annotation_seat WHERE annotator_id = lease.annotator_id AND stage_id = stage.id),
+       (SELECT coalesce(max(revision), 0) FROM annotation_judgment WHERE lease_id = lease.id),
+       EXISTS (SELECT FROM annotation_judgment WHERE key = %(key)s)
+FROM annotation_lease lease
+JOIN annotation_slot slot ON slot.id = lease.slot_id
+JOIN annotation_task task ON task.id = lease.task_id
+JOIN annotation_stage stage ON stage.id = slot.stage_id
+JOIN annotation_study study ON study.id = stage.study_id
+WHERE lease.token = %(token)s AND lease.annotator_id = %(annotator)s
+FOR NO KEY UPDATE OF slot, task
+"""
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """`added`: the annotator has one more screen done than before."""
+
+    lease: Lease
+    judgment: Judgment
+    replayed: bool
+    added: bool = False
+
+
+@anew
+@transaction.atomic
+def submit(*, annotator: Annotator, **submission) -> Receipt:
+    """Write a judgment, or a new revision of one. An answer whose slot was given on is kept as surplus.
+
+    `submission`: `token` and `key` (UUIDs), `shown_answer`, `reason`, the browser's `active_ms` and `elapsed_ms`, and
+    `more`, what a screen has of fields beside the answer.
+    """
+    assignment_leases.lock(annotator)
+    return _submit(annotator, **submission)
+
+
+@anew
+@transaction.atomic
+def turn(*, annotator: Annotator, stage: Stage, wanted: int = 2, **submission) -> tuple[Receipt, list[Lease]]:
+    """Submit and hold the next screens in one transaction: what the judging page does at every Enter."""
+    assignment_leases.lock(annotator)
+    return _submit(annotator, **submission), assignment_leases.hold_locked(annotator, stage, wanted)
+
+
+def _submit(
+    annotator: Annotator,
+    token: UUID,
+    key: UUID,
+    shown_answer: str,
+    reason: str = "",
+    more: Sent = NOTHING,
+    **times: int,
+) -> Receipt:
+    digest = _digest(token, shown_answer, reason, *sorted(more.items()))
+    lease, row = _find(annotator, token, key)
+    if row["earlier"]:
+        earlier = _earlier(annotator, key, digest)
+        return Receipt(earlier.lease, earlier, replayed=True)
+    answer = read_form(lease, lease.task.stage.protocol, {**more, "answer": shown_answer, "reason": reason})
+    _check_submission(lease, answer.label, reason, row)
+    alone = lease.state != LeaseState.LAPSED or not _has_newer(lease)
+    counts = alone and row["holder"] in (None, lease.annotator_id) and annotator.excluded_at is None
+    judgment = _revision(lease, row, answer, reason, key=key, digest=digest, surplus=not counts, **_bounded(**times))
+    added = counts and lease.state != LeaseState.JUDGED
+    _write(judgment, LeaseState.JUDGED if counts else LeaseState.LATE if alone else lease.state)
+    if counts:
+        known = [answer] if lease.task.overlap == 1 else None
+        outcomes.settle(lease.task, lease.task.stage, known, row["feeds"])
+    return Receipt(lease, judgment, replayed=False, added=added)
+
+
+def _revision(lease: Lease, row: dict, answer: Answer, reason: str, **fields) -> Judgment:
+    """The lease's next judgment, not written yet."""
+    return Judgment(
+        lease=lease,
+        revision=row["revisions"] + 1,
+        instructions_id=row["read"],
+        answer=answer.label,
+        content=answer.content,
+        reason=as_reason(reason or answer.content.get("reason", "")),
+        **fields,
+    )
+
+
+def _find(annotator: Annotator, token: UUID, key: UUID | None = None) -> tuple[Lease, dict]:
+    """The annotator's lease, its slot locked, with what a submission must know about both."""
+    found = fetch(FIND, token=token, annotator=annotator.pk, key=key)
+    if not found:
+        raise UnknownLease("This screen is not yours, or is not there any more.")
+    lease, lease.task, lease.task.stage = instances(found[0], Lease, Task, Stage)
+    return lease, dict(zip(FOUND, found[0][-len(FOUND) :], strict=True))
+
+
+def _write(judgment: Judgment, state: str) -> None:
+    values = {name: getattr(judgment, name) for name in WRITTEN} | {"content": json.dumps(judgment.content)}
+    values |= {"slot": judgment.lease.slot_id, "annotator": judgment.lease.annotator_id, "state": state}
+    [(judgment.pk, judgment.created_at)] = fetch(WRITE, **values)
+    judgment.lease.state = state
+
+
+def _bounded(active_ms: int = 0, elapsed_ms: int = 0) -> dict[str, int]:
+    elapsed = max(0, min(elapsed_ms, LONGEST_MS))
+    return {"active_ms": max(0, min(active_ms, elapsed)), "elapsed_ms": elapsed}
+
+
+def _check_submission(lease: Lease, answer: str, reason: str, row: dict) -> None:
+    """A closed study or stage still takes a first answer: somebody was on the screen when it closed."""
+    if row["read"] is None:
+        raise NotOpen("Read the instructions first.")
+    if answer == CANNOT_JUDGE and not reason.strip():
+        raise BadAnswer("Say in a few words why it cannot be judged.")
+    if lease.state == LeaseState.JUDGED and CLOSED in (row["study_state"], lease.task.stage.state):
+        raise NotOpen("This study is closed; answers can no longer be changed.")
+
+
+def _digest(*parts: object) -> str:
+    return hashlib.sha256(json.dumps([str(part) for part in parts]).encode()).hexdigest()
+
+
+def _earlier(annotator: Annotator, key: UUID, digest: str) -> Judgment | None:
+    earlier = Judgment.objects.filter(key=key).select_related("lease__task__stage__study").first()
+    if earlier and (earlier.digest != digest or earlier.lease.annotator_id != annotator.pk):
+        raise KeyReused("This key was used for another answer.")
+    return earlier
+
+
+def _has_newer(lease: Lease) -> bool:
+    """Whether the annotator got the task again after this lease lapsed; an answer to the old one cannot count then."""
+    again = Lease.objects.filter(task_id=lease.task_id, annotator_id=lease.annotator_id).exclude(pk=lease.pk)
+    return again.exclude(state=LeaseState.LAPSED).exists()
+
+
+@anew
+@transaction.atomic
+def undo(*, annotator: Annotator, key: UUID) -> Lease:
+    """Take back the last answer that still stands, within the stage's window; its screen is held again.
+
+    The lease comes back with `previous`, the fields of that answer as they were shown.
+    """
+    assignment_leases.lock(annotator)
+    earlier = _earlier(annotator, key, _digest("undo"))
+    last = _standing(annotator).first() if earlier is None else earlier
+    if last is None:
+        raise NothingToUndo("There is no answer to take back.")
+    lease, row = _find(annotator, last.lease.token)
+    if earlier is None:
+        _check_undo(annotator, last, lease.task.stage, row["study_state"])
+        _withdraw(last, lease, key)
+        Annotator.objects.filter(pk=annotator.pk).update(stage=lease.task.stage_id)
+    answered = lease.judgments.filter(withdrawn=False).order_by("-revision").first()
+    lease.previous = fields_of(lease, lease.task.stage.protocol, Answer(answered.answer, answered.content))
+    return lease
+
+
+def _standing(annotator: Annotator) -> QuerySet[Judgment]:
+    """Judgments that are the last word on their lease and not withdrawn, newest first."""
+    later = Judgment.objects.filter(lease=OuterRef("lease"), revision__gt=OuterRef("revision"))
+    mine = Judgment.objects.filter(lease__annotator=annotator, withdrawn=False)
+    return mine.filter(~Exists(later)).select_related("lease").order_by("-pk")
+
+
+def _check_undo(annotator: Annotator, last: Judgment, stage: Stage, study_state: str) -> None:
+    if annotator.left_at:  # the screen would come back to somebody who is gone, and to nobody else
+        raise NotOpen("You have left this study; come back to it before you take an answer back.")
+    if stage.pk != annotator.stage_id and stage not in stages_of(annotator):
+        raise NothingToUndo("Your last answer belongs to another part of the study, which your link does not lead to.")
+    if CLOSED in (study_state, stage.state):
+        raise NotOpen("This study is closed; answers can no longer be taken back.")
+    if timezone.now() - last.created_at > timedelta(seconds=stage.undo_seconds):
+        raise NothingToUndo("The last answer is too old to take back. You can still change it: walk back with Left.")
+
+
+def _withdraw(last: Judgment, lease: Lease, key: UUID) -> None:
+    Judgment.objects.create(
+        lease=lease,
+        revision=last.revision + 1,
+        key=key,
+        digest=_digest("undo"),
+        instructions_id=last.instructions_id,
+        withdrawn=True,
+        surplus=last.surplus,
+    )
+    stage = lease.task.stage
+    until = timezone.now() + timedelta(seconds=stage.lease_seconds)
+    if Slot.objects.filter(pk=lease.slot_id, judgment=last).update(judgment=None, held_until=until):
+        lease.state = LeaseState.HELD
+        Lease.objects.filter(pk=lease.pk).update(state=lease.state)
+        outcomes.settle(lease.task, stage)
+
+
+@transaction.atomic
+def flag(*, annotator: Annotator, token: UUID, reason: str) -> Flag:
+    """Tell the manager that something is wrong with the task. The same words twice are one flag."""
+    assignment_leases.lock(annotator)
+    lease, _ = _find(annotator, token)
+    words = as_reason(reason)
+    if not words:
+        raise BadAnswer("Say in a few words what is wrong.")
+    raised, new = Flag.objects.get_or_create(lease=lease, reason=words)
+    if new:
+        audit.record(by=audit.named(annotator), verb="flagged", subject=lease.task, reason=words)
+    return raised
+
+
+def history(*, annotator: Annotator) -> list[Lease]:
+    """The last screens that this annotator answered in the stage they are in, newest first."""
+    standing = _standing(annotator).filter(lease__task__stage=annotator.stage_id)
+    leases = []
+    for judgment in standing.select_related("lease__task__stage")[:HISTORY]:
+        lease = judgment.lease
+        lease.previous = fields_of(lease, lease.task.stage.protocol, Answer(judgment.answer, judgment.content))
+        leases.append(lease)
+    return leases

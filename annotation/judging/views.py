@@ -1,0 +1,235 @@
+"""The annotator's pages. Who they are is the token in the path; no cookie or session is read or set here.
+
+Every POST works as a plain form (it redirects back to the page) and, asked for JSON, answers with what to show next.
+"""
+
+import functools
+import uuid
+from collections.abc import Callable
+
+from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_GET, require_POST
+
+from annotation.assignment import leases as assignment_leases
+from annotation.assignment import seats
+from annotation.judging import next_step, submissions
+from annotation.judging.completion import ending
+from annotation.judging.constant_time import evenly
+from annotation.judging.next_step import Turn
+from annotation.judging.responses import page, private, text
+from annotation.models import Instructions
+from annotation.permissions import Desk, desk
+from annotation.protocols.base import CANNOT_JUDGE
+from annotation.protocols.registry import PROTOCOLS
+from annotation.screens import errors
+from annotation.screens.screens import screens
+from annotation.studies.instructions import blocks
+
+View = Callable[..., HttpResponse]
+
+# What every page sends around an answer; whatever else is there belongs to it.
+ENVELOPE = {"lease", "key", "answer", "reason", "flag_reason", "cannot_judge", "active", "elapsed", "have"}
+
+
+def at_desk(view: View) -> View:
+    """The view gets the `Desk` behind the token; what the core refuses becomes a status and a sentence."""
+
+    @csrf_exempt  # no cookie gives authority here, so there is nothing to forge
+    @private
+    @functools.wraps(view)
+    def found(request: HttpRequest, token: str) -> HttpResponse:
+        here = desk(token)
+        try:
+            return view(request, here)
+        except errors.Refused as refusal:
+            return _refused(request, here, refusal)
+
+    return found
+
+
+def _refused(request: HttpRequest, here: Desk, refusal: errors.Refused) -> HttpResponse:
+    if _wants_json(request):
+        return JsonResponse({"refused": str(refusal), "kind": type(refusal).__name__}, status=refusal.status)
+    return page("refused", here, status=refusal.status, sentence=str(refusal))
+
+
+def _wants_json(request: HttpRequest) -> bool:
+    return request.headers.get("Accept") == "application/json"
+
+
+# The page
+
+
+@require_GET
+@at_desk
+def judge(request: HttpRequest, here: Desk) -> HttpResponse:
+    """The page for where the annotator stands; asked for JSON, what to show next, without what the page `have`s."""
+    now = next_step.turn(here)
+    if _wants_json(request):
+        total = next_step.total(here.annotator, here.stage)
+        return JsonResponse({**_next(request.GET, here, now), "total": total})
+    if now.state == "moved":
+        return redirect("judge", here.annotator.token)
+    if now.state == "consent":
+        return page("consent", here, study=here.stage.study, consent=blocks(here.stage.study.consent))
+    if now.state == "rules" or "rules" in request.GET:
+        return _rules(request, here, reading=now.state != "rules")
+    if now.state == "before":
+        return redirect("judge-before", here.annotator.token)
+    if now.state == "screen":
+        return _screen_page(request, here, now)
+    end = ending(here, now.state)
+    return page(end.page, here, study=here.stage.study, end=end, **_where(here, now))
+
+
+def _screen_page(request: HttpRequest, here: Desk, now: Turn) -> HttpResponse:
+    current, *rest = screens(next_step.recall(now.leases, here.stage.protocol), here.stage)
+    context = {"current": current, "rest": rest, "pace": next_step.pace(here.annotator), "link": _link(request, here)}
+    context |= {"key": uuid.uuid4(), "rules": blocks(_newest(here).text), "protocol": PROTOCOLS[here.stage.protocol]}
+    return page("page", here, study=here.stage.study, **context, **_where(here, now))
+
+
+def _where(here: Desk, now: Turn) -> dict:
+    total = next_step.total(here.annotator, here.stage)
+    return {"turn": now, "done": here.done, "total": total, "undo_key": uuid.uuid4()}
+
+
+def _rules(request: HttpRequest, here: Desk, reading: bool) -> HttpResponse:
+    """The gate; or, while `reading`, the same words with a way back."""
+    newest = _newest(here)
+    context = {"rules": blocks(newest.text), "version": newest.version, "link": _link(request, here)}
+    context["protocol"] = PROTOCOLS[here.stage.protocol]
+    changed = here.seat.read_id is not None
+    return page("rules", here, study=here.stage.study, reading=reading, changed=changed, **context)
+
+
+def _newest(here: Desk) -> Instructions:
+    return Instructions.objects.get(pk=here.newest)
+
+
+def _link(request: HttpRequest, here: Desk) -> str:
+    return request.build_absolute_uri(reverse("judge", args=[here.annotator.token]))
+
+
+# What the page sends
+
+
+@require_POST
+@at_desk
+def accept(request: HttpRequest, here: Desk) -> HttpResponse:
+    """Opens the gate, unless newer instructions came while these were read."""
+    version = _whole(request.POST.get("version"))
+    if _newest(here).version == version:
+        seats.accept_instructions(annotator=here.annotator, stage=here.stage, version=version)
+    return redirect("judge", here.annotator.token)
+
+
+@require_POST
+@at_desk
+@evenly
+def submit(request: HttpRequest, here: Desk) -> HttpResponse:
+    """An answer, and in the same transaction the claim of what comes after it."""
+    stopped = next_step.stands(here)
+    submission = _submission(request.POST)
+    if stopped:
+        receipt, now = submissions.submit(annotator=here.annotator, **submission), Turn(stopped)
+    else:
+        receipt, leases = submissions.turn(annotator=here.annotator, stage=here.stage, **submission)
+        now = next_step.following(here, leases)
+    if _wants_json(request):
+        return JsonResponse({"receipt": _receipt(receipt), **_next(request.POST, here, now, receipt.added)})
+    return page("surplus", here) if receipt.judgment.surplus else redirect("judge", here.annotator.token)
+
+
+def _submission(sent: QueryDict) -> dict:
+    cannot = CANNOT_JUDGE in sent
+    return {
+        "token": _uuid(sent.get("lease")),
+        "key": _uuid(sent.get("key")),
+        "shown_answer": CANNOT_JUDGE if cannot else sent.get("answer", ""),
+        "reason": text(sent, "reason") if cannot else "",
+        "active_ms": _whole(sent.get("active")),
+        "elapsed_ms": _whole(sent.get("elapsed")),
+        "more": {} if cannot else {name: text(sent, name) for name in sent if name not in ENVELOPE},
+    }
+
+
+def _receipt(receipt: submissions.Receipt) -> str:
+    return "surplus" if receipt.judgment.surplus else "replayed" if receipt.replayed else "saved"
+
+
+@require_POST
+@at_desk
+def skip(request: HttpRequest, here: Desk) -> HttpResponse:
+    assignment_leases.skip(annotator=here.annotator, token=_uuid(request.POST.get("lease")))
+    if not _wants_json(request):
+        return redirect("judge", here.annotator.token)
+    return JsonResponse(_next(request.POST, here, next_step.turn(here)))
+
+
+@require_POST
+@at_desk
+@evenly
+def undo(request: HttpRequest, here: Desk) -> HttpResponse:
+    lease = submissions.undo(annotator=here.annotator, key=_uuid(request.POST.get("undo_key")))
+    if not _wants_json(request):
+        return redirect("judge", here.annotator.token)
+    if lease.task.stage_id != here.stage.pk:
+        return JsonResponse({"moved": True})  # the page of that stage has other rules and another count
+    again = screens([lease], here.stage)[0]
+    done = assignment_leases.judged(here.annotator, here.stage)
+    return JsonResponse({"again": {"lease": again.lease, "html": again.html()}, "done": done})
+
+
+@require_POST
+@at_desk
+def flag(request: HttpRequest, here: Desk) -> HttpResponse:
+    token = _uuid(request.POST.get("lease"))
+    submissions.flag(annotator=here.annotator, token=token, reason=text(request.POST, "flag_reason"))
+    return JsonResponse({"flagged": True}) if _wants_json(request) else redirect("judge", here.annotator.token)
+
+
+@require_POST
+@at_desk
+def renew(request: HttpRequest, here: Desk) -> HttpResponse:
+    return JsonResponse({"held": assignment_leases.renew(annotator=here.annotator)})
+
+
+@require_GET
+@at_desk
+def history(request: HttpRequest, here: Desk) -> HttpResponse:
+    """The last screens that were answered, oldest first, each with its answer as it was shown."""
+    leases = submissions.history(annotator=here.annotator)[::-1]
+    shown = screens(leases, here.stage)
+    past = [{"lease": s.lease, "html": s.html(), "answer": s.picked} for s in shown]
+    return JsonResponse({"past": past})
+
+
+# Answers
+
+
+def _next(sent: QueryDict, here: Desk, now: Turn, added: int = 0) -> dict:
+    """`held` names every screen that is held, oldest first; `screens` has those that the page does not `have` yet."""
+    have = set(sent.getlist("have"))
+    new = [lease for lease in now.leases if str(lease.token) not in have]
+    return {
+        "state": now.state,
+        "held": [lease.token for lease in now.leases],
+        "screens": [{"lease": screen.lease, "html": screen.html()} for screen in screens(new, here.stage)],
+        "done": here.done + added,
+    }
+
+
+def _uuid(text: str | None) -> uuid.UUID:
+    try:
+        return uuid.UUID(text or "")
+    except ValueError:
+        raise errors.BadAnswer("The request is incomplete. Reload the page and try again.") from None
+
+
+def _whole(text: str | None) -> int:
+    """Milliseconds or a version as a browser sends it; 0 for anything else."""
+    return int(text) if text and text.isascii() and text.isdecimal() and len(text) < 12 else 0

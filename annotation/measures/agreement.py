@@ -1,0 +1,246 @@
+"""How well annotators agree: percent agreement, Cohen's kappa for each pair, Krippendorff's alpha. Pure.
+
+The input is a long table, a row for each judgment: (item, annotator, label). An annotator judges an item at most once;
+not everybody judges everything. A value that is not defined comes back as None with the reason in words.
+docs/measures.md has the formulas and their sources.
+"""
+
+import copy
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+import krippendorff
+import numpy as np
+
+from annotation.measures import coefficients
+
+Row = tuple[int | str, int | str, str]  # item, annotator, label
+
+NO_PAIRS = "no item has two judgments"
+NO_COMMON = "no two annotators judged the same item"
+ONE_LABEL = "every label is the same, so agreement by chance is certain"
+NO_OTHERS = "nobody else judged the same items, or the others were level"
+FEW_ITEMS = "fewer than two items have two judgments"
+RESAMPLES = 1000
+SEED = 20240601
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A figure with the count that it rests on; `value` is None where it is not defined, and `reason` says why."""
+
+    value: float | None
+    n: int
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A bootstrap interval; both ends are None where there is none."""
+
+    low: float | None
+    high: float | None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PairKappa:
+    """Cohen's kappa of two annotators over the `n` items that both judged; `percent` is their agreement there."""
+
+    first: int | str
+    second: int | str
+    value: float | None
+    n: int
+    percent: float
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class KappaMean:
+    """The unweighted mean over the pairs whose kappa is defined; `left_out` pairs have none."""
+
+    value: float | None
+    pairs: int
+    left_out: int
+    reason: str = ""
+
+
+class Table:
+    """The long table as integers: places in the sorted lists `items`, `annotators` and `labels`, a row per judgment.
+
+    `counts[item, label]` says how often an item was given a label.
+    """
+
+    def __init__(self, rows: Iterable[Row]):
+        rows = list(rows)
+        self.items, self.item = _codes([row[0] for row in rows])
+        self.annotators, self.annotator = _codes([row[1] for row in rows])
+        self.labels, self.label = _codes([row[2] for row in rows])
+        if len(np.unique(self.item * max(1, len(self.annotators)) + self.annotator)) != len(rows):
+            raise ValueError("an annotator judged an item twice")
+        self._count()
+
+    def _count(self) -> None:
+        shape = (len(self.items), len(self.labels))
+        places = self.item * shape[1] + self.label
+        self.counts = np.bincount(places, minlength=shape[0] * shape[1]).reshape(shape)
+
+    def seen_as(self, view: Callable[[str], str]) -> "Table":
+        """The same judgments under a projection of their labels."""
+        other = copy.copy(self)
+        other.labels, to = _codes([view(label) for label in self.labels])
+        other.label = to[self.label] if len(to) else self.label
+        other._count()
+        return other
+
+    def of(self, items: set) -> "Table":
+        """The judgments of these items alone."""
+        return self.part(np.array([item in items for item in self.items], dtype=bool)[self.item])
+
+    def part(self, rows: np.ndarray) -> "Table":
+        """These judgments alone (a mask) and the items that they are of; every annotator and label keeps its place."""
+        other = copy.copy(self)
+        places, other.item = np.unique(self.item[rows], return_inverse=True)
+        other.items = [self.items[place] for place in places]
+        other.annotator, other.label = self.annotator[rows], self.label[rows]
+        other._count()
+        return other
+
+    def pairs(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """(first annotator, second, first's label, second's label) of each pair, first before second in sort order."""
+        first, second = self.pair_rows()
+        return self.annotator[first], self.annotator[second], self.label[first], self.label[second]
+
+    def pair_rows(self) -> tuple[np.ndarray, np.ndarray]:
+        """The same pairs, as places among the judgments."""
+        order = np.lexsort((self.annotator, self.item))
+        items, firsts, seconds = self.item[order], [], []
+        for step in range(1, int(self.counts.sum(axis=1).max(initial=0))):
+            at = np.flatnonzero(items[step:] == items[:-step])
+            firsts.append(at)
+            seconds.append(at + step)
+        first = np.concatenate(firsts) if firsts else np.empty(0, int)
+        second = np.concatenate(seconds) if seconds else np.empty(0, int)
+        return order[first], order[second]
+
+
+def _codes(values: Sequence) -> tuple[list, np.ndarray]:
+    """The distinct values in sort order, and each value's place among them."""
+    distinct = sorted(set(values))
+    places = {value: place for place, value in enumerate(distinct)}
+    return distinct, np.fromiter((places[value] for value in values), dtype=np.int64, count=len(values))
+
+
+def percent(table: Table) -> Value:
+    """The share of pairs of judgments on the same item that carry the same label; n is the number of pairs."""
+    of_item = table.counts.sum(axis=1)
+    pairs = int((of_item * (of_item - 1) // 2).sum())
+    if pairs == 0:
+        return Value(None, 0, NO_PAIRS)
+    same = int((table.counts * (table.counts - 1) // 2).sum())
+    return Value(same / pairs, pairs)
+
+
+def cohen_kappas(table: Table) -> list[PairKappa]:
+    """One for each two annotators with an item in common, in their order (Cohen 1960, unweighted)."""
+    first, second, first_label, second_label = table.pairs()
+    people, labels = len(table.annotators), len(table.labels)
+    codes, pair = np.unique(first * people + second, return_inverse=True)
+    n = np.bincount(pair, minlength=len(codes))
+    same = np.bincount(pair, weights=first_label == second_label, minlength=len(codes)).astype(np.int64)
+    of_first = np.bincount(pair * labels + first_label, minlength=len(codes) * labels).reshape(len(codes), labels)
+    of_second = np.bincount(pair * labels + second_label, minlength=len(codes) * labels).reshape(len(codes), labels)
+    chance = (of_first * of_second).sum(axis=1)  # times n²
+    names = table.annotators
+    return [
+        _pair(names[code // people], names[code % people], *counts)
+        for code, *counts in zip(codes.tolist(), n.tolist(), same.tolist(), chance.tolist(), strict=True)
+    ]
+
+
+def _pair(first, second, n: int, same: int, chance: int) -> PairKappa:
+    if chance == n * n:
+        return PairKappa(first, second, None, n, same / n, ONE_LABEL)
+    return PairKappa(first, second, (same / n - chance / n**2) / (1 - chance / n**2), n, same / n)
+
+
+def confusion(table: Table, first: int | str, second: int | str) -> np.ndarray:
+    """How often the first said the row's label where the second said the column's (L × L)."""
+    labels = np.full((2, len(table.items)), -1)
+    for place, name in enumerate((first, second)):
+        rows = table.annotator == table.annotators.index(name)
+        labels[place, table.item[rows]] = table.label[rows]
+    both = (labels >= 0).all(axis=0)
+    size = len(table.labels)
+    return np.bincount(labels[0, both] * size + labels[1, both], minlength=size**2).reshape(size, size)
+
+
+def mean_kappa(pairs: Sequence[PairKappa]) -> KappaMean:
+    defined = [pair.value for pair in pairs if pair.value is not None]
+    left_out = len(pairs) - len(defined)
+    if not pairs:
+        return KappaMean(None, 0, 0, NO_COMMON)
+    if not defined:
+        return KappaMean(None, 0, left_out, ONE_LABEL)
+    return KappaMean(sum(defined) / len(defined), len(defined), left_out)
+
+
+def _pairable(table: Table) -> np.ndarray:
+    """Label counts of the items with two judgments or more, in the items' order."""
+    return table.counts[table.counts.sum(axis=1) >= 2]
+
+
+def alpha(table: Table) -> Value:
+    """Krippendorff's alpha, nominal, gaps allowed; n is the number of items with two judgments or more."""
+    counts = _pairable(table)
+    if len(counts) == 0:
+        return Value(None, 0, NO_PAIRS)
+    if (counts.sum(axis=0) > 0).sum() < 2:
+        return Value(None, len(counts), ONE_LABEL)
+    return Value(float(krippendorff.alpha(value_counts=counts, level_of_measurement="nominal")), len(counts))
+
+
+def alpha_interval(table: Table, resamples: int = RESAMPLES, seed: int = SEED) -> Interval:
+    """The 95 % percentile interval of alpha over resampled items, from a stated seed.
+
+    Drawing n of the n pairable items with replacement is drawing how often each pattern of labels comes up: patterns
+    (rows of label counts, labels sorted) in lexicographic order, each with its share p, and
+    `default_rng(seed).multinomial(n, p, resamples)`. A resample in which every label is the same has no alpha and is
+    left out.
+    """
+    counts = _pairable(table)
+    if len(counts) < 2:
+        return Interval(None, None, FEW_ITEMS)
+    patterns, times = np.unique(counts, axis=0, return_counts=True)
+    drawn = np.random.default_rng(seed).multinomial(len(counts), times / len(counts), resamples)
+    values = coefficients.alpha(patterns, drawn, coefficients.nominal)
+    values = values[~np.isnan(values)]
+    if len(values) == 0:
+        return Interval(None, None, ONE_LABEL)
+    low, high = np.percentile(values, [2.5, 97.5])
+    return Interval(float(low), float(high))
+
+
+def with_majority(table: Table) -> dict[int | str, Value]:
+    """For each annotator, how often they gave what most of the others on the item gave.
+
+    Compared are the judgments whose item has others with one most frequent label; n is how many these are.
+    """
+    rows = np.arange(len(table.item))
+    others = table.counts[table.item]
+    others[rows, table.label] -= 1
+    most = others.max(axis=1, initial=0)
+    compared = (most > 0) & ((others == most[:, None]).sum(axis=1) == 1)
+    same = compared & (others[rows, table.label] == most)
+    people = len(table.annotators)
+    n = np.bincount(table.annotator[compared], minlength=people).tolist()
+    agreed = np.bincount(table.annotator[same], minlength=people).tolist()
+    return {
+        name: Value(agreed[place] / n[place], n[place]) if n[place] else Value(None, 0, NO_OTHERS)
+        for place, name in enumerate(table.annotators)
+    }
+
+
+def disagreements(table: Table) -> int:
+    """Items with two different labels or more."""
+    return int(((table.counts > 0).sum(axis=1) > 1).sum())

@@ -1,0 +1,191 @@
+"""How one annotator works in a stage, against everybody there: speed, places, runs, answers, agreement. Pure.
+
+`everybody` is made once of a stage's rows, `conduct` of each annotator's. docs/measures.md defines the figures.
+"""
+
+import math
+from bisect import bisect
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from statistics import median
+
+from annotation.measures import agreement, warning_signs
+from annotation.measures import counts as measures_counts
+from annotation.measures.agreement import Table
+from annotation.measures.counts import HOUR, JUDGE, Given, Place, Projection
+from annotation.measures.warning_signs import Sign
+
+BANDS = (0.25, 0.5, 1.0, 2.0, 4.0)  # of the stage's median time: the ends of six bands
+
+Same = tuple[int, int]  # how often the others' most frequent answer was given, of how many
+
+
+@dataclass(frozen=True, slots=True)
+class Everybody:
+    """What the counted judgments of a stage are like. Views by name, the one in words for people (`coarse`) among them.
+
+    `given` has the answers to those tasks that an excluded annotator answered too.
+    """
+
+    views: Mapping[str, Projection]
+    coarse: str
+    typical: float | None  # the median time, in ms
+    labels: Counter  # of the coarse view
+    bands: list[int]
+    same: Mapping[str, Mapping[int, Same]]  # by view and annotator
+    kappas: Mapping[str, Mapping[int, float]]
+    given: Mapping[Place, Sequence[str]]
+
+
+def everybody(rows: Sequence[Given], views: Mapping[str, Projection], excluded: Collection[int] = ()) -> Everybody:
+    counted = [row for row in rows if row.kind == JUDGE and row.counted]
+    typical = median(row.active_ms for row in counted) if counted else None
+    coarse = list(views)[min(1, len(views) - 1)]
+    long = measures_counts.table(row for row in counted if row.live)
+    seen = {name: long.seen_as(view) for name, view in views.items()}
+    wanted = {row.task for row in rows if row.annotator in excluded}
+    given = defaultdict(list)
+    for row in counted:
+        if row.live and row.task in wanted:
+            given[row.task].append(row.answer)
+    return Everybody(
+        views, coarse, typical, Counter(views[coarse](row.answer) for row in counted), bands(counted, typical),
+        {name: _same(table) for name, table in seen.items()}, {name: _kappas(table) for name, table in seen.items()},
+        given,
+    )  # fmt: skip
+
+
+def _same(table: Table) -> dict[int, Same]:
+    return {
+        name: (round(found.value * found.n), found.n)
+        for name, found in agreement.with_majority(table).items()
+        if found.value is not None
+    }
+
+
+def _kappas(table: Table) -> dict[int, float]:
+    """The mean of each annotator's defined kappas, with whomever."""
+    found = defaultdict(list)
+    for pair in agreement.cohen_kappas(table):
+        if pair.value is not None:
+            found[pair.first].append(pair.value)
+            found[pair.second].append(pair.value)
+    return {name: sum(of) / len(of) for name, of in found.items()}
+
+
+def bands(counted: Iterable[Given], typical: float | None) -> list[int]:
+    """How many took less than a quarter of the median, a quarter to a half …, four times and more."""
+    if not typical:
+        return [0] * (len(BANDS) + 1)
+    counts = Counter(bisect(BANDS, row.active_ms / typical) for row in counted)
+    return [counts[band] for band in range(len(BANDS) + 1)]
+
+
+def answered(rows: Sequence[Given], excluded: bool) -> list[Given]:
+    """What is looked at of an annotator's rows, in the order of giving: what counts; of somebody who is excluded, the
+    last word on each screen, which counted until then.
+    """
+    own = [row for row in rows if row.kind == JUDGE]
+    if excluded:
+        found = [row for row in last_words(own) if not row.withdrawn and not row.surplus]
+    else:
+        found = [row for row in own if row.counted]
+    return sorted(found, key=lambda row: (row.at, row.task))
+
+
+def standing(rows: Iterable[Given]) -> int:
+    """Answers that are not taken back, checks among them."""
+    return sum(not row.withdrawn for row in last_words(rows))
+
+
+def last_words(rows: Iterable[Given]) -> list[Given]:
+    """The newest row of each screen. A check's item may stand where another benchmark's does: so its kind tells too."""
+    return list({(row.kind, row.task, row.slot): row for row in sorted(rows, key=lambda row: row.at)}.values())
+
+
+def conduct(number: int, rows: Sequence[Given], all_: Everybody, excluded: bool = False) -> dict:
+    """One annotator's figures and tests, JSON-able; `rows` are theirs, of every kind."""
+    mine = answered(rows, excluded)
+    hours = sum(row.active_ms for row in rows) * 1000 / HOUR
+    answers = standing(rows)
+    return {
+        "number": number,
+        "judged": len(mine),
+        "answers": answers,
+        "active_minutes": hours * 60,
+        "per_hour": measures_counts.ratio(answers, hours),
+        **_speed(mine, all_),
+        **against(number, mine, all_, excluded),
+        "side": warning_signs.side(measures_counts.picks_of(mine)),
+        "runs": warning_signs.runs(measures_counts.picks_of(mine)),
+    }
+
+
+def _speed(mine: Sequence[Given], all_: Everybody) -> dict:
+    quick = sum(row.active_ms < warning_signs.FAST * (all_.typical or 0) for row in mine)
+    logs = [math.log(max(1, row.active_ms) / all_.typical) for row in mine] if all_.typical else []
+    return {
+        "median_seconds": median(row.active_ms for row in mine) / 1000 if mine else None,
+        "log_time": median(logs) if logs else None,
+        "quick": quick,
+        "quick_share": measures_counts.ratio(quick, len(mine)),
+        "bands": bands(mine, all_.typical),
+    }
+
+
+def against(number: int, mine: Sequence[Given], all_: Everybody, excluded: bool = False) -> dict:
+    """Their answers beside what the others gave; `mine` is what is looked at (`answered`)."""
+    own = Counter(all_.views[all_.coarse](row.answer) for row in mine)
+    others = all_.labels if excluded else all_.labels - own
+    same = {view: _own_same(number, view, mine, all_, excluded) for view in all_.views}
+    compared = {view: (*found, _typical_share(number, view, all_)) for view, found in same.items()}
+    return {
+        "labels": dict(sorted(own.items())),
+        "others": dict(sorted(others.items())),
+        "labels_test": warning_signs.answers(own, others),
+        "majority": {view: {"same": found[0], "n": found[1]} for view, found in same.items()},
+        "agreement": warning_signs.agreement(compared),
+        "kappas": {view: None if excluded else found.get(number) for view, found in all_.kappas.items()},
+    }
+
+
+def _own_same(number: int, view: str, mine: Sequence[Given], all_: Everybody, excluded: bool) -> Same:
+    if not excluded:
+        return all_.same[view].get(number, (0, 0))
+    found = [most_frequent(all_.given.get(row.task, ()), all_.views[view]) for row in mine]
+    compared = [(row, most) for row, most in zip(mine, found, strict=True) if most is not None]
+    return sum(all_.views[view](row.answer) == most for row, most in compared), len(compared)
+
+
+def most_frequent(answers: Iterable[str], view: Projection) -> str | None:
+    """What most of them come to; None where there are none, or the first are level."""
+    found = Counter(map(view, answers)).most_common(2)
+    return found[0][0] if found and (len(found) == 1 or found[0][1] > found[1][1]) else None
+
+
+def _typical_share(number: int, view: str, all_: Everybody) -> float | None:
+    """The median of the others' shares, of those who have enough to compare."""
+    others = ((who, found) for who, found in all_.same[view].items() if who != number)
+    shares = [same / n for _, (same, n) in others if n >= warning_signs.SIGNS_FROM]
+    return median(shares) if shares else None
+
+
+def signs_of(found: Mapping, all_: Everybody) -> list[Sign]:
+    """The signs in an annotator's figures of one stage; what their checks and practice say comes beside."""
+    typical = found["median_seconds"]
+    return [
+        *compared_signs(found),
+        *warning_signs.side_sign(found["side"]),
+        *warning_signs.runs_sign(found["runs"]),
+        *warning_signs.fast(found["judged"], None if typical is None else typical * 1000, all_.typical),
+    ]
+
+
+def compared_signs(found: Mapping) -> list[Sign]:
+    """Those that hold somebody's answers against what the others gave."""
+    return [*warning_signs.agreement_sign(found["agreement"]), *warning_signs.answers_sign(found["labels_test"])]
+
+
+def written(found: Iterable[Sign]) -> list[dict]:
+    return [asdict(sign) for sign in found]

@@ -1,0 +1,141 @@
+"""Cohen's kappa of every two annotators in many resamples of the items at once, and the mean of the pairs. Pure.
+
+Items whose annotators gave the same labels are alike: a *pattern* is who said what on an item. A resample is how often
+each pattern comes up, so everything here takes `times` of shape Q × S: Q patterns, S resamples.
+"""
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from annotation.measures.agreement import Table
+from annotation.measures.coefficients import Array
+
+ROOM = 8_000_000  # numbers in memory at once, of a block of resamples
+ENDS = (2.5, 97.5)  # percentiles of a 95 % interval
+
+Step = Callable[[float], None]  # is told which share of the resamples has just been done
+
+
+def quiet(share: float) -> None:
+    """Nobody is told."""
+
+
+class Sums:
+    """Adds up the times of the patterns of each group: E rows (a pattern and a group) make G groups, sorted."""
+
+    def __init__(self, pattern: Array, group: Array):
+        order = np.argsort(group, kind="stable")
+        self.rows = pattern[order]
+        self.groups, self.starts = np.unique(group[order], return_index=True)
+
+    def __call__(self, times: Array) -> Array:
+        """G × S of Q × S."""
+        if not len(self.rows):
+            return np.zeros((0, times.shape[1]), dtype=times.dtype)
+        return np.add.reduceat(times[self.rows], self.starts, axis=0)
+
+
+class Pairs:
+    """The pairs of judgments of a table, counted by pair of annotators. `times` says how many items have each pattern.
+
+    With `only` (a place in `table.annotators`), the pairs in which that annotator is one of the two.
+    """
+
+    def __init__(self, table: Table, only: int | None = None):
+        first, second = table.pair_rows()
+        if only is not None:
+            with_them = (table.annotator[first] == only) | (table.annotator[second] == only)
+            first, second = first[with_them], second[with_them]
+        pattern_of, self.times, kept = _patterns(table, np.unique(table.item[first]))
+        chosen = kept[table.item[first]]
+        first, second = first[chosen], second[chosen]
+        people, labels = len(table.annotators), len(table.labels)
+        codes, pair = np.unique(table.annotator[first] * people + table.annotator[second], return_inverse=True)
+        self.count, pattern = len(codes), pattern_of[table.item[first]]
+        self._count(pattern, pair, table.label[first], table.label[second], labels)
+
+    def _count(self, pattern: Array, pair: Array, first: Array, second: Array, labels: int) -> None:
+        """Labels that only one of the two gave add nothing to agreement by chance."""
+        same, one, two = first == second, pair * labels + first, pair * labels + second
+        both = np.intersect1d(one, two)
+        in_one, in_two = np.isin(one, both), np.isin(two, both)
+        self.n = Sums(pattern, pair)
+        self.same = Sums(pattern[same], pair[same])
+        self.first, self.second = Sums(pattern[in_one], one[in_one]), Sums(pattern[in_two], two[in_two])
+        self.chance = Sums(np.arange(len(both)), both // labels)
+        self.size = len(pair)
+
+    def now(self) -> tuple[Array, Array]:
+        """(κ, shared items) of each pair as the table has them, NaN where κ is not defined."""
+        times = self.times[:, None]
+        return self.kappas(times)[:, 0], self.n(times)[:, 0]
+
+    def kappas(self, times: Array) -> Array:
+        """Cohen (1960) of each pair in each resample (pairs × S); NaN where it is not defined."""
+        n = self.n(times).astype(float)
+        same, chance = np.zeros_like(n), np.zeros_like(n)
+        same[self.same.groups] = self.same(times)
+        chance[self.chance.groups] = self.chance(self.first(times).astype(float) * self.second(times))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(n * n > chance, (n * same - chance) / (n * n - chance), np.nan)
+
+    def mean(self, times: Array) -> Array:
+        """Over the pairs whose kappa is defined, of each resample (S); NaN where none is."""
+        kappas = self.kappas(times)
+        defined = ~np.isnan(kappas)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(defined, kappas, 0).sum(axis=0) / defined.sum(axis=0)
+
+    def resampled(self, resamples: int, seed: int, step: Step = quiet) -> Array:
+        """The mean in so many resamples of the items with a pair, where there are two of them or more.
+
+        `default_rng(seed).multinomial(items, shares, resamples)`, patterns in lexicographic order of their (annotator,
+        label) rows, annotators sorted. Drawn and counted in blocks, so that a million judgments fit in memory.
+        """
+        items = self.times.sum()
+        if items < 2:
+            return np.array([])
+        dice, found = np.random.default_rng(seed), []
+        for size in blocks(resamples, max(self.size, len(self.times))):
+            drawn = dice.multinomial(items, self.times / items, size)
+            found.append(self.mean(np.ascontiguousarray(drawn.T, dtype=np.int32)))
+            step(size / resamples)
+        return np.concatenate(found)
+
+
+def around(mean: float, values: Array) -> list[float] | None:
+    """The 95 % interval of the mean of pairs: 2 mean - the percentiles of its resamples (the basic bootstrap, Davison
+    and Hinkley 1997, §5.2.1), never beyond -1 and 1.
+
+    Kappas of few items lie low, and in resamples, which hold fewer different items, as far again below the mean: the
+    percentiles themselves would lie below the truth (docs/measures.md has the coverage of both).
+    """
+    defined = values[~np.isnan(values)]
+    low, high = np.percentile(defined, ENDS) if len(defined) else (None, None)
+    return None if low is None else [max(-1.0, float(2 * mean - high)), min(1.0, float(2 * mean - low))]
+
+
+def blocks(resamples: int, width: int) -> Iterator[int]:
+    """Sizes that add up to `resamples`, each with room for `width` numbers a resample."""
+    size = max(1, min(resamples, ROOM // max(1, width)))
+    for start in range(0, resamples, size):
+        yield min(size, resamples - start)
+
+
+def _patterns(table: Table, items: Array) -> tuple[Array, Array, Array]:
+    """(pattern of each item, how many items have each pattern, whether the item is the first of its pattern).
+
+    Looked at are `items`, sorted places in `table.items`; of others the first array says nothing.
+    """
+    rows = np.full((len(table.items), int(table.counts.sum(axis=1).max(initial=1))), -1)
+    order = np.lexsort((table.annotator, table.item))
+    item = table.item[order]
+    column = np.arange(len(item)) - np.searchsorted(item, item)
+    rows[item, column] = (table.annotator * max(1, len(table.labels)) + table.label)[order]
+    rows = rows[items]
+    sort = np.lexsort(rows.T[::-1])
+    new = np.append(True, (rows[sort][1:] != rows[sort][:-1]).any(axis=1))[: len(sort)]
+    pattern_of, kept = np.zeros(len(table.items), dtype=int), np.zeros(len(table.items), dtype=bool)
+    pattern_of[items[sort]], kept[items[sort[new]]] = np.cumsum(new) - 1, True
+    return pattern_of, np.bincount(pattern_of[items]), kept

@@ -1,0 +1,78 @@
+"""What the papers' figures of a stage are made of: its live tasks, each with what was said of it and what came of it.
+
+Pure; annotation/figures/paper.py reads the rows from the database.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from annotation.measures.counts import Rule, ratio
+from annotation.protocols.base import Answer
+from benchmarks.metrics.base import wilson
+
+ROLES = ("positive", "second_positive", "negative")  # of the captions: the papers' P1, P2 and N
+NOTHING: Mapping[str, object] = {}
+NOT_YET = "nothing is counted yet"
+
+
+class Said(NamedTuple):
+    """A counted judgment."""
+
+    annotator: int
+    answer: Answer
+
+
+class Told(NamedTuple):
+    """A live task. `said` is in the order of giving; `state` is None while it is open.
+
+    `texts` has the words of the item by identity, as earlier stages left them, and `edits` those that annotators made
+    here: `edit-17` → role → words. `origins` says where each negative caption came from, by its position.
+    """
+
+    type: str
+    subtype: str
+    overlap: int
+    said: Sequence[Said] = ()
+    state: str | None = None
+    outcome: str = ""
+    reason: str = ""
+    by: str = ""
+    content: Mapping[str, object] = NOTHING
+    texts: Mapping[str, str] = NOTHING
+    edits: Mapping[str, Mapping[str, str]] = NOTHING
+    origins: Sequence[str] = ()
+
+    @property
+    def answers(self) -> list[Answer]:
+        return [said.answer for said in self.said]
+
+    def words(self, identity: str, role: str) -> str:
+        """What stood under that identity, when somebody made another sentence of it."""
+        return self.texts[identity] if identity in self.texts else self.edits[identity][role]
+
+
+Figures = Callable[[Sequence[Told], Rule], dict]  # of one protocol: JSON-able, the same for the same rows
+
+
+def of_types(tasks: Iterable[Told]) -> Iterator[tuple[str, str | None, list[Told]]]:
+    """Each type (its subtype None) and then its subtypes, in alphabetical order, with their tasks."""
+    kinds: dict[str, dict[str, list[Told]]] = defaultdict(lambda: defaultdict(list))
+    for task in tasks:
+        kinds[task.type][task.subtype].append(task)
+    for kind, subtypes in sorted(kinds.items()):
+        yield kind, None, [task for found in subtypes.values() for task in found]
+        yield from ((kind, name, found) for name, found in sorted(subtypes.items()))
+
+
+def share(right: int, n: int) -> dict:
+    """A share with its 95 % interval (Wilson 1927); None where n is 0, and `reason` says why."""
+    low, high = wilson(right, n)
+    return {
+        "right": right,
+        "n": n,
+        "share": ratio(right, n),
+        "low": low,
+        "high": high,
+        "reason": "" if n else NOT_YET,
+    }

@@ -1,0 +1,62 @@
+"""sugarcrepe-compare as the paper reports it: which origin's negative is better, or none, by type and criterion. Pure.
+
+Source: SugarCrepe, App. E.2 and its Table 9.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from annotation.measures.counts import Rule
+from annotation.measures.papers.base import Told, of_types
+from annotation.protocols.base import CANNOT_JUDGE
+from annotation.protocols.sugarcrepe_compare import QUESTIONS, TIE
+
+UNNAMED = ("negative 1", "negative 2")  # where an item does not say whose its negatives are
+
+
+def figures(tasks: Sequence[Told], rule: Rule) -> dict:
+    """Judgments are counted, not items: with an overlap above one an item counts as often as it was judged."""
+    named = origins(tasks)
+    rows = [row for kind, subtype, found in of_types(tasks) if subtype is None for row in of_type(kind, found, named)]
+    return {
+        "origins": named,
+        "rows": rows,
+        "all": of_type("", tasks, named),
+        "judgments": sum(len(task.said) for task in tasks),
+        "cannot_judge": sum(answer.label == CANNOT_JUDGE for task in tasks for answer in task.answers),
+    }
+
+
+def origins(tasks: Sequence[Told]) -> list[str]:
+    """In the order in which the items name them."""
+    return list(dict.fromkeys(origin for task in tasks for origin in origins_of(task)))
+
+
+def origins_of(task: Told) -> Sequence[str]:
+    return task.origins if len(task.origins) == len(UNNAMED) else UNNAMED
+
+
+def of_type(kind: str, tasks: Sequence[Told], named: Sequence[str]) -> list[dict]:
+    """A row for each criterion: `better` has a count for each origin, in the order of `named`."""
+    counts = {criterion: Counter() for criterion in QUESTIONS}
+    for task in tasks:
+        for answer in task.answers:
+            for criterion, found in zip(QUESTIONS, winners(answer.label, origins_of(task)), strict=False):
+                counts[criterion][found] += 1
+    return [
+        {
+            "type": kind,
+            "criterion": criterion,
+            "better": [counts[criterion][origin] for origin in named],
+            "tie": counts[criterion][TIE],
+            "n": sum(counts[criterion].values()),
+        }
+        for criterion in QUESTIONS
+    ]
+
+
+def winners(label: str, named: Sequence[str]) -> list[str]:
+    """`negative-1/tie` → the origin of the second negative, and a tie; nothing of an answer that compares nothing."""
+    if label == CANNOT_JUDGE:
+        return []
+    return [TIE if one == TIE else named[int(one.rpartition("-")[2])] for one in label.split("/")]

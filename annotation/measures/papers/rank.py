@@ -1,0 +1,70 @@
+"""hard-positive-rank as the paper reports it: how often people put both positive captions above the negative one. Pure.
+
+Source: Hard Positive Truth §4.1, human performance. Two annotators rank the three captions of an example, ties allowed;
+the example is right only when both of them give the right rank.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+
+from annotation.measures.counts import Rule, ratio
+from annotation.measures.papers.base import Told, of_types, share
+from annotation.protocols.base import CANNOT_JUDGE
+from annotation.protocols.hard_positive_rank import ROLES, is_right
+from annotation.wording.pseudonyms import pseudonym
+
+
+def figures(tasks: Sequence[Told], rule: Rule) -> dict:
+    return {
+        **counted(tasks),
+        "by_type": [{"type": kind, "subtype": subtype, **counted(found)} for kind, subtype, found in of_types(tasks)],
+        "annotators": annotators(tasks),
+        "orders": orders(tasks),
+        "cannot_judge": sum(answer.label == CANNOT_JUDGE for task in tasks for answer in task.answers),
+    }
+
+
+def counted(tasks: Sequence[Told]) -> dict:
+    """Tasks that are right of those that have all their judgments; `waiting` are those that have not."""
+    ready = [task for task in tasks if is_counted(task)]
+    return {**share(sum(map(task_is_right, ready)), len(ready)), "waiting": len(tasks) - len(ready)}
+
+
+def is_counted(task: Told) -> bool:
+    return len(task.said) >= task.overlap
+
+
+def task_is_right(task: Told) -> bool:
+    """All of its annotators rank both positives above the negative. Who cannot judge does not."""
+    return all(is_right(answer.label) for answer in task.answers)
+
+
+def annotators(tasks: Sequence[Told]) -> list[dict]:
+    """Each one's own judgments, whatever others said of the same item."""
+    given, right = Counter(), Counter()
+    for task in tasks:
+        for number, answer in task.said:
+            given[number] += 1
+            right[number] += is_right(answer.label)
+    return [{"annotator": pseudonym(number), **share(right[number], given[number])} for number in sorted(given)]
+
+
+def orders(tasks: Sequence[Told]) -> list[dict]:
+    """How many judgments gave each of the 13 weak orders; those that are right stand first."""
+    given = Counter(answer.label for task in tasks for answer in task.answers)
+    every = sorted(weak_orders(ROLES), key=lambda order: not is_right(order))
+    n = sum(given[order] for order in every)
+    return [
+        {"order": order, "right": is_right(order), "judgments": given[order], "share": ratio(given[order], n)}
+        for order in every
+    ]
+
+
+def weak_orders(roles: Sequence[str]) -> Iterator[str]:
+    """Every way to put the roles on steps, best first: `positive=second_positive>negative`."""
+    for size in range(len(roles), 0, -1):
+        for step in combinations(roles, size):
+            rest = [role for role in roles if role not in step]
+            below = [f">{order}" for order in weak_orders(rest)] if rest else [""]
+            yield from ("=".join(step) + order for order in below)

@@ -1,0 +1,13 @@
+"""The protocols whose papers report more than agreement and outcomes, each with how it is computed. Pure."""
+
+from collections.abc import Mapping
+
+from annotation.measures.papers import compare, edits, rank, triplet
+from annotation.measures.papers.base import Figures
+
+FIGURES: Mapping[str, Figures] = {
+    "visla-paraphrase": edits.figures,
+    "visla-triplet": triplet.figures,
+    "hard-positive-rank": rank.figures,
+    "sugarcrepe-compare": compare.figures,
+}

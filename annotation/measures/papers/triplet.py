@@ -1,0 +1,24 @@
+"""visla-triplet: what became of the triplets, and how often each guideline held. Pure.
+
+Source: VISLA §3.3 and App. A.1.
+"""
+
+from collections.abc import Sequence
+
+from annotation.measures.counts import Rule, ratio
+from annotation.measures.papers import edits
+from annotation.measures.papers.base import Told
+
+
+def figures(tasks: Sequence[Told], rule: Rule) -> dict:
+    return {**edits.figures(tasks, rule), "holds": holds(tasks, [one.code for one in rule.protocol.form.guidelines])}
+
+
+def holds(tasks: Sequence[Told], codes: Sequence[str]) -> list[dict]:
+    """Of each guideline, the judgments that say that it holds, of those that speak of it."""
+    said = [answer.content.get("guidelines", {}) for task in tasks for _, answer in task.said]
+    found = {code: [lines[code] for lines in said if code in lines] for code in codes}
+    return [
+        {"code": code, "holds": sum(one), "n": len(one), "share": ratio(sum(one), len(one))}
+        for code, one in found.items()
+    ]

@@ -1,0 +1,69 @@
+"""Whether two benchmarks put models into the same order: Spearman's rank correlation with its p. Pure.
+
+Source of the question: BiVLC, Finding 3 (SugarCrepe and BiVLC performance are not correlated). ρ is Pearson's
+correlation of the ranks, of equal values the mean of their places. p is two-sided: up to `EXACT` models it is the share
+of all orders whose |ρ| is at least as large, ties included; beyond, t = ρ √((n − 2)/(1 − ρ²)) with n − 2 degrees of
+freedom is taken for Student's (Kendall and Stuart), whose distribution is closed for whole degrees (Abramowitz and
+Stegun 26.7.3 and 26.7.4).
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import permutations
+
+import numpy as np
+
+from benchmarks.runs.margins import rank_correlation, ranks
+
+EXACT = 8  # models: 40,320 orders
+
+
+@dataclass(frozen=True, slots=True)
+class Correlation:
+    """`rho` and `p` are None where there is none, and `reason` says why; `exact`: how p was found."""
+
+    n: int
+    rho: float | None
+    p: float | None
+    exact: bool = True
+    reason: str = ""
+
+
+def spearman(one: Sequence[float], other: Sequence[float]) -> Correlation:
+    """Of n pairs of values; a model is a pair."""
+    n = len(one)
+    if n < 3:
+        return Correlation(n, None, None, reason="It takes three models or more.")
+    first, second = (ranks(np.asarray(values, float)) for values in (one, other))
+    if np.ptp(first) == 0 or np.ptp(second) == 0:
+        return Correlation(n, None, None, reason="One of the benchmarks tells none of these models apart.")
+    rho = rank_correlation(first, second)
+    if n <= EXACT:
+        return Correlation(n, rho, of_all_orders(first, second, rho))
+    return Correlation(n, rho, of_student(rho, n), exact=False)
+
+
+def of_all_orders(first: np.ndarray, second: np.ndarray, rho: float) -> float:
+    """`first`, `second`: ranks, shape (n,)."""
+    one, other = (values - values.mean() for values in (first, second))
+    orders = one[np.array(list(permutations(range(len(one)))))]  # shape (n!, n)
+    found = orders @ other / math.sqrt((one @ one) * (other @ other))
+    return float(np.mean(np.abs(found) >= abs(rho) - 1e-12))
+
+
+def of_student(rho: float, n: int) -> float:
+    """Two-sided p of Student's t with n − 2 degrees of freedom, n at least 3."""
+    if abs(rho) >= 1:
+        return 0.0
+    degrees = n - 2
+    angle = math.atan(abs(rho) / math.sqrt(1 - rho * rho))  # of t / √degrees
+    sine, cosine = math.sin(angle), math.cos(angle)
+    odd = degrees % 2
+    term, total = (cosine, 0.0) if odd else (1.0, 0.0)
+    for place in range(degrees // 2):
+        total += term
+        step = 2 * place + (2 if odd else 1)
+        term *= step / (step + 1) * cosine * cosine
+    within = 2 / math.pi * (angle + sine * total) if odd else sine * total
+    return max(0.0, 1 - within)

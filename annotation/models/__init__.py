@@ -1,0 +1,26 @@
+"""The tables of studies: what is set up, who judges, what they judged, what was frozen, and which figures are kept.
+
+Start with `study` and `judging`. Other rooms import the models from here.
+"""
+
+from annotation.models.cached_figures import Reckoning
+from annotation.models.choices import (
+    MOST_JUDGMENTS,
+    STUDY_MOVES,
+    AttemptKind,
+    DecisionRule,
+    Kind,
+    LeaseState,
+    OnFailure,
+    OutcomeState,
+    Promotion,
+    Role,
+    StageState,
+    Strategy,
+    StudyState,
+    TieRule,
+)
+from annotation.models.judging import SPLIT, Flag, Judgment, Lease, Outcome, Slot, Task
+from annotation.models.people import Annotator, Attempt, Member, Seat
+from annotation.models.release import Release
+from annotation.models.study import Instructions, Stage, Study

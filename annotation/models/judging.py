@@ -1,0 +1,230 @@
+"""WHO judges: studies, stages, annotators (in models/study.py and models/people.py); tasks, slots, leases, judgments.
+
+Foreign keys that another index already covers have none of their own: every index is written at every click.
+
+A task has k slots (its overlap). A slot is free, leased or judged; which of the three is read from its own columns and
+held by a check constraint, so a task can never have more live leases plus counted judgments than slots (law 2).
+"""
+
+from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.functions import RandomUUID
+from django.contrib.postgres.indexes import BrinIndex
+from django.db import models
+from django.db.models import F, Q
+from django.db.models.functions import Now
+
+from annotation.models.choices import (
+    MOST_JUDGMENTS,
+    Kind,
+    LeaseState,
+    OutcomeState,
+)
+from annotation.models.people import Annotator
+from annotation.models.study import Instructions, Stage
+from benchmarks.models import Item
+
+SPLIT = Q(entropy__gt=0, live=True)  # the tasks whose annotators disagree
+
+
+class Task(models.Model):
+    """An item as one stage asks it.
+
+    `shows` and `options` name parts of the item: `candidate-2` is an image, `caption-negative-0` a caption. Never
+    altered once somebody has seen it: where an item is asked anew with other material, that is another task in a later
+    round, and the one before is no longer `live`.
+    """
+
+    stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="tasks", db_index=False)
+    item = models.ForeignKey(Item, on_delete=models.PROTECT, related_name="tasks")
+    question = models.CharField(max_length=20, blank=True)  # where an item makes several tasks
+    round = models.PositiveSmallIntegerField(default=1)
+    kind = models.CharField(max_length=8, choices=Kind, default=Kind.JUDGE)
+    live = models.BooleanField(default=True)  # false: its item has gone from the stage, or is asked in a later round
+    rank = models.BigIntegerField()  # its place in the pool's random order
+    overlap = models.PositiveSmallIntegerField(default=1)  # how many judgments decide it
+    shared = models.BooleanField(default=False)  # drawn for the agreement sample
+    batch = models.PositiveIntegerField(null=True)
+    shows = ArrayField(models.CharField(max_length=40), default=list)  # what is asked about, in order
+    options = ArrayField(models.CharField(max_length=40), default=list)  # what is shuffled
+    carried = models.JSONField(default=dict)  # {"negative": "candidate-2"}: what earlier stages chose, or wrote
+    proposals = ArrayField(models.CharField(max_length=40), default=list)  # edits to be confirmed: further options
+    gold = ArrayField(models.CharField(max_length=40), default=list)  # right answers, of checks and training
+    note = models.TextField(blank=True)  # of training: what is said after the answer
+    # Of its counted answers, where they are not all the same (pipeline/disagreement.py keeps it so):
+    entropy = models.FloatField(default=0, db_default=0)  # Shannon's, in bits; 0: fewer than two, or all the same
+    differs = models.CharField(max_length=8, blank=True, default="", db_default="")  # in their "kind" or the "option"
+    newest = models.BigIntegerField(null=True)  # the last of the judgments
+    waits = models.BooleanField(default=False, db_default=False)  # the stage's rule leaves it to an adjudicator
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["stage", "item", "question", "round"], name="task_once"),
+            models.UniqueConstraint(fields=["stage", "rank"], name="task_rank_once"),
+            models.CheckConstraint(condition=Q(kind__in=Kind.values), name="task_kind_known"),
+            models.CheckConstraint(condition=Q(kind=Kind.JUDGE) | ~Q(gold=[]), name="task_gold_where_known"),
+            models.CheckConstraint(condition=Q(overlap__lte=MOST_JUDGMENTS), name="task_overlap_range"),
+            models.CheckConstraint(
+                condition=Q(entropy=0, differs="", newest__isnull=True)
+                | Q(entropy__gt=0, differs__in=["kind", "option"], newest__isnull=False),
+                name="task_split_or_not",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["stage", "-entropy", "-newest"], condition=SPLIT, name="task_most_split"),
+            models.Index(fields=["stage", "-newest"], condition=SPLIT, name="task_newest_split"),
+            models.Index(fields=["stage", "item", "id"], condition=SPLIT, name="task_split_item"),
+            models.Index(fields=["stage", "differs", "rank"], condition=SPLIT, name="task_differs"),
+            models.Index(fields=["stage", "rank"], condition=Q(waits=True, live=True), name="task_waits"),
+        ]
+
+
+class Outcome(models.Model):
+    """What the decision rule, or an adjudicator, made of a task's judgments. No row: open."""
+
+    task = models.OneToOneField(Task, primary_key=True, on_delete=models.CASCADE, related_name="decided")
+    state = models.CharField(max_length=8, choices=OutcomeState)
+    outcome = models.CharField(max_length=40, blank=True)  # the winning answer
+    content = models.JSONField(default=dict)  # what came with it: {"texts": {"second_positive": "…"}}
+    reason = models.CharField(max_length=40, blank=True)  # why the item was dropped
+    by = models.CharField(max_length=20)  # protocols.decision_rule.Decision.by, or "adjudicator"
+    posterior = models.FloatField(null=True)  # of the kind of answer that won, under Dawid and Skene's rule
+    adjudicator = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+    note = models.CharField(max_length=500, blank=True)  # the adjudicator's reason
+    decided_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(state=OutcomeState.KEPT, reason="") | (Q(state=OutcomeState.DROPPED) & ~Q(reason="")),
+                name="outcome_dropped_with_reason",
+            ),
+            models.CheckConstraint(
+                condition=Q(posterior__isnull=True) | Q(posterior__gte=0, posterior__lte=1),
+                name="outcome_posterior_range",
+            ),
+            models.CheckConstraint(condition=~Q(by="adjudicator") | ~Q(note=""), name="outcome_adjudicated_with_note"),
+        ]
+        indexes = [
+            models.Index(fields=["-decided_at"], condition=Q(by="adjudicator"), name="outcome_adjudicated"),
+        ]
+
+
+class Slot(models.Model):
+    """One of a task's k places: free, leased (`held_until`) or judged (`judgment`).
+
+    A check has a place for each annotator, beside the overlap.
+    """
+
+    task = models.ForeignKey(Task, on_delete=models.CASCADE, related_name="slots", db_index=False)
+    number = models.PositiveSmallIntegerField()
+    stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="slots", db_index=False)
+    rank = models.BigIntegerField()  # the task's (a check's: the place's own), here so that a claim reads one index
+    live = models.BooleanField(default=True)  # may be given out: the task is live and its stage not closed
+    reserved = models.ForeignKey(
+        Annotator, null=True, on_delete=models.PROTECT, related_name="+", db_index=False
+    )  # whom alone it may be given to
+    annotator = models.ForeignKey(Annotator, null=True, on_delete=models.PROTECT, related_name="slots", db_index=False)
+    held_until = models.DateTimeField(null=True)
+    judgment = models.OneToOneField("Judgment", null=True, on_delete=models.PROTECT, related_name="counted_on")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["task", "number"], name="slot_number_once"),
+            models.UniqueConstraint(
+                fields=["task", "annotator"], condition=Q(annotator__isnull=False), name="slot_annotator_once"
+            ),
+            models.CheckConstraint(
+                condition=Q(annotator__isnull=True, held_until__isnull=True, judgment__isnull=True)
+                | Q(annotator__isnull=False, held_until__isnull=False, judgment__isnull=True)
+                | Q(annotator__isnull=False, held_until__isnull=True, judgment__isnull=False),
+                name="slot_free_leased_or_judged",
+            ),
+            models.CheckConstraint(condition=Q(number__gte=1), name="slot_number_from_one"),
+        ]
+        indexes = [
+            models.Index(
+                fields=["stage", "rank", "number"],
+                condition=Q(annotator__isnull=True, reserved__isnull=True, live=True),
+                name="slot_free",
+            ),
+            models.Index(
+                fields=["stage", "reserved", "rank"],
+                condition=Q(annotator__isnull=True, live=True),
+                name="slot_reserved",
+            ),
+            models.Index(fields=["stage", "held_until"], condition=Q(held_until__isnull=False), name="slot_leased"),
+            models.Index(fields=["annotator"], condition=Q(held_until__isnull=False), name="slot_held"),
+            models.Index(fields=["stage", "annotator"], condition=Q(judgment__isnull=False), name="slot_judged"),
+        ]
+
+
+class Lease(models.Model):
+    """A slot held by an annotator for a while, with the order of options that was drawn for it (law 4)."""
+
+    token = models.UUIDField(unique=True, db_default=RandomUUID(), editable=False)
+    slot = models.ForeignKey(Slot, on_delete=models.CASCADE, related_name="leases")
+    task = models.ForeignKey(Task, on_delete=models.CASCADE, related_name="leases", db_index=False)
+    annotator = models.ForeignKey(Annotator, on_delete=models.PROTECT, related_name="leases", db_index=False)
+    state = models.CharField(max_length=8, choices=LeaseState, default=LeaseState.HELD)
+    shown = ArrayField(models.CharField(max_length=40))  # a permutation of the task's options
+    granted_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["task", "annotator"], condition=~Q(state=LeaseState.LAPSED), name="lease_task_annotator_once"
+            ),
+            models.CheckConstraint(condition=Q(state__in=LeaseState.values), name="lease_state_known"),
+        ]
+        indexes = [
+            models.Index(fields=["annotator", "state", "granted_at"], name="lease_of_annotator"),
+        ]
+
+
+class Judgment(models.Model):
+    """What an annotator answered on a slot. Append-only by a trigger: an edit or an undo is a new revision.
+
+    `answer` is the option's identity (`candidate-2`), a fixed answer of the protocol (`none`) or `cannot_judge`; where
+    more is answered than a pick, its label (`edited`), and `content` has the rest (protocols.base.Answer).
+    """
+
+    lease = models.ForeignKey(Lease, on_delete=models.PROTECT, related_name="judgments", db_index=False)
+    revision = models.PositiveSmallIntegerField(default=1)
+    key = models.UUIDField(unique=True)  # made by the client: the same key again is the same submission (law 3)
+    digest = models.CharField(max_length=64)  # SHA-256 of the submission's body
+    instructions = models.ForeignKey(Instructions, on_delete=models.PROTECT, related_name="+", db_index=False)
+    answer = models.CharField(max_length=40, blank=True)
+    content = models.JSONField(default=dict)
+    reason = models.CharField(max_length=500, blank=True)  # of cannot_judge, or of a rejection
+    withdrawn = models.BooleanField(default=False)  # an undo
+    surplus = models.BooleanField(default=False)  # came after its slot was given on: kept, not counted
+    active_ms = models.PositiveIntegerField(default=0)  # time with the page in view, as the browser measured it
+    elapsed_ms = models.PositiveIntegerField(default=0)  # from first painted to submitted, as the browser measured it
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["lease", "revision"], name="judgment_revision_once"),
+            models.CheckConstraint(
+                condition=Q(withdrawn=True, answer="") | (Q(withdrawn=False) & ~Q(answer="")),
+                name="judgment_answered_or_withdrawn",
+            ),
+            models.CheckConstraint(condition=Q(revision__gte=1), name="judgment_revision_from_one"),
+            models.CheckConstraint(condition=Q(active_ms__lte=F("elapsed_ms")), name="judgment_active_within_elapsed"),
+        ]
+        indexes = [BrinIndex(fields=["created_at"], name="judgment_given_at", autosummarize=True)]
+
+
+class Flag(models.Model):
+    """An annotator's word to the manager about a task: something is wrong with it. Changes nothing by itself."""
+
+    lease = models.ForeignKey(Lease, on_delete=models.CASCADE, related_name="flags")
+    reason = models.CharField(max_length=500)
+    created_at = models.DateTimeField(db_default=Now())
+    settled_at = models.DateTimeField(null=True)
+    settled_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
+
+    class Meta:
+        ordering = ["-created_at", "-id"]
+        constraints = [models.CheckConstraint(condition=~Q(reason=""), name="flag_has_reason")]

@@ -1,0 +1,180 @@
+"""What is set up: studies, their stages, and the instructions of each."""
+
+import secrets
+
+from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
+from django.core.validators import MaxValueValidator, MinValueValidator
+from django.db import models
+from django.db.models import F, Q
+from django.db.models.functions import Coalesce, Now
+
+from annotation.models.choices import (
+    DecisionRule,
+    OnFailure,
+    OutcomeState,
+    Promotion,
+    StageState,
+    Strategy,
+    StudyState,
+    TieRule,
+)
+from benchmarks.models import Benchmark
+
+
+def secret_token() -> str:
+    """A capability: whoever has the link may use it. 144 random bits, safe in a URL."""
+    return secrets.token_urlsafe(18)
+
+
+def random_code() -> str:
+    return "W" + secrets.token_hex(4).upper()
+
+
+class LastJudgment(models.Func):
+    """The last id that a judgment was given, whether or not it can be seen yet; null before the first."""
+
+    function = "pg_sequence_last_value"
+    template = "%(function)s('annotation_judgment_id_seq')"
+    arity = 0
+    output_field = models.BigIntegerField()
+
+
+def kept_only() -> list[str]:
+    return [OutcomeState.KEPT]
+
+
+class Study(models.Model):
+    """A campaign over a benchmark."""
+
+    name = models.CharField(max_length=120, unique=True)
+    benchmark = models.ForeignKey(Benchmark, on_delete=models.PROTECT, related_name="studies")
+    state = models.CharField(max_length=8, choices=StudyState, default=StudyState.OPEN)
+    invite = models.CharField(max_length=32, unique=True, default=secret_token)
+    completion_code = models.CharField(max_length=40, default=random_code)
+    screened_out_code = models.CharField(max_length=40, default=random_code)
+    no_consent_code = models.CharField(max_length=40, default=random_code)
+    consent = models.TextField(blank=True)  # asked for before joining; empty: no consent page
+    pay_per_hour = models.DecimalField(max_digits=7, decimal_places=2, default=0, validators=[MinValueValidator(0)])
+    currency = models.CharField(max_length=3, default="USD")
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
+    created_at = models.DateTimeField(db_default=Now())
+    judgments_after = models.BigIntegerField(
+        db_default=Coalesce(LastJudgment(), 0), editable=False
+    )  # all of its judgments have later ids: whoever reads them passes over no other study's before
+
+    class Meta:
+        ordering = ["-created_at", "-id"]
+        verbose_name_plural = "studies"
+        constraints = [
+            models.CheckConstraint(condition=Q(state__in=StudyState.values), name="study_state_known"),
+            models.CheckConstraint(condition=Q(pay_per_hour__gte=0), name="study_pay_not_negative"),
+        ]
+
+    def __str__(self):
+        return self.name
+
+
+class Stage(models.Model):
+    """One question asked of the study's items, in an order of stages.
+
+    `source` is the stage whose outcomes come in here; none: the benchmark's items do. `takes` names which: `kept`, or
+    reasons for which items were dropped there. What comes in brings the images that were chosen on the way
+    (`Task.carried`); `carries` names the role that this stage's own outcome fills for the stages after it.
+    """
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="stages")
+    position = models.PositiveSmallIntegerField(default=1)
+    name = models.CharField(max_length=40)  # within the study: "choose"
+    state = models.CharField(max_length=8, choices=StageState, default=StageState.OPEN)
+    invite = models.CharField(max_length=32, unique=True, default=secret_token)  # to this stage alone
+    protocol = models.CharField(max_length=40)
+    source = models.ForeignKey("self", null=True, blank=True, on_delete=models.RESTRICT, related_name="takers")
+    takes = ArrayField(models.CharField(max_length=40), default=kept_only)
+    carries = models.CharField(max_length=16, blank=True)  # "negative": the outcome is the item's negative image
+    promotion = models.CharField(max_length=8, choices=Promotion, default=Promotion.SETTLED)
+    sample = models.PositiveIntegerField(
+        null=True, blank=True, validators=[MinValueValidator(1)]
+    )  # only so many items, drawn by the seed
+    stratify = models.BooleanField(default=False)  # the sample keeps the shares of types and subtypes
+    sample_each = models.BooleanField(default=False)  # the sample is so many items of each type
+    after = models.ForeignKey("self", null=True, blank=True, on_delete=models.RESTRICT, related_name="followers")
+    apart_from = ArrayField(
+        models.PositiveSmallIntegerField(), default=list, blank=True
+    )  # positions of stages: who met an item there does not get it here
+    overlap = models.PositiveSmallIntegerField(default=1, validators=[MinValueValidator(1), MaxValueValidator(50)])
+    cap = models.PositiveSmallIntegerField(
+        null=True, blank=True, validators=[MinValueValidator(2), MaxValueValidator(50)]
+    )  # while no kind of answer has more than half, one more judgment is asked for, up to so many
+    strategy = models.CharField(max_length=10, choices=Strategy, default=Strategy.POOL)
+    batch_size = models.PositiveIntegerField(null=True, blank=True, validators=[MinValueValidator(1)])  # items
+    agreement_items = models.PositiveIntegerField(
+        null=True, blank=True, validators=[MinValueValidator(1)]
+    )  # so many items, drawn by the seed, get `agreement_overlap` judgments each
+    agreement_overlap = models.PositiveSmallIntegerField(
+        null=True, blank=True, validators=[MinValueValidator(2), MaxValueValidator(50)]
+    )
+    rule = models.CharField(max_length=12, choices=DecisionRule, default=DecisionRule.MAJORITY)
+    tie_rule = models.CharField(max_length=10, choices=TieRule, default=TieRule.DROP)
+    quota = models.PositiveIntegerField(
+        null=True, blank=True, validators=[MinValueValidator(1)]
+    )  # judgments per annotator
+    lease_seconds = models.PositiveIntegerField(
+        default=600, validators=[MinValueValidator(30), MaxValueValidator(86400)]
+    )
+    undo_seconds = models.PositiveIntegerField(default=900, validators=[MaxValueValidator(86400)])
+    auto_advance = models.BooleanField(default=False)
+    seed = models.BigIntegerField()  # the order, the batches and the sample are drawn from it
+    check_rate = models.FloatField(
+        default=0, validators=[MinValueValidator(0), MaxValueValidator(0.5)]
+    )  # share of an annotator's screens that are checks
+    training_pass = models.FloatField(
+        default=0.8, validators=[MinValueValidator(0), MaxValueValidator(1)]
+    )  # share of right answers
+    training_tries = models.PositiveSmallIntegerField(default=2, validators=[MinValueValidator(1)])
+    comprehension = models.JSONField(default=list, blank=True)  # [{"question", "options": [...], "answer": index}]
+    on_failure = models.CharField(max_length=10, choices=OnFailure, default=OnFailure.FLAG)
+
+    class Meta:
+        ordering = ["study_id", "position"]
+        constraints = [
+            models.UniqueConstraint(fields=["study", "position"], name="stage_position_once"),
+            models.UniqueConstraint(fields=["study", "name"], name="stage_name_once"),
+            models.CheckConstraint(condition=Q(state__in=StageState.values), name="stage_state_known"),
+            models.CheckConstraint(condition=Q(overlap__gte=1, overlap__lte=50), name="stage_overlap_range"),
+            models.CheckConstraint(
+                condition=Q(cap__isnull=True) | Q(cap__gte=F("overlap"), cap__lte=50), name="stage_cap_from_overlap"
+            ),
+            models.CheckConstraint(condition=Q(rule__in=DecisionRule.values), name="stage_rule_known"),
+            models.CheckConstraint(
+                condition=Q(rule=DecisionRule.MAJORITY) | ~Q(tie_rule=TieRule.ADJUDICATE), name="stage_estimate_decides"
+            ),
+            models.CheckConstraint(condition=Q(lease_seconds__gte=1), name="stage_lease_positive"),
+            models.CheckConstraint(condition=Q(check_rate__gte=0, check_rate__lte=0.5), name="stage_check_rate_range"),
+            models.CheckConstraint(
+                condition=Q(agreement_items__isnull=True, agreement_overlap__isnull=True)
+                | Q(agreement_items__isnull=False, agreement_overlap__isnull=False),
+                name="stage_agreement_both_or_neither",
+            ),
+            models.CheckConstraint(
+                condition=~Q(strategy=Strategy.BATCHES) | Q(batch_size__isnull=False, batch_size__gte=1),
+                name="stage_batches_have_a_size",
+            ),
+        ]
+
+    def __str__(self):
+        return self.name
+
+
+class Instructions(models.Model):
+    """What annotators must have read. Never edited: a change is a new version, and it is a gate again."""
+
+    stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="instructions")
+    version = models.PositiveIntegerField()
+    text = models.TextField()  # blank lines part paragraphs; lines starting with "- " are a list
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        ordering = ["stage_id", "version"]
+        verbose_name_plural = "instructions"
+        constraints = [models.UniqueConstraint(fields=["stage", "version"], name="instructions_version_once")]

@@ -1,0 +1,63 @@
+"""Who an annotator was is forgotten; what they judged stays under their pseudonym.
+
+docs/privacy.md says what is personal here and what is not. An export after it has the same bytes as one before.
+"""
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+
+from django.db import connection, transaction
+from django.db.models import Max, Q, QuerySet
+from django.db.models.functions import Greatest
+from django.utils import timezone
+
+from annotation.assignment import leases
+from annotation.models import Annotator, Study
+from annotation.models.study import secret_token
+from annotation.participants.lifecycle import ARRIVED
+from annotation.transactions import anew
+from benchmarks import audit
+
+PERSONAL = ("name", "prolific_pid", "prolific_study", "prolific_session")
+KNOWN = ~Q(**dict.fromkeys(PERSONAL, ""))
+
+# The submissions from before, which events keep for those who came by another link.
+EVENTS = """
+UPDATE benchmarks_event SET data = data #- '{before,prolific_study}' #- '{before,prolific_session}'
+WHERE subject = %s AND verb = %s AND data ? 'before'
+"""
+
+
+@anew
+@transaction.atomic
+def erase(*, annotator: Annotator, by: str) -> bool:
+    """Name, Prolific's ids, and the link by which they came; also where events keep them. Whether there was anything.
+
+    They hold and have given what they held and gave. Whoever comes again by the same Prolific id is somebody new.
+    """
+    Study.objects.select_for_update(no_key=True).get(pk=annotator.study_id)  # nobody joins by the id meanwhile
+    leases.lock(annotator)
+    annotator.refresh_from_db()
+    if annotator.erased_at is not None:
+        return False
+    for name in PERSONAL:
+        setattr(annotator, name, "")
+    annotator.token, annotator.erased_at = secret_token(), timezone.now()
+    annotator.save(update_fields=[*PERSONAL, "token", "erased_at"])
+    with connection.cursor() as cursor:
+        cursor.execute(EVENTS, [audit.named(annotator), ARRIVED])
+    audit.record(by=by, verb="erased personal data", subject=annotator, study=annotator.study_id)
+    return True
+
+
+def of_before(moment: datetime) -> QuerySet[Annotator]:
+    """Annotators of whom something personal is kept, and who have done nothing here since then."""
+    last = Greatest("joined_at", "left_at", Max("leases__granted_at"), Max("leases__judgments__created_at"))
+    return Annotator.objects.filter(KNOWN, erased_at=None).annotate(last=last).filter(last__lt=moment)
+
+
+def erase_before(*, days: int, by: str) -> Iterator[Annotator]:
+    """Each as it is done; one transaction each."""
+    for annotator in of_before(timezone.now() - timedelta(days=days)).order_by("pk"):
+        erase(annotator=annotator, by=by)
+        yield annotator

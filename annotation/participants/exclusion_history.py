@@ -1,0 +1,38 @@
+"""What managers decided about annotators, and why: read from the events of those decisions."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.contrib.auth import get_user_model
+
+from annotation.models import Annotator
+from annotation.participants.lifecycle import EXCLUDED, KEPT, REINSTATED
+from benchmarks import audit
+from benchmarks.models import Event
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    verb: str  # kept, excluded or reinstated
+    reason: str
+    by: str  # a user's name; of what no user did, what did it
+    at: datetime
+
+
+def decisions(people: Iterable[Annotator]) -> dict[int, list[Decision]]:
+    """By number, the newest first. Two queries, however many people."""
+    names = {audit.named(one): one.number for one in people}
+    told = list(Event.objects.filter(subject__in=names, verb__in=(KEPT, EXCLUDED, REINSTATED)).order_by("-pk"))
+    users, found = _users(event.by for event in told), defaultdict(list)
+    for event in told:
+        by = users.get(event.by, event.by)
+        found[names[event.subject]].append(Decision(event.verb, event.data.get("reason", ""), by, event.at))
+    return found
+
+
+def _users(names: Iterable[str]) -> dict[str, str]:
+    """`user:4` → their name."""
+    wanted = {int(pk) for kind, _, pk in (name.partition(":") for name in names) if kind == "user" and pk.isdecimal()}
+    return {audit.named(user): user.get_username() for user in get_user_model().objects.filter(pk__in=wanted)}

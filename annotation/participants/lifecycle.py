@@ -1,0 +1,280 @@
+"""Annotators as participants: they leave and come back, are excluded and reinstated; which link they came by.
+
+Whoever leaves or is excluded gives back what they hold, so that others can go on with it. Judgments are never touched:
+exclusion frees the slots that they counted on, and only a person excludes (law 7).
+"""
+
+from collections.abc import Iterable, Sequence
+
+from django.db import connection, transaction
+from django.utils import timezone
+
+from annotation.assignment import leases as assignment_leases
+from annotation.assignment import seats as assignment_seats
+from annotation.models import Annotator, Judgment, Kind, Lease, LeaseState, Seat, Slot, Stage, StageState, Task
+from annotation.models.choices import BATCHED
+from annotation.pipeline import outcomes
+from annotation.pipeline.exposure import had
+from annotation.sql import fetch
+from annotation.studies.queries import stages_of
+from annotation.transactions import anew
+from annotation.wording.reasons import as_reason
+from benchmarks import audit
+from benchmarks.models import Event
+
+SAY_WHY = "Say why, in a few words; it is stored with the decision."
+ARRIVED = "came by another link"  # the verb of the event that keeps the submission from before
+EXCLUDED = "excluded"  # the verb of the event that lists the judgments which counted until then
+REINSTATED, KEPT = "reinstated", "kept"  # verbs too
+LOCK_TASKS = "SELECT id FROM annotation_task WHERE id = ANY(%(tasks)s) ORDER BY id FOR NO KEY UPDATE"
+
+# The place in a batch that the annotator worked at last, unless somebody else has been given it or holds a part of it.
+OLD_PLACE = """
+SELECT last.batch, last.number FROM (
+  SELECT task.batch, slot.number FROM annotation_lease lease JOIN annotation_slot slot ON slot.id = lease.slot_id
+  JOIN annotation_task task ON task.id = slot.task_id
+  WHERE lease.annotator_id = %(annotator)s AND slot.stage_id = %(stage)s AND task.batch IS NOT NULL
+    AND task.kind = 'judge'
+  ORDER BY lease.id DESC LIMIT 1) last
+WHERE NOT EXISTS (SELECT FROM annotation_seat seat WHERE seat.stage_id = %(stage)s AND seat.batch = last.batch
+                  AND seat.place = last.number)
+  AND NOT EXISTS (
+    SELECT FROM annotation_slot slot JOIN annotation_task task ON task.id = slot.task_id
+    WHERE slot.stage_id = %(stage)s AND task.batch = last.batch AND slot.number = last.number
+      AND slot.judgment_id IS NULL AND (slot.annotator_id IS NOT NULL OR slot.reserved_id <> %(annotator)s))
+"""
+# What is left of it; not what the annotator has skipped.
+TAKE_BACK = f"""
+UPDATE annotation_slot slot SET reserved_id = %(annotator)s FROM annotation_task task
+WHERE task.id = slot.task_id AND slot.stage_id = %(stage)s AND task.batch = %(batch)s AND slot.number = %(place)s
+  AND task.kind = 'judge' AND slot.annotator_id IS NULL
+  AND NOT {had("task.id")}
+"""
+
+
+class NeedsReason(ValueError):
+    """Somebody who excludes or reinstates says why."""
+
+
+# Agreeing, leaving and coming back
+
+
+@transaction.atomic
+def agree(*, annotator: Annotator, by: str) -> bool:
+    """They have read the manager's text and agree to it. Whether they had not before."""
+    assignment_leases.lock(annotator)
+    if annotator.consented_at is not None:
+        return False
+    _store(annotator, consented_at=timezone.now())
+    audit.record(by=by, verb="agreed", subject=annotator, study=annotator.study_id)
+    return True
+
+
+@anew
+@transaction.atomic
+def leave(*, annotator: Annotator, by: str) -> bool:
+    """What they hold and had before them goes to others; what they judged counts. Whether they were still here."""
+    assignment_leases.lock(annotator)
+    if annotator.left_at is not None:
+        return False
+    freed = _release(annotator)
+    _store(annotator, left_at=timezone.now())
+    audit.record(by=by, verb="left", subject=annotator, study=annotator.study_id, freed=freed)
+    return True
+
+
+@anew
+@transaction.atomic
+def come_back(*, annotator: Annotator, by: str) -> bool:
+    """They are seated anew: at what is left of their old batch where that is still nobody's. Whether they had left."""
+    assignment_leases.lock(annotator)
+    if annotator.left_at is None:
+        return False
+    _store(annotator, left_at=None)
+    audit.record(by=by, verb="came back", subject=annotator, study=annotator.study_id)
+    _seat_again(annotator)
+    return True
+
+
+def _store(annotator: Annotator, **fields: object) -> None:
+    for name, value in fields.items():
+        setattr(annotator, name, value)
+    annotator.save(update_fields=list(fields))
+
+
+def _release(annotator: Annotator, stages: Sequence[Stage] | None = None) -> int:
+    """Leases lapse, and places in batches are nobody's; of these stages, or of all. How many slots were given back.
+
+    What a manager gave them by name stays theirs until the manager gives it to somebody else.
+    """
+    seats = Seat.objects.filter(annotator=annotator)
+    slots = Slot.objects.filter(annotator=annotator, judgment=None)
+    kept = Slot.objects.filter(reserved=annotator, judgment=None, stage__strategy__in=BATCHED)
+    if stages is not None:
+        seats, slots, kept = (found.filter(stage__in=stages) for found in (seats, slots, kept))
+    _lock_stages(seats.filter(batch__isnull=False).values_list("stage", flat=True))
+    held = [
+        slot.pk for slot in slots.order_by("pk").select_for_update(no_key=True, of=("self",))
+    ]  # a claim locks them first
+    leases = Lease.objects.filter(annotator=annotator, state=LeaseState.HELD, slot__in=held)
+    leases.update(state=LeaseState.LAPSED)
+    Slot.objects.filter(pk__in=held).update(annotator=None, held_until=None)
+    kept.filter(annotator=None, task__kind=Kind.JUDGE).update(reserved=None)
+    seats.filter(batch__isnull=False).update(batch=None, place=None)
+    return len(held)
+
+
+def _lock_stages(stages: Iterable[int]) -> None:
+    """While a batch grows or is given to somebody, nobody gives theirs back."""
+    list(Stage.objects.filter(pk__in=list(stages)).order_by("pk").select_for_update(no_key=True))
+
+
+def _seat_again(annotator: Annotator) -> None:
+    """Where they were, unless they came by a link to another stage meanwhile."""
+    if annotator.excluded_at or annotator.left_at:
+        return
+    reach = stages_of(annotator)
+    before = [stage for stage in reach if stage.pk == annotator.stage_id]
+    stage = before[0] if before else assignment_seats.next_stage(annotator, reach) or reach[0]
+    if stage.strategy in BATCHED:
+        _lock_stages([stage.pk])
+        _old_place(annotator, stage)
+    assignment_seats.sit(annotator=annotator, stage=stage)
+
+
+def _old_place(annotator: Annotator, stage: Stage) -> None:
+    found = fetch(OLD_PLACE, annotator=annotator.pk, stage=stage.pk)
+    seats = Seat.objects.filter(annotator=annotator, stage=stage, batch=None, screened_out_at=None)
+    if not found or not seats.exists():
+        return
+    batch, place = found[0]
+    with connection.cursor() as cursor:
+        values = {"annotator": annotator.pk, "stage": stage.pk, "batch": batch, "place": place}
+        cursor.execute(TAKE_BACK, values)
+        if cursor.rowcount:
+            seats.update(batch=batch, place=place)
+
+
+# Excluding, reinstating, keeping
+
+
+@anew
+@transaction.atomic
+def exclude(*, annotator: Annotator, reason: str, by: str, excluded_by=None) -> int:
+    """None of their judgments counts from now on: each one's slot is free for somebody else, and outcomes that rested
+    on it are made anew. Everything stays on record. How many judgments counted until now.
+    """
+    words = _words(reason)
+    assignment_leases.lock(annotator)
+    if annotator.excluded_at is not None:
+        return 0
+    _store(annotator, excluded_at=timezone.now(), excluded_by=excluded_by, exclusion_reason=words)
+    _release(annotator)
+    slots = Slot.objects.filter(annotator=annotator, judgment__isnull=False).order_by("task")
+    slots = list(slots.select_for_update(no_key=True, of=("self",)).select_related("task"))
+    judgments = [slot.judgment_id for slot in slots]
+    audit.record(
+        by=by, verb=EXCLUDED, subject=annotator, study=annotator.study_id, reason=words, judgments=judgments
+    )  # fmt: skip
+    ours = Slot.objects.filter(pk__in=[slot.pk for slot in slots])
+    ours.exclude(task__kind=Kind.CHECK).update(reserved=None)
+    ours.update(annotator=None, judgment=None, live=False)
+    ours.filter(task__live=True, stage__state=StageState.OPEN).update(live=True)
+    _settle([slot.task_id for slot in slots])
+    return len(slots)
+
+
+@anew
+@transaction.atomic
+def reinstate(*, annotator: Annotator, reason: str, by: str) -> int:
+    """What counted before the exclusion counts again where the slot is still free; how many judgments that is."""
+    words = _words(reason)
+    assignment_leases.lock(annotator)
+    if annotator.excluded_at is None:
+        return 0
+    _store(annotator, excluded_at=None, excluded_by=None, exclusion_reason="")
+    back = [judgment for judgment in _counted_before(annotator) if _put_back(annotator, judgment)]
+    _settle([judgment.lease.task_id for judgment in back])
+    again = [judgment.pk for judgment in back]
+    audit.record(
+        by=by, verb=REINSTATED, subject=annotator, study=annotator.study_id, reason=words, judgments=again
+    )  # fmt: skip
+    _seat_again(annotator)
+    return len(back)
+
+
+@transaction.atomic
+def keep(*, annotator: Annotator, reason: str, by: str) -> None:
+    """Somebody has looked at their signs and lets their judgments count. Changes nothing; whether it stands is read
+    from the events.
+    """
+    audit.record(by=by, verb=KEPT, subject=annotator, study=annotator.study_id, reason=_words(reason))
+
+
+def _words(reason: str) -> str:
+    words = as_reason(reason)
+    if not words:
+        raise NeedsReason(SAY_WHY)
+    return words
+
+
+def _settle(tasks: Iterable[int]) -> None:
+    """The outcomes of these tasks anew; all are locked first, in one order, so that two exclusions cannot cross."""
+    wanted = sorted(set(tasks))
+    fetch(LOCK_TASKS, tasks=wanted)
+    for pk in wanted:
+        task = Task.objects.select_related("stage").get(pk=pk)  # the one before may have changed it
+        outcomes.settle(task, task.stage)
+
+
+def _counted_before(annotator: Annotator) -> list[Judgment]:
+    """The last word on each lease whose judgment the exclusion freed, unless it was taken back since."""
+    told = Event.objects.filter(subject=audit.named(annotator), verb=EXCLUDED).order_by("-pk").first()
+    leases = Lease.objects.filter(judgments__in=told.data["judgments"] if told else [])
+    revisions = Judgment.objects.filter(lease__in=leases, surplus=False).select_related("lease")
+    last = {judgment.lease_id: judgment for judgment in revisions.order_by("revision")}
+    return sorted((one for one in last.values() if not one.withdrawn), key=lambda one: one.lease.task_id)
+
+
+def _put_back(annotator: Annotator, judgment: Judgment) -> bool:
+    """Whether the slot was still nobody's: neither held, nor judged by another, nor given to another."""
+    free = Slot.objects.filter(pk=judgment.lease.slot_id, annotator=None)
+    free = free.filter(reserved=None) | free.filter(reserved=annotator)
+    if not free.update(annotator=annotator, judgment=judgment):
+        return False
+    Lease.objects.filter(pk=judgment.lease_id).update(state=LeaseState.JUDGED)
+    return True
+
+
+# Which link they came by
+
+
+@transaction.atomic
+def arrive(*, annotator: Annotator, stage: Stage | None, by: str, prolific_study: str = "", prolific_session: str = ""):
+    """A known participant comes by a link: to the study, or to one `stage`, where they sit from now on.
+
+    Their submission is the newest one; the event keeps the one before.
+    """
+    assignment_leases.lock(annotator)
+    annotator.refresh_from_db(fields=["invited_to", "prolific_study", "prolific_session", "stage", "erased_at"])
+    if annotator.erased_at:  # between the asking and the lock
+        return
+    before = {"invited_to": annotator.invited_to_id, "prolific_study": annotator.prolific_study}
+    before |= {"prolific_session": annotator.prolific_session}
+    now = {"invited_to": stage.pk if stage else None, "prolific_study": prolific_study or before["prolific_study"]}
+    now |= {"prolific_session": prolific_session or before["prolific_session"]}
+    if now == before:
+        return
+    audit.record(by=by, verb=ARRIVED, subject=annotator, study=annotator.study_id, before=before)
+    _store(annotator, invited_to=stage, **{name: now[name] for name in ("prolific_study", "prolific_session")})
+    if now["invited_to"] != before["invited_to"] and not (annotator.left_at or annotator.excluded_at):
+        _move_to(annotator, stage)
+
+
+def _move_to(annotator: Annotator, stage: Stage | None) -> None:
+    """Stages that the new link does not lead to are given up."""
+    reach = stages_of(annotator)
+    others = Stage.objects.filter(study=annotator.study_id).exclude(pk__in=[one.pk for one in reach])
+    _release(annotator, list(others))
+    if stage is not None:
+        assignment_seats.sit(annotator=annotator, stage=stage)

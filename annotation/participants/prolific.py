@@ -1,0 +1,148 @@
+"""What goes to Prolific and comes from there: links, codes, submissions to approve, and its own export read back.
+
+Files only, by a manager's hand: nothing is sent anywhere.
+"""
+
+import csv
+import io
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from django.core.exceptions import ValidationError
+from django.db import transaction
+
+from annotation.models import Study
+from annotation.participants import lifecycle
+from annotation.participants.roster import Participant
+from benchmarks import audit
+
+PARAMETERS = {"PROLIFIC_PID": "{{%PROLIFIC_PID%}}", "STUDY_ID": "{{%STUDY_ID%}}", "SESSION_ID": "{{%SESSION_ID%}}"}
+CODES = ("completion_code", "screened_out_code", "no_consent_code")
+GONE = {"RETURNED", "TIMED-OUT"}  # Prolific's words for submissions that end without an answer
+COLUMNS = (
+    "participant_id", "submission_id", "prolific_study", "pseudonym", "state", "code_given", "answers",
+    "answers_that_count", "active_minutes", "minutes_first_to_last", "checks", "checks_right", "pay_due",
+    "pay_first_to_last", "currency", "suggestion", "reasons",
+)  # fmt: skip
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+IDS = ("participant id", "prolific pid")
+SUBMISSIONS = ("submission id", "session id")
+
+
+class Unreadable(ValueError):
+    """That is not Prolific's export; the message says what it lacks."""
+
+
+class CannotSet(ValueError):
+    """The codes cannot be set like this; the message says why."""
+
+
+def with_parameters(link: str) -> str:
+    """The link as it is pasted at Prolific, which fills in the three."""
+    return f"{link}?{'&'.join(f'{name}={value}' for name, value in PARAMETERS.items())}"
+
+
+@transaction.atomic
+def set_codes(*, study: Study, by: str, **codes: str) -> Study:
+    """Raises CannotSet where one is empty or too long, or two are the same."""
+    study = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+    before = {name: getattr(study, name) for name in CODES}
+    now = {name: codes.get(name, before[name]).replace("\0", "").strip() for name in CODES}
+    if len(set(now.values())) < len(now):
+        raise CannotSet("Each of the three needs a code of its own: Prolific tells the endings apart by them.")
+    for name, code in now.items():
+        setattr(study, name, code)
+    try:
+        study.clean_fields(exclude={one.name for one in Study._meta.fields} - set(CODES))
+    except ValidationError as error:
+        raise CannotSet(" ".join(f"{name.replace('_', ' ')}: {' '.join(m)}" for name, m in error)) from None
+    if now != before:
+        study.save(update_fields=CODES)
+        audit.record(by=by, verb="set codes", subject=study, before=before)
+    return study
+
+
+# Submissions to approve
+
+
+def submissions(study: Study, found: Iterable[Participant]) -> str:
+    """A row for each submission (`participants.roster.by_submission`), as CSV. A person approves or rejects at Prolific."""
+    written = io.StringIO()
+    writer = csv.writer(written)
+    writer.writerow(COLUMNS)
+    for one in found:
+        writer.writerow([safe(str(cell)) for cell in _row(study, one)])
+    return written.getvalue()
+
+
+def _row(study: Study, one: Participant) -> Sequence[object]:
+    who = one.annotator
+    return (
+        who.prolific_pid, one.session, one.prolific_study, who.pseudonym, one.state, one.code, one.answers,
+        one.counted, f"{one.active_minutes:.1f}", f"{one.span_minutes:.1f}", one.checks, one.checks_right,
+        f"{one.pay:.2f}", f"{one.span_pay:.2f}", study.currency, "approve" if one.approve else "look",
+        "; ".join(one.reasons),
+    )  # fmt: skip
+
+
+def safe(cell: str) -> str:
+    """What a spreadsheet would take for a formula is text."""
+    return f"'{cell}" if cell.startswith(FORMULA) else cell
+
+
+# Prolific's export
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    participant: str
+    session: str
+    status: str
+
+
+@dataclass(slots=True)
+class Report:
+    """What came of an export: how many submissions of each status, who left by it, which ids nobody here has."""
+
+    statuses: Counter = field(default_factory=Counter)
+    left: list[str] = field(default_factory=list)
+    older: int = 0  # submissions that their participant has replaced by a newer one
+    unknown: list[str] = field(default_factory=list)
+
+
+def read(data: bytes) -> list[Submission]:
+    """Prolific's export of a study's submissions. Raises Unreadable."""
+    try:
+        rows = list(csv.DictReader(io.StringIO(data.decode("utf-8-sig"), newline="")))
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise Unreadable(f"This is not a CSV file in UTF-8: {error}.") from None
+    rows = [
+        {_name(name): (value or "").strip() for name, value in row.items() if isinstance(name, str)} for row in rows
+    ]
+    if not rows or not {"status"} <= rows[0].keys() or not set(IDS) & rows[0].keys():
+        raise Unreadable("The file needs the columns Participant id and Status, as in Prolific's own export.")
+    return [Submission(_first(row, IDS), _first(row, SUBMISSIONS), row["status"].upper()) for row in rows]
+
+
+def _name(column: str) -> str:
+    return column.strip().lower().replace("_", " ")
+
+
+def _first(row: dict[str, str], names: Iterable[str]) -> str:
+    return next((row[name] for name in names if row.get(name)), "")
+
+
+def mark_gone(*, study: Study, found: Iterable[Submission], by: str) -> Report:
+    """Whose newest submission was returned or timed out has left, so that others get their screens. Twice is once."""
+    report, people = Report(), {one.prolific_pid: one for one in study.annotators.exclude(prolific_pid="")}
+    for one in found:
+        report.statuses[one.status or "no status"] += 1
+        who = people.get(one.participant)
+        if who is None:
+            report.unknown += [one.participant] if one.participant not in report.unknown else []
+        elif one.session and who.prolific_session and one.session != who.prolific_session:
+            report.older += 1
+        elif one.status.replace(" ", "-") in GONE and lifecycle.leave(annotator=who, by=by):
+            report.left.append(who.pseudonym)
+    return report

@@ -1,0 +1,184 @@
+"""Everybody in a study as a manager looks at them: what they did, what is due to them, what to look at.
+
+Signs are reasons to look, in words with their figures; a person decides (law 7). As many queries for one participant
+as for a thousand.
+"""
+
+from bisect import bisect
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from annotation.checks import attention_checks, qualification
+from annotation.figures import annotators
+from annotation.figures.stage import judgment_rows
+from annotation.judging.completion import FINISHED, GIVEN
+from annotation.measures import annotator_behaviour, counts, warning_signs
+from annotation.measures.counts import HOUR, Given
+from annotation.models import Annotator, Seat, Stage, Study
+from annotation.participants.lifecycle import ARRIVED
+from annotation.pipeline.outcomes import rule_of
+from benchmarks import audit
+from benchmarks.models import Event
+
+NOT_BEGUN, WORKING, FINISHED_STATE, SCREENED_OUT = "not begun", "working", "finished", "screened out"
+LEFT, EXCLUDED = "left", "excluded"
+Earlier = Mapping[int, Sequence[tuple[int, str, str]]]  # by annotator: until when, the submission, its study
+
+
+@dataclass(slots=True)
+class Participant:
+    """`answers` stand, checks among them, and `counted` of them count; `signs` are sentences.
+
+    Time and pay: `active_minutes` with the page in view, `span_minutes` from the first judgment to the last.
+    """
+
+    annotator: Annotator
+    session: str = ""  # their submission at Prolific, and its study there
+    prolific_study: str = ""
+    state: str = NOT_BEGUN
+    answers: int = 0
+    counted: int = 0
+    active_minutes: float = 0.0
+    span_minutes: float = 0.0
+    pay_per_hour: float = 0.0
+    checks: int = 0
+    checks_right: int = 0
+    code: str = ""  # the one that they were shown last, for this submission
+    signs: list[str] = field(default_factory=list)
+    times: list[int] = field(default_factory=list)
+
+    @property
+    def pay(self) -> float:
+        return self.active_minutes / 60 * self.pay_per_hour
+
+    @property
+    def span_pay(self) -> float:
+        return self.span_minutes / 60 * self.pay_per_hour
+
+    @property
+    def approve(self) -> bool:
+        """Nothing speaks against it: they finished, and there is no sign."""
+        return self.state == FINISHED_STATE and not self.reasons
+
+    @property
+    def reasons(self) -> list[str]:
+        """What to look at before the submission is approved, or what a rejection could say."""
+        who = self.annotator
+        found = [f"excluded: {who.exclusion_reason}"] if who.excluded_at else []
+        found += [f"left on {who.left_at:%d %b %Y}"] if who.left_at else []
+        found += ["screened out before the first screen"] if self.state == SCREENED_OUT and not self.answers else []
+        found += ["answered nothing"] if not self.answers and self.state != SCREENED_OUT else []
+        found += ["was not shown the completion code"] if self.answers and not self.code else []
+        return found + self.signs
+
+
+def participants(study: Study) -> list[Participant]:
+    """In the order of joining."""
+    people = list(study.annotators.select_related("stage", "excluded_by").order_by("number"))
+    return _roster(study, people, {})
+
+
+def by_submission(study: Study) -> list[Participant]:
+    """Everybody from Prolific, once for each of their submissions: what they did between one and the next."""
+    people = list(study.annotators.select_related("stage", "excluded_by").order_by("number"))
+    found = _roster(study, people, _earlier(people))
+    return [one for one in found if one.annotator.prolific_pid]
+
+
+def _earlier(people: Sequence[Annotator]) -> Earlier:
+    """The submissions that a newer one has taken the place of, oldest first."""
+    names, found = {audit.named(one): one for one in people}, defaultdict(list)
+    told = list(Event.objects.filter(subject__in=names, verb=ARRIVED).order_by("pk"))
+    newest = {name: one.prolific_session for name, one in names.items()}
+    for event in reversed(told):
+        session = event.data["before"]["prolific_session"]
+        if session and session != newest[event.subject]:
+            until = round(event.at.timestamp() * 1_000_000)
+            mine = found[names[event.subject].number]
+            mine.insert(0, (until, session, event.data["before"]["prolific_study"]))
+            newest[event.subject] = session
+    return found
+
+
+def _roster(study: Study, people: Sequence[Annotator], earlier: Earlier) -> list[Participant]:
+    pay = float(study.pay_per_hour)
+    found = {}
+    for who in people:
+        mine = [
+            Participant(who, session, of, pay_per_hour=pay)
+            for _, session, of in [*earlier.get(who.number, ()), (0, who.prolific_session, who.prolific_study)]
+        ]
+        found[who.number] = mine
+    stages = list(study.stages.all())
+    for stage in stages:
+        _add_stage(found, earlier, stage, f" in stage {stage.name}" if len(stages) > 1 else "")
+    everybody = [one for mine in found.values() for one in mine]
+    codes, out = _codes(everybody), _screened_out(study)
+    for one in everybody:
+        one.span_minutes = (max(one.times) - min(one.times)) / HOUR * 60 if one.times else 0.0
+        kind, one.code = codes.get((one.annotator.pk, one.session), ("", ""))
+        one.state = _state(one, kind, (one.annotator.pk, one.annotator.stage_id) in out)
+    return everybody
+
+
+def _state(one: Participant, kind: str, out: bool) -> str:
+    if one.annotator.excluded_at or one.annotator.left_at:
+        return EXCLUDED if one.annotator.excluded_at else LEFT
+    if kind == FINISHED or out:
+        return FINISHED_STATE if kind == FINISHED else SCREENED_OUT
+    return WORKING if one.answers else NOT_BEGUN
+
+
+def _codes(found: Iterable[Participant]) -> dict[tuple[int, str], tuple[str, str]]:
+    """By annotator and submission: the kind of the code that was shown last, and the code."""
+    names = {audit.named(one.annotator): one.annotator.pk for one in found}
+    given = Event.objects.filter(subject__in=names, verb=GIVEN).order_by("pk")
+    return {(names[one.subject], one.data["session"]): (one.data["kind"], one.data["code"]) for one in given}
+
+
+def _screened_out(study: Study) -> set[tuple[int, int]]:
+    seats = Seat.objects.filter(stage__study=study, screened_out_at__isnull=False)
+    return set(seats.values_list("annotator", "stage"))
+
+
+def _add_stage(found: Mapping[int, list[Participant]], earlier: Earlier, stage: Stage, where: str) -> None:
+    """What everybody did in the stage; `where` is how their signs name it."""
+    of, last, whole = defaultdict(list), {}, defaultdict(list)
+    rows = judgment_rows(stage)
+    for row in rows:
+        which = bisect([until for until, _, _ in earlier.get(row.annotator, ())], row.at)
+        of[row.annotator, which].append(row)
+        whole[row.annotator].append(row)
+        last[row.annotator] = max(which, last.get(row.annotator, 0))
+    all_ = annotator_behaviour.everybody(rows, rule_of(stage).views())
+    for (number, which), mine in of.items():
+        _add_rows(found[number][which], mine)
+        _say(found[number][which], counts.work_signs(annotator_behaviour.answered(mine, False), all_.typical), where)
+    checked, tried = attention_checks.results(stage), qualification.results(stage)
+    for number, mine in found.items():
+        there = mine[last.get(number, -1)]  # not told apart by submission: said of the last one that came here
+        compared = annotator_behaviour.against(number, annotator_behaviour.answered(whole[number], False), all_)
+        _say(there, annotator_behaviour.compared_signs(compared), where)
+        _add_tests(there, checked.get(number), tried.get(number, {}), where)
+
+
+def _say(one: Participant, found: Iterable[warning_signs.Sign], where: str) -> None:
+    one.signs += [f"{sign.words}{where}" for sign in found]
+
+
+def _add_tests(
+    one: Participant, checked: attention_checks.Result | None, tried: Mapping[str, qualification.Result], where: str
+):
+    if checked:
+        one.checks += checked.n
+        one.checks_right += checked.right
+    passed = {kind: result.passed for kind, result in tried.items()}
+    _say(one, [*annotators.known_signs(checked), *warning_signs.tries_signs(passed)], where)
+
+
+def _add_rows(one: Participant, rows: Sequence[Given]) -> None:
+    one.answers += annotator_behaviour.standing(rows)
+    one.counted += sum(row.counted for row in rows)
+    one.active_minutes += sum(row.active_ms for row in rows) / 60_000
+    one.times += [min(row.at for row in rows), max(row.at for row in rows)]

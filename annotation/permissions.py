@@ -1,0 +1,164 @@
+"""Fetch and permission in one step.
+
+A link is found by its token, or there is nothing (404). A study is there for its members and for superusers: to other
+staff nothing says that it exists (404); to a member whose role does not reach, a sentence says what it takes (403).
+"""
+
+from dataclasses import dataclass
+
+from django.core.exceptions import PermissionDenied
+from django.db.models import F, QuerySet, Value
+from django.http import Http404, HttpRequest
+from django.shortcuts import get_object_or_404
+
+from annotation.models import Annotator, Flag, Member, Release, Role, Seat, Stage, Study
+from annotation.sql import columns, fetch, instances
+from benchmarks.models import Job
+from benchmarks.permissions import check_staff, guards
+
+
+@dataclass(frozen=True)
+class Desk:
+    """Whoever holds the token sits here: the annotator, the stage they are in and their seat there, how many screens
+    of it they have done, the id of its newest instructions.
+    """
+
+    annotator: Annotator
+    stage: Stage
+    seat: Seat
+    done: int
+    newest: int
+
+
+DESK = f"""
+SELECT {columns(Annotator, "annotator")}, {columns(Stage, "stage")}, {columns(Seat, "seat")}, {columns(Study, "study")},
+       (SELECT count(*) FROM annotation_slot
+        WHERE stage_id = stage.id AND annotator_id = annotator.id AND judgment_id IS NOT NULL),
+       (SELECT id FROM annotation_instructions WHERE stage_id = stage.id ORDER BY version DESC LIMIT 1)
+FROM annotation_annotator annotator
+JOIN annotation_study study ON study.id = annotator.study_id
+JOIN annotation_stage stage ON stage.id = annotator.stage_id
+JOIN annotation_seat seat ON seat.stage_id = stage.id AND seat.annotator_id = annotator.id
+WHERE annotator.token = %(token)s
+"""
+
+
+def desk(token: str) -> Desk:
+    found = fetch(DESK, token=token)
+    if not found:
+        raise Http404("No such link.")
+    annotator, stage, seat, study = instances(found[0], Annotator, Stage, Seat, Study)
+    annotator.study = stage.study = study
+    return Desk(annotator, stage, seat, *found[0][-2:])
+
+
+def invited(invite: str) -> tuple[Study, Stage | None]:
+    """The study that a link invites to, and the stage where it is to one stage alone."""
+    study = Study.objects.filter(invite=invite).first()
+    stage = None if study else Stage.objects.filter(invite=invite).select_related("study").first()
+    if study is None and stage is None:
+        raise Http404("No such invitation.")
+    return study or stage.study, stage
+
+
+@dataclass(frozen=True)
+class May:
+    """What somebody may do in a study (`study.may`): pages hide what they may not, the server refuses it anyway."""
+
+    manage: bool
+    own: bool
+
+
+SAFE = ("GET", "HEAD", "OPTIONS")
+RANK = {role: rank for rank, role in enumerate(Role)}
+TAKES = {Role.MANAGER: "a manager of this study", Role.OWNER: "an owner of this study"}
+
+
+def reaches(role: str, needed: Role) -> bool:
+    return RANK[Role(role)] >= RANK[needed]
+
+
+def needed(request: HttpRequest, look: Role = Role.VIEWER, change: Role = Role.MANAGER) -> Role:
+    """What a page that shows and changes takes for this request."""
+    return look if request.method in SAFE else change
+
+
+def _mine(rows: QuerySet, user, way: str = "") -> QuerySet:
+    """Rows of studies that somebody on the staff may look at, each with their `role` there; superusers own all.
+
+    `way` leads from a row to its study: `study__`.
+    """
+    check_staff(user)
+    if user.is_superuser:
+        return rows.annotate(role=Value(Role.OWNER.value))
+    return rows.filter(**{f"{way}members__user": user}).annotate(role=F(f"{way}members__role"))
+
+
+def _check(study: Study, role: str, needs: Role) -> None:
+    if not reaches(role, needs):
+        raise PermissionDenied(f"You are a {role} of this study, and this takes {TAKES[needs]}.")
+    study.may = May(manage=reaches(role, Role.MANAGER), own=reaches(role, Role.OWNER))
+
+
+def studies_for(user) -> QuerySet[Study]:
+    return _mine(Study.objects.all(), user)
+
+
+def study_for(user, pk: int, needs: Role = Role.VIEWER) -> Study:
+    """A study with its benchmark, and `may`; for members whose role reaches what it needs."""
+    study = get_object_or_404(_mine(Study.objects.select_related("benchmark"), user), pk=pk)
+    _check(study, study.role, needs)
+    return study
+
+
+def _of_study(rows: QuerySet, user, needs: Role, **wanted):
+    """A row with the study as `study_for` gives it."""
+    row = get_object_or_404(_mine(rows.select_related("study__benchmark"), user, "study__"), **wanted)
+    _check(row.study, row.role, needs)
+    return row
+
+
+def stage_for(user, study: int, position: str | int = 1, needs: Role = Role.VIEWER) -> Stage:
+    """A study's stage. `position` may come from an address as it is; what is no position is the first."""
+    text = str(position)
+    wanted = int(text) if text.isascii() and text.isdecimal() and len(text) < 5 else 1
+    return _of_study(Stage.objects, user, needs, study=study, position=wanted)
+
+
+def annotator_for(user, study: int, number: str | int, needs: Role = Role.VIEWER) -> Annotator:
+    """A study's annotator by their number (A-01 is 1)."""
+    text = str(number)
+    wanted = int(text) if text.isascii() and text.isdecimal() and len(text) < 9 else 0
+    return _of_study(Annotator.objects, user, needs, study=study, number=wanted)
+
+
+def member_for(user, study: int, pk: int, needs: Role = Role.OWNER) -> Member:
+    found = study_for(user, study, needs)
+    return get_object_or_404(Member.objects.select_related("study", "user"), study=found, pk=pk)
+
+
+def flag_for(user, pk: int, needs: Role = Role.MANAGER) -> Flag:
+    found = Flag.objects.select_related("lease__task__stage__study")
+    flag = get_object_or_404(_mine(found, user, "lease__task__stage__study__"), pk=pk)
+    _check(flag.lease.task.stage.study, flag.role, needs)
+    return flag
+
+
+def export_for(user, study: int, job: int, needs: Role = Role.MANAGER) -> Job:
+    """A finished export of that study. It has the right answers of checks and practice, which are for managers."""
+    found = study_for(user, study, needs)
+    return get_object_or_404(Job, pk=job, kind="export", state="done", params__study=found.pk)
+
+
+def release_for(user, pk: int, needs: Role = Role.VIEWER) -> Release:
+    return _of_study(Release.objects.select_related("job"), user, needs, pk=pk)
+
+
+@guards("estimate")
+@guards("export")
+@guards("release")
+@guards("reckon")
+def guard_job(user, job: Job, change: bool) -> None:
+    """A study's jobs are its members': viewers look, managers cancel."""
+    study = job.params.get("study") or get_object_or_404(Stage, pk=job.params["stage"]).study_id
+    study_for(user, study, Role.MANAGER if change else Role.VIEWER)

@@ -1,0 +1,231 @@
+"""Dawid and Skene's estimate as a stage's decision rule: what all answers together say of each task.
+
+An outcome rests on the answers of the whole stage here, so none is written with a judgment. The worker estimates: when
+the stage closes, when a manager asks for it, and before an export. What is judged after an estimate, or no longer
+counts, leaves its own task open until the next one; the other tasks keep their outcomes until then.
+
+Kinds of answers are what is estimated (protocols/decision_rule.py): the places of candidates mean nothing from one item to the next.
+Every counted answer to a live task speaks, also of tasks that still lack some. An adjudicator's word stands, and is no
+annotator's.
+"""
+
+import json
+import time
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import islice
+
+from django.db import connection, transaction
+from django.utils import timezone
+
+from annotation.figures.cache import Tell, silent
+from annotation.measures.aggregation import Aggregate, dawid_skene
+from annotation.models import Outcome, Reckoning, Stage, StageState, Study, Task
+from annotation.pipeline import outcomes, promotion
+from annotation.protocols.base import Answer
+from annotation.protocols.decision_rule import ADJUDICATOR, DAWID_SKENE, OPEN, Decision, Posterior
+from annotation.sql import fetch, stream
+from annotation.transactions import anew
+from benchmarks import audit
+from benchmarks.jobs import jobs
+from benchmarks.models import Job, JobState
+
+KIND = "estimate"
+BATCH = 200  # tasks decided in one transaction
+
+STANDING = """
+SELECT task.id, annotator.number, judgment.id, judgment.answer, judgment.content
+FROM annotation_slot slot JOIN annotation_judgment judgment ON judgment.id = slot.judgment_id
+JOIN annotation_lease lease ON lease.id = judgment.lease_id
+JOIN annotation_annotator annotator ON annotator.id = lease.annotator_id
+JOIN annotation_task task ON task.id = slot.task_id JOIN benchmarks_item item ON item.id = task.item_id
+WHERE slot.stage_id = %(stage)s AND task.kind = 'judge' AND task.live
+  AND (%(tasks)s::bigint[] IS NULL OR task.id = ANY(%(tasks)s))
+ORDER BY item.position, task.question, task.round, judgment.created_at, judgment.id
+"""
+
+LOCK = "SELECT pg_advisory_lock(hashtextextended(%(name)s, 0))"
+UNLOCK = "SELECT pg_advisory_unlock(hashtextextended(%(name)s, 0))"
+
+Said = dict[int, list[tuple[int, int, Answer]]]  # task → (judgment, annotator's number, answer), in the order of giving
+
+
+def estimate(stage: Stage, by: str, tell: Tell = silent) -> dict:
+    """Fit, and write what follows for each task; a summary, which is kept as the stage's estimate."""
+    with _in_turn(stage):
+        began, found = time.monotonic(), said(stage)
+        fitted = fit(stage, found)
+        did, parts = Counter(), list(_batches(sorted(found)))
+        for done, tasks in enumerate(parts, 1):
+            did += decide(stage, {task: found[task] for task in tasks}, fitted.posteriors, by)
+            tell(done, len(parts))
+        told = {name: did[name] for name in ("decided", "open", "changed", "passed_over")}
+        summary = {**_summary(fitted, found), **told}
+        _keep(stage, summary, time.monotonic() - began)
+    return summary
+
+
+@contextmanager
+def _in_turn(stage: Stage) -> Iterator[None]:
+    """Of two estimates of a stage the second begins when the first is done: else outcomes would be of both."""
+    name = f"{KIND} {audit.named(stage)}"
+    fetch(LOCK, name=name)
+    try:
+        yield
+    finally:
+        if connection.is_usable():  # one that is gone took the lock with it
+            fetch(UNLOCK, name=name)
+
+
+def said(stage: Stage, tasks: Collection[int] | None = None) -> Said:
+    """What counts on the stage's live tasks; of all of them, or of these."""
+    found: Said = {}
+    for task, annotator, judgment, label, content in stream(STANDING, stage=stage.pk, tasks=tasks and list(tasks)):
+        found.setdefault(task, []).append((judgment, annotator, Answer(label, json.loads(content))))
+    return found
+
+
+def fit(stage: Stage, found: Said) -> Aggregate:
+    """Posteriors by task, confusions by annotators' numbers; labels are kinds of answers."""
+    rule = outcomes.rule_of(stage)
+    rows = [(task, annotator, answer.label) for task, given in found.items() for _, annotator, answer in given]
+    kinds = rule.estimated([label for _, _, label in rows])
+    return dawid_skene([(task, annotator, kind) for (task, annotator, _), kind in zip(rows, kinds, strict=True)])
+
+
+@anew
+@transaction.atomic
+def decide(stage: Stage, found: Said, posteriors: Mapping[int, Posterior], by: str) -> Counter:
+    """Write these tasks' outcomes. One whose answers are others now than those that were fitted is passed over."""
+    did, rule, feeds = Counter(), outcomes.rule_of(stage), stage.takers.exists()
+    tasks = list(Task.objects.filter(pk__in=found).order_by("pk").select_for_update(no_key=True))
+    now = said(stage, list(found))
+    standing = {row.task_id: row for row in Outcome.objects.filter(task__in=found)}
+    for task in tasks:
+        if now.get(task.pk) != found[task.pk]:
+            did["passed_over"] += 1
+            continue
+        decision = rule.settle([answer for *_, answer in now[task.pk]], task.overlap, posteriors[task.pk])
+        did["open" if decision.state == OPEN else "decided"] += 1
+        before = standing.get(task.pk)
+        if _told(before) != _told(decision) or (before and before.posterior != decision.posterior):
+            outcomes.write(task, decision)
+        if _told(before) != _told(decision) and (before is None or before.by != ADJUDICATOR):
+            did["changed"] += 1
+            if feeds:
+                promotion.follow(stage, task.item_id)
+    if did["changed"]:  # with what it tells of: figures of before are known to be old, also where this is cut short
+        audit.record(by=by, verb="estimated", subject=stage, changed=did["changed"])
+    return did
+
+
+def _told(of: Outcome | Decision | None) -> tuple | None:
+    """What figures, and the stages that take from this one, follow; a probability is nothing to them. None: open."""
+    if of is None or of.state == OPEN:
+        return None
+    return of.state, of.outcome, of.reason, of.by, dict(of.content)
+
+
+def _batches(tasks: Sequence[int]) -> Iterator[list[int]]:
+    rest = iter(tasks)
+    while batch := list(islice(rest, BATCH)):
+        yield batch
+
+
+def _summary(fitted: Aggregate, found: Said) -> dict:
+    return {
+        "judgments": sum(map(len, found.values())),
+        "tasks": len(found),
+        "steps": fitted.steps,
+        "converged": fitted.converged,
+        "class_shares": fitted.class_shares,
+        "confusion": {str(number): fitted.confusion[number] for number in sorted(fitted.confusion)},
+    }
+
+
+def _keep(stage: Stage, summary: dict, seconds: float) -> None:
+    fields = {"state": "", "made_at": timezone.now(), "data": summary, "seconds": seconds}
+    Reckoning.objects.update_or_create(stage=stage, kind=KIND, key="", defaults=fields)
+
+
+# When
+
+
+def bring_up_to_date(study: Study, by: str) -> None:
+    """Estimate every stage whose rule it is, source before taker; what is to go on from one that was closed goes on.
+    Not inside a transaction.
+    """
+    for stage in study.stages.filter(rule=DAWID_SKENE).select_related("study__benchmark").order_by("position"):
+        estimate(stage, by)
+        closing = Job.objects.filter(kind=KIND, params__stage=stage.pk, params__closing=True).first()
+        if closing and closing.state != JobState.DONE:
+            _promote(stage)
+
+
+def last(stage: Stage) -> Reckoning | None:
+    return Reckoning.objects.filter(stage=stage, kind=KIND).first()
+
+
+def confusion_of(stage: Stage, number: int) -> dict[str, dict[str, float]]:
+    """By the last estimate: for items that are truly of a kind, how likely they give each. {} where there is none."""
+    found = last(stage)
+    return found.data["confusion"].get(str(number), {}) if found else {}
+
+
+def under_way(stage: Stage) -> Job | None:
+    """The job that estimates, or will."""
+    going = (JobState.QUEUED, JobState.RUNNING)
+    return Job.objects.filter(kind=KIND, params__stage=stage.pk, state__in=going).first()
+
+
+def unfinished(stage: Stage) -> Job | None:
+    """The newest job, where it failed or was cancelled."""
+    newest = Job.objects.filter(kind=KIND, params__stage=stage.pk).first()
+    return newest if newest and newest.state in (JobState.FAILED, JobState.CANCELLED) else None
+
+
+def ask(*, stage: Stage, by: str, created_by=None) -> Job | None:
+    """One more, unless one is under way. Where that of the closing did not end, it does what that was to do."""
+    if under_way(stage):
+        return None
+    last = unfinished(stage)
+    return queue_estimate(stage=stage, by=by, closing=bool(last and last.params["closing"]), created_by=created_by)
+
+
+def queue_estimate(*, stage: Stage, by: str, closing: bool = False, created_by=None) -> Job:
+    """Sent after the commit. `closing`: what waits for the stage's closing is promoted then."""
+    title = f"Estimate of {stage.study.name}, {stage.name}"
+    params = {"study": stage.study_id, "stage": stage.pk, "closing": closing}
+    job = jobs.queue_job(kind=KIND, title=title, params=params, by=by, created_by=created_by)
+    jobs.dispatch(job)
+    return job
+
+
+def run_estimate(job: Job, progress: jobs.Progress) -> None:
+    stage = Stage.objects.select_related("study__benchmark").get(pk=job.params["stage"])
+    progress.begin("estimating")
+    promotion.take_in(stage.study)
+    summary = estimate(stage, "worker", lambda done, total: _tell(progress, total))
+    _finish(job, stage, summary)
+
+
+@anew
+@transaction.atomic
+def _finish(job: Job, stage: Stage, summary: Mapping) -> None:
+    went = _promote(stage) if job.params["closing"] else 0
+    told = {name: summary[name] for name in ("judgments", "steps", "decided", "open", "changed", "passed_over")}
+    jobs.finish_job(job=job, by="worker", report={**told, "promoted": went})
+
+
+@anew
+@transaction.atomic
+def _promote(stage: Stage) -> int:
+    """To stages that wait for the closing of this one, unless it was opened again; how many items went."""
+    stage = promotion.locked(stage)
+    return promotion.promote(stage) if stage.state == StageState.CLOSED else 0
+
+
+def _tell(progress: jobs.Progress, total: int) -> None:
+    progress.total = total
+    progress.step()

@@ -1,0 +1,65 @@
+"""How far a task's counted answers differ, kept with the task: lists of disagreements are sorted and sought by it.
+
+Looking through every judgment of a stage instead takes seconds at a million of them (docs/scale.md).
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
+from math import log2
+
+from annotation.measures.counts import Rule
+from annotation.models import Task
+from annotation.protocols.answers import same
+from annotation.protocols.base import Answer
+from annotation.protocols.decision_rule import AWAITING, OPEN, Decision
+
+KIND, OPTION = "kind", "option"  # in what they differ: in the kind of answer, or only in which of the options alike
+PLACES = 6  # digits, so that what is as split comes out the same
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """`entropy` in bits; `newest` is the last of the judgments. All are empty where nothing differs."""
+
+    entropy: float = 0.0
+    differs: str = ""
+    newest: int | None = None
+
+
+def entropy(counts: Iterable[int]) -> float:
+    """Shannon's, in bits: -Σ p log2 p of the shares of the counts, from 0 to log2 of how many there are."""
+    counts = list(counts)
+    return round(sum(count / sum(counts) * log2(sum(counts) / count) for count in counts), PLACES)
+
+
+def spread(rule: Rule, given: Mapping[int, Answer]) -> Spread:
+    """Of counted judgments. Answers are the same where `protocols.answers.same` is; options that are votes for one thing
+    (`Protocol.alike`) are different answers of one kind.
+    """
+    counts = Counter(same(rule.protocol, answer) for answer in given.values())
+    if len(counts) < 2:
+        return Spread()
+    labels = {same(rule.protocol, answer): answer.label for answer in given.values()}
+    alike = rule.alike(list(labels.values()))
+    kinds = {"" if label in alike else key for key, label in labels.items()}
+    return Spread(entropy(counts.values()), KIND if len(kinds) > 1 else OPTION, max(given))
+
+
+def keep(task: Task, rule: Rule, given: Mapping[int, Answer]) -> None:
+    """Written only where it is another than before: as long as all agree, never. The caller has locked the row."""
+    found = spread(rule, given)
+    _write(task, **{field.name: getattr(found, field.name) for field in fields(found)})
+
+
+def leave(task: Task, decision: Decision) -> None:
+    """Whether the rule leaves the task to an adjudicator; likewise."""
+    _write(task, waits=decision.state == OPEN and decision.reason == AWAITING)
+
+
+def _write(task: Task, **values: object) -> None:
+    if values == {name: getattr(task, name) for name in values}:
+        return
+    Task.objects.filter(pk=task.pk).update(**values)
+    for name, value in values.items():
+        setattr(task, name, value)

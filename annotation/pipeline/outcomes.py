@@ -1,0 +1,138 @@
+"""What a task's judgments come to. Kept in step with them, in the transaction that changes them."""
+
+import json
+
+from django.db.models import F
+
+from annotation.measures.counts import Rule
+from annotation.models import Kind, Outcome, Slot, Stage, StageState, Task
+from annotation.pipeline import disagreement, promotion
+from annotation.protocols import decision_rule
+from annotation.protocols.base import Answer
+from annotation.protocols.decision_rule import ADJUDICATOR, EDIT, OPEN, TO_CONFIRM, Decision
+from annotation.protocols.registry import PROTOCOLS
+from annotation.sql import fetch
+from benchmarks import audit
+
+GIVEN = """
+SELECT judgment.id, judgment.answer, judgment.content
+FROM annotation_slot slot JOIN annotation_judgment judgment ON judgment.id = slot.judgment_id
+WHERE slot.task_id = %(task)s ORDER BY judgment.created_at, judgment.id
+"""
+WRITE = """
+INSERT INTO annotation_outcome AS outcome (task_id, state, outcome, content, reason, by, posterior, note)
+VALUES (%(task)s, %(state)s, %(outcome)s, %(content)s, %(reason)s, %(by)s, %(posterior)s, '')
+ON CONFLICT (task_id) DO UPDATE SET state = excluded.state, outcome = excluded.outcome, content = excluded.content,
+  reason = excluded.reason, by = excluded.by, posterior = excluded.posterior, decided_at = now()
+WHERE outcome.by <> %(adjudicator)s
+  AND (outcome.state, outcome.outcome, outcome.content, outcome.reason, outcome.by, outcome.posterior)
+      IS DISTINCT FROM
+      (excluded.state, excluded.outcome, excluded.content, excluded.reason, excluded.by, excluded.posterior)
+RETURNING task_id
+"""
+CLEAR = "DELETE FROM annotation_outcome WHERE task_id = %(task)s AND by <> %(adjudicator)s RETURNING task_id"
+LOCK = "SELECT id FROM annotation_task WHERE id = %(task)s FOR NO KEY UPDATE"
+
+Given = dict[int, Answer]  # judgment → what it says, in the order of giving
+
+
+def rule_of(stage: Stage) -> Rule:
+    return Rule(PROTOCOLS[stage.protocol], stage.overlap, stage.tie_rule, stage.cap, stage.rule)
+
+
+def settle(
+    task: Task, stage: Stage, answers: list[Answer] | None = None, feeds: bool = True, asked: bool = False
+) -> None:
+    """Bring the outcome in line with the counted judgments, and the stages after it with the outcome.
+
+    The caller has locked the task's row. An adjudicator's decision stands whatever is judged later. Where the caller
+    knows them, `answers` are what counts, and not `feeds` says that no stage takes from this one. `asked`: somebody has
+    just asked for one judgment more. Under Dawid and Skene's rule the task is open from now on until the next estimate.
+    """
+    if task.kind != Kind.JUDGE:
+        return
+    confirms = PROTOCOLS[stage.protocol].confirms
+    found = given(task) if confirms or answers is None else {}  # an only answer differs from none
+    disagreement.keep(task, rule_of(stage), found)
+    if confirms:
+        answers = _confirming(task, stage, found, asked)
+    elif answers is None:
+        answers = list(found.values())
+    decision = rule_of(stage).settle(answers, task.overlap)
+    if len(answers) >= task.overlap and _asks_for_more(task, stage, answers, decision):
+        add_slot(task, stage)
+        decision = Decision(OPEN)
+    if write(task, decision) and task.live and feeds:
+        promotion.follow(stage, task.item_id)
+
+
+def given(task: Task) -> Given:
+    """What its counted judgments say."""
+    return {pk: Answer(label, json.loads(content)) for pk, label, content in fetch(GIVEN, task=task.pk)}
+
+
+def _confirming(task: Task, stage: Stage, found: Given, asked: bool) -> list[Answer]:
+    """What was said of a task whose edits are to be confirmed; the edits become options for who comes next, and a place
+    that was added for a confirmation goes where none is needed any more.
+    """
+    first = {
+        decision_rule.verdict(answer): pk
+        for pk, answer in reversed(found.items())
+        if decision_rule.is_edit(answer.label)
+    }
+    proposals = [f"{EDIT}{pk}" for pk in sorted(first.values())]
+    if proposals != task.proposals:
+        task.proposals = proposals
+        Task.objects.filter(pk=task.pk).update(proposals=proposals)
+    if not asked and rule_of(stage).settle(list(found.values())).state != OPEN:
+        _take_slots_back(task, stage)
+    return list(found.values())
+
+
+def _take_slots_back(task: Task, stage: Stage) -> None:
+    """The last places beyond the stage's overlap, as far as nobody has ever held them and they are kept for nobody."""
+    gone, added = 0, Slot.objects.filter(task=task, number__gt=stage.overlap).order_by("-number")
+    for slot in added.select_for_update(skip_locked=True):  # one that is locked is being claimed, or judged
+        last = slot.number == task.overlap - gone
+        if not last or slot.annotator_id or slot.reserved_id or slot.leases.exists():
+            break
+        slot.delete()
+        gone += 1
+    if gone:
+        Task.objects.filter(pk=task.pk).update(overlap=F("overlap") - gone)
+        task.overlap -= gone
+
+
+def write(task: Task, decision: Decision) -> bool:
+    """Whether the outcome is another now than it was."""
+    disagreement.leave(task, decision)
+    if decision.state == OPEN:
+        return bool(fetch(CLEAR, task=task.pk, adjudicator=ADJUDICATOR))
+    values = {"state": decision.state, "outcome": decision.outcome, "reason": decision.reason, "by": decision.by}
+    values |= {"content": json.dumps(decision.content), "posterior": decision.posterior}
+    return bool(fetch(WRITE, task=task.pk, adjudicator=ADJUDICATOR, **values))
+
+
+def _asks_for_more(task: Task, stage: Stage, answers: list[Answer], decision: Decision) -> bool:
+    """Not where an adjudicator has decided: what is judged later changes nothing."""
+    if decision.reason == TO_CONFIRM:
+        return not _is_adjudicated(task)
+    labels = [answer.label for answer in answers]
+    if len(labels) < 2 or stage.cap is None or task.overlap >= stage.cap:
+        return False
+    if not decision_rule.is_split(labels, rule_of(stage).alike(labels)):
+        return False
+    return not _is_adjudicated(task)
+
+
+def _is_adjudicated(task: Task) -> bool:
+    return Outcome.objects.filter(task=task, by=ADJUDICATOR).exists()
+
+
+def add_slot(task: Task, stage: Stage) -> Slot:
+    """One judgment more for the task. The caller has locked its row. IntegrityError beyond 50."""
+    Task.objects.filter(pk=task.pk).update(overlap=F("overlap") + 1)
+    task.overlap += 1
+    live = task.live and stage.state == StageState.OPEN
+    audit.record(by="app", verb="added a slot", subject=task, overlap=task.overlap)
+    return Slot.objects.create(task=task, stage=stage, number=task.overlap, rank=task.rank, live=live)

@@ -1,0 +1,262 @@
+"""From a stage's outcomes to the tasks of the stages after it, and back where an outcome goes.
+
+An item is in a stage while it has live tasks there. What a source decides about an item is followed at once, or, where
+the taking stage says so, when the source is closed. Where an outcome goes or changes, the tasks that rested on it are
+no longer live: their judgments stay and do not count, and if the outcome comes back, so do they.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from django.db import transaction
+from django.db.models import Max
+
+from annotation.models import Kind, Promotion, Slot, Stage, StageState, Study, Task
+from annotation.pipeline import task_creation
+from annotation.pipeline.item_results import fallen_out, results
+from annotation.pipeline.sampling import draw_sample
+from annotation.pipeline.task_creation import Asked
+from annotation.protocols.base import Ask, NotSuitable
+from annotation.protocols.registry import PROTOCOLS
+from annotation.sql import columns, fetch, instances
+from benchmarks import audit, queries
+from benchmarks.models import Item
+from benchmarks.records import ItemRecord
+
+BATCH = 500  # items read at a time
+
+# What was found not to suit a stage is not looked at again until it has other images.
+UNSUITED = """EXISTS (
+  SELECT FROM benchmarks_event told
+  WHERE told.subject = %(subject)s AND told.verb = 'could not ask' AND told.data->>'item' = item.id::text
+    AND told.data->>'images' = (SELECT count(*) FROM benchmarks_itemimage WHERE item_id = item.id)::text)"""
+
+# Items of the benchmark that the stage has not met.
+NEW = f"""
+SELECT item.id FROM benchmarks_item item
+WHERE item.benchmark_id = %(benchmark)s AND NOT EXISTS (
+  SELECT FROM annotation_task task WHERE task.stage_id = %(stage)s AND task.item_id = item.id) AND NOT {UNSUITED}
+"""
+
+# Items for which newer candidates came than those that are shown.
+NEWER = f"""
+SELECT item.id FROM benchmarks_item item
+JOIN (SELECT item_id, max(round) AS round FROM benchmarks_itemimage WHERE role = 'candidate' AND round > 1
+      GROUP BY item_id) newest ON newest.item_id = item.id
+JOIN annotation_task task ON task.item_id = item.id AND task.stage_id = %(stage)s AND task.kind = 'judge' AND task.live
+JOIN benchmarks_itemimage shown ON shown.item_id = item.id AND shown.role = 'candidate'
+  AND 'candidate-' || shown.position = ANY(task.options)
+WHERE item.benchmark_id = %(benchmark)s
+GROUP BY item.id, newest.round HAVING newest.round > max(shown.round) AND NOT {UNSUITED}
+"""
+
+# Every task of the items in the study, stage by stage, as outcomes go on.
+LOCK_TASKS = """
+SELECT task.id FROM annotation_task task JOIN annotation_stage stage ON stage.id = task.stage_id
+WHERE stage.study_id = %(study)s AND task.item_id = ANY(%(items)s) AND task.kind = 'judge'
+ORDER BY stage.position, task.id FOR NO KEY UPDATE OF task
+"""
+# Of the items, those that a stage which takes from this one has asked about.
+TAKEN = """
+SELECT DISTINCT task.item_id FROM annotation_task task JOIN annotation_stage taker ON taker.id = task.stage_id
+WHERE taker.source_id = %(stage)s AND task.item_id = ANY(%(items)s) AND task.kind = 'judge' AND task.live
+"""
+
+
+# Of a stage that closes: an answer is there before its items are counted, or finds the stage closed and follows alone.
+LOCK_STAGE_TASKS = """
+SELECT id FROM annotation_task WHERE stage_id = %(stage)s AND kind = 'judge' ORDER BY id FOR NO KEY UPDATE
+"""
+
+TAKERS = f"SELECT {columns(Stage, 'taker')} FROM annotation_stage taker WHERE source_id = %(stage)s ORDER BY position"
+THERE = f"""
+SELECT {columns(Task, "task")} FROM annotation_task task
+WHERE stage_id = %(stage)s AND item_id = %(item)s ORDER BY round
+"""
+
+# Two tasks of one item may settle at once: whoever comes second sees what the first made of its task.
+LOCK_ITEM = "SELECT pg_advisory_xact_lock(%(stage)s::int, %(item)s::int)"
+
+
+def follow(stage: Stage, item: int) -> None:
+    """Bring the stages that take from this one in line with what it now says of the item."""
+    takers = [taker for row in fetch(TAKERS, stage=stage.pk) for taker in instances(row, Stage)]
+    if not takers:
+        return
+    fetch(LOCK_ITEM, stage=stage.pk, item=item)
+    found = results(stage, [item]).get(item)
+    for taker in takers:
+        taker.source = stage
+        wanted = found is not None and found.label in taker.takes
+        if not wanted:
+            offer(taker, item, "", [], {})
+        elif _follows_now(taker, stage, item):
+            offer(taker, item, *_asks(taker, item, found.carried), found.carried)
+
+
+def _follows_now(taker: Stage, stage: Stage, item: int) -> bool:
+    """A sample is drawn when the source closes; of an item that is in it, a changed outcome is followed at once."""
+    if taker.sample is not None:
+        return taker.tasks.filter(item=item).exists()
+    if taker.promotion == Promotion.SETTLED:
+        return True
+    return Stage.objects.filter(pk=stage.pk, state=StageState.CLOSED).exists()  # it may have closed just now
+
+
+def _asks(stage: Stage, item: int, carried: Mapping[str, str]) -> tuple[str, list[Ask]]:
+    """The item's key, and what the stage asks of it."""
+    record = queries.material_of(item)
+    return record.key, suited(stage, item, record, carried)
+
+
+def suited(stage: Stage, item: int, record: ItemRecord, carried: Mapping[str, str]) -> list[Ask]:
+    """What the stage asks of the item; nothing where that does not suit it, and an event says why."""
+    try:
+        return PROTOCOLS[stage.protocol].asked_of(record, carried)
+    except NotSuitable as reason:
+        told = {"item": item, "images": len(record.images), "reason": str(reason)}
+        audit.record(by="app", verb="could not ask", subject=stage, **told)
+        return []
+
+
+def offer(stage: Stage, item: int, key: str, asks: Sequence[Ask], carried: Mapping[str, str]) -> None:
+    """Make these, and no other, the live tasks of the item (by its id and key) in the stage; none where it is a check
+    there, or for training.
+    """
+    found = [task for row in fetch(THERE, stage=stage.pk, item=item) for task in instances(row, Task)]
+    there = [task for task in found if task.kind == Kind.JUDGE]
+    asks = asks if len(there) == len(found) else []
+    wanted = {(ask.question, ask.shows, ask.options): ask for ask in asks}
+    changed, kept = False, set()
+    for task in reversed(there):
+        same = (task.question, tuple(task.shows), tuple(task.options))
+        stays = same in wanted and same not in kept and task.carried == dict(carried)
+        kept |= {same} if stays else set()
+        changed |= _turn(task, stays, stage)
+    new = [ask for key, ask in wanted.items() if key not in kept]
+    if new:
+        round = max((task.round for task in there), default=0) + 1
+        task_creation.place(stage, [Asked(item, key, ask, dict(carried), round) for ask in new])
+    if changed or (new and there):
+        follow(stage, item)
+
+
+def _turn(task: Task, live: bool, stage: Stage) -> bool:
+    """Whether the task was turned on or off by this. The slots come first: an answer locks its slot, then the task."""
+    if task.live == live:
+        return False
+    slots = Slot.objects.filter(task=task)
+    slots.update(live=live and stage.state == StageState.OPEN)
+    Task.objects.filter(pk=task.pk).update(live=live)
+    return True
+
+
+# Whole stages
+
+
+def take_in(study: Study, by: str = "app") -> int:
+    """Tasks for items that came by a later import, in every stage that takes the benchmark's; returns how many.
+
+    An item that fell out, and for which newer candidates came, is asked again: it alone, also in a closed stage.
+    """
+    return sum(_take_in(stage, by) for stage in study.stages.filter(source=None).select_related("study__benchmark"))
+
+
+def locked(stage: Stage) -> Stage:
+    """The stage as it is now, with its study and benchmark; others who want to change it wait."""
+    return (
+        Stage.objects.select_for_update(no_key=True, of=("self",)).select_related("study__benchmark").get(pk=stage.pk)
+    )
+
+
+def _take_in(stage: Stage, by: str) -> int:
+    if not _new(stage) and not _newer(stage):
+        return 0
+    with transaction.atomic():
+        stage = locked(stage)
+        new = _new(stage)
+        made = len(task_creation.place(stage, asked_of(stage, Item.objects.filter(pk__in=new))))
+        again = _ask_again(stage, _newer(stage))
+        if made or again:
+            audit.record(by=by, verb="took in", subject=stage, items=len(new), again=len(again))
+    return made + len(again)
+
+
+def _new(stage: Stage) -> list[int]:
+    """Items that the stage is to take in; where it has a sample, only what that still lacks."""
+    if stage.sample is None:
+        return _found(NEW, stage)
+    there = set(stage.tasks.filter(kind=Kind.JUDGE).values_list("item", flat=True))
+    lacks = None if stage.sample_each else stage.sample - len(there)
+    if lacks is not None and lacks <= 0:
+        return []
+    drawn = draw_sample(stage, [*there, *_found(NEW, stage)])
+    return [item for item in drawn if item not in there][:lacks]
+
+
+def _found(statement: str, stage: Stage) -> list[int]:
+    benchmark, subject = stage.study.benchmark_id, audit.named(stage)
+    return [item for (item,) in fetch(statement, stage=stage.pk, benchmark=benchmark, subject=subject)]
+
+
+def _newer(stage: Stage) -> list[int]:
+    """Items that fell out and have newer candidates than those they fell out with."""
+    newer = _found(NEWER, stage)
+    return sorted(fallen_out(stage.study, newer, root=stage)) if newer else []
+
+
+def _ask_again(stage: Stage, items: Sequence[int]) -> list[Task]:
+    """A new round for these items; its slots are given out even where the stage is closed for the rest."""
+    fetch(LOCK_TASKS, study=stage.study_id, items=list(items))  # whoever judges one just now may bring it back
+    items = [item for item in _newer(stage) if item in set(items)]
+    asked = list(asked_of(stage, Item.objects.filter(pk__in=items), again=True))
+    items = sorted({one.item for one in asked})
+    Task.objects.filter(stage=stage, item__in=items, kind=Kind.JUDGE).update(live=False)
+    Slot.objects.filter(stage=stage, task__item__in=items, task__kind=Kind.JUDGE).update(live=False)
+    made = task_creation.place(stage, asked)
+    Slot.objects.filter(task__in=made).update(live=True)
+    for (item,) in fetch(TAKEN, stage=stage.pk, items=items):
+        follow(stage, item)
+    return made
+
+
+def asked_of(stage: Stage, items, again: bool = False) -> Iterable[Asked]:
+    """What is asked of every item that suits, without anything carried; or `again`, in a later round than before."""
+    rounds = dict(stage.tasks.filter(item__in=items).values_list("item").annotate(Max("round"))) if again else {}
+    for item in queries.with_material(items).iterator(chunk_size=BATCH):
+        round = max(round_of(item), rounds.get(item.pk, 0) + 1)
+        for ask in suited(stage, item.pk, queries.record_of(item), {}):
+            yield Asked(item.pk, item.key, ask, {}, round)
+
+
+def round_of(item: Item) -> int:
+    """The last round of candidates that the item has. Reads only what `queries.with_material` fetched."""
+    return max((use.round for use in item.item_images.all()), default=1)
+
+
+def promote(stage: Stage) -> int:
+    """What a closed stage settled goes to the stages that wait for its closing; returns how many items went."""
+    fetch(LOCK_STAGE_TASKS, stage=stage.pk)
+    went = 0
+    for taker in stage.takers.select_related("study__benchmark"):
+        taker.source = stage
+        if taker.promotion == Promotion.CLOSING or taker.sample is not None:
+            went += _promote_to(taker, stage)
+    return went
+
+
+def _promote_to(taker: Stage, stage: Stage) -> int:
+    known = set(taker.tasks.exclude(kind=Kind.JUDGE).values_list("item", flat=True))
+    found = {item: result for item, result in results(stage).items() if result.label in taker.takes}
+    found = {item: result for item, result in found.items() if item not in known}
+    items = queries.with_material(Item.objects.filter(pk__in=draw_sample(taker, found)))
+    there = set(taker.tasks.filter(kind=Kind.JUDGE).values_list("item", flat=True))
+    asked = []
+    for item in items.iterator(chunk_size=BATCH):
+        carried = dict(found[item.pk].carried)
+        asks = suited(taker, item.pk, queries.record_of(item), carried)
+        if item.pk in there:
+            offer(taker, item.pk, item.key, asks, carried)
+        else:
+            asked += [Asked(item.pk, item.key, ask, carried) for ask in asks]
+    task_creation.place(taker, asked)
+    return len({one.item for one in asked})

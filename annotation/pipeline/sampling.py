@@ -1,0 +1,49 @@
+"""Which items a stage draws: by its seed, so that the same study made again draws the same."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+from annotation.models import Kind, Stage
+from annotation.pipeline import task_creation
+from benchmarks.models import Item
+
+
+def draw_sample(taker: Stage, items: Iterable[int]) -> list[int]:
+    """`taker.sample` of the items by its seed, or all; those that were drawn before stay in.
+
+    Stratified, each type and subtype has its share, the largest remainders rounded up. Drawn for `each`, there are so
+    many of every type, or all where a type has fewer.
+    """
+    rows = Item.objects.filter(pk__in=list(items)).values_list("pk", "key", "type", "subtype")
+    there = set(taker.tasks.filter(kind=Kind.JUDGE).values_list("item", flat=True))
+    drawn = sorted(rows, key=lambda row: (row[0] not in there, task_creation.draw("sample", taker.seed, row[1])))
+    if taker.sample is None:
+        return [row[0] for row in drawn]
+    types = sorted({row[2] for row in drawn}) if taker.sample_each else [None]
+    groups = [[row for row in drawn if type in (None, row[2])] for type in types]
+    chosen = {pk for group in groups for pk in _first(group, taker.sample, taker.stratify)}
+    return [row[0] for row in drawn if row[0] in chosen]
+
+
+def _first(drawn: Sequence[tuple], size: int, stratify: bool) -> Iterable[int]:
+    """So many of the rows, in their order; stratified, by type and subtype."""
+    if size >= len(drawn) or not stratify:
+        return [row[0] for row in drawn[:size]]
+    quota = apportion(Counter(row[2:] for row in drawn), size)
+    chosen = []
+    for row in drawn:
+        if quota[row[2:]] > 0:
+            quota[row[2:]] -= 1
+            chosen.append(row[0])
+    return chosen
+
+
+def apportion(sizes: Mapping, total: int) -> dict:
+    """Whole shares of `total` in proportion to `sizes`, by largest remainder (Hamilton); adds up to `total`."""
+    whole = sum(sizes.values())
+    exact = {name: total * size / whole for name, size in sizes.items()}
+    shares = {name: int(share) for name, share in exact.items()}
+    by_rest = sorted(sizes, key=lambda name: (shares[name] - exact[name], str(name)))
+    for name in by_rest[: total - sum(shares.values())]:
+        shares[name] += 1
+    return shares

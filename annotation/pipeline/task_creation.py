@@ -1,0 +1,140 @@
+"""Tasks into a stage: each gets its place in the random order, a batch where there are batches, and its slots.
+
+Everything random is a hash of the stage's seed and the item's key: the same study made again is the same study, and
+stages with one seed draw the same sample and the same batches.
+"""
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+
+from django.db import connection
+
+from annotation.models import Stage, StageState, Strategy, Task
+from annotation.models.choices import BATCHED
+from annotation.pipeline.exposure import met
+from annotation.protocols.base import Ask
+from annotation.sql import fetch
+
+BATCH = 2000  # rows written at a time
+FEW = 4  # tasks that are made quicker one by one
+LOCK = "SELECT id FROM annotation_stage WHERE id = %(stage)s FOR NO KEY UPDATE"
+EVERYTHING = 1  # the one batch of a stage whose every annotator judges every item
+
+CREATE_SLOTS = f"""
+INSERT INTO annotation_slot (task_id, number, stage_id, rank, live, reserved_id)
+SELECT task.id, place.number, task.stage_id, task.rank, task.live AND %(open)s, seat.annotator_id
+FROM annotation_task task CROSS JOIN generate_series(1, task.overlap) place(number)
+LEFT JOIN (annotation_seat seat JOIN annotation_annotator holder
+           ON holder.id = seat.annotator_id AND holder.left_at IS NULL AND holder.excluded_at IS NULL)
+  ON seat.stage_id = task.stage_id AND seat.batch = task.batch AND seat.place = place.number
+  AND NOT {met("task.item_id", "seat.annotator_id")}
+WHERE task.id = ANY(%(tasks)s) ORDER BY task.rank, place.number
+"""
+
+LAST = "SELECT coalesce(max(batch), 0) FROM annotation_task WHERE stage_id = %(stage)s"
+FILLING = """
+SELECT batch, count(DISTINCT item_id) FROM annotation_task task
+WHERE stage_id = %(stage)s AND kind = 'judge' AND shared = %(shared)s AND batch = (
+    SELECT max(batch) FROM annotation_task WHERE stage_id = %(stage)s AND kind = 'judge' AND shared = %(shared)s)
+  AND NOT EXISTS (SELECT FROM annotation_seat seat WHERE seat.stage_id = %(stage)s AND seat.batch = task.batch)
+GROUP BY batch
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One task to be made: an ask of an item, with what earlier stages chose for it."""
+
+    item: int
+    key: str
+    ask: Ask
+    carried: dict[str, str] = field(default_factory=dict)
+    round: int = 1
+
+
+def draw(*parts: object) -> int:
+    """62 bits that follow from the parts alone."""
+    text = "/".join(map(str, parts))
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8]) >> 2
+
+
+def place(stage: Stage, asked: Iterable[Asked]) -> list[Task]:
+    """Make the tasks and their slots; all tasks of one item stand together in `asked` or come in one call."""
+    tasks = [
+        Task(
+            stage=stage, item_id=one.item, question=one.ask.question, round=one.round, carried=one.carried,
+            shows=list(one.ask.shows), options=list(one.ask.options), overlap=stage.overlap,
+            rank=draw(stage.seed, one.key, one.ask.question, one.round),
+        )
+        for one in sorted(asked, key=lambda one: (draw("item", stage.seed, one.key), one.ask.question))
+    ]  # fmt: skip
+    if not tasks:
+        return []
+    if stage.strategy in BATCHED or stage.agreement_items:
+        fetch(LOCK, stage=stage.pk)  # batches and the agreement sample are filled by one at a time
+    share(stage, tasks)
+    batch(stage, tasks)
+    if len(tasks) <= FEW:
+        for task in tasks:
+            task.save(force_insert=True)
+    else:
+        Task.objects.bulk_create(tasks, batch_size=BATCH)
+    create_slots(stage, tasks)
+    return tasks
+
+
+def share(stage: Stage, tasks: Sequence[Task]) -> None:
+    """The first items in the drawn order are the agreement sample, until it is full."""
+    if not stage.agreement_items:
+        return
+    has = stage.tasks.filter(shared=True).values("item").distinct().count()
+    for _, of_item in groupby(tasks, key=lambda task: task.item_id):
+        mine = list(of_item)
+        if mine[0].round > 1 or has >= stage.agreement_items:
+            continue
+        has += 1
+        for task in mine:
+            task.shared, task.overlap = True, stage.agreement_overlap
+
+
+def batch(stage: Stage, tasks: Sequence[Task]) -> None:
+    """Fill the last batch of its kind that nobody has been given, then open new ones; sizes are in items."""
+    if stage.strategy == Strategy.EVERYONE:
+        for task in tasks:
+            task.batch = EVERYTHING
+    if stage.strategy != Strategy.BATCHES:
+        return
+    fill = {shared: _last_batch(stage, shared) for shared in {task.shared for task in tasks}}
+    last = fetch(LAST, stage=stage.pk)[0][0]
+    for _, of_item in groupby(sorted(tasks, key=lambda task: not task.shared), key=lambda task: task.item_id):
+        mine = list(of_item)
+        number, size = fill[mine[0].shared]
+        if number is None or size >= stage.batch_size:
+            last += 1
+            number, size = last, 0
+        fill[mine[0].shared] = number, size + 1
+        for task in mine:
+            task.batch = number
+
+
+def _last_batch(stage: Stage, shared: bool) -> tuple[int | None, int]:
+    """Its number and how many items it has; none where it was given to somebody."""
+    found = fetch(FILLING, stage=stage.pk, shared=shared)
+    return found[0] if found else (None, 0)
+
+
+def create_slots(stage: Stage, tasks: Sequence[Task]) -> None:
+    """The slots of tasks that have none; in a batch that somebody holds they are reserved for them, unless they met the
+    item in a stage that this one keeps apart from.
+    """
+    with connection.cursor() as cursor:
+        values = {
+            "tasks": [task.pk for task in tasks],
+            "open": stage.state == StageState.OPEN,
+            "apart": stage.apart_from,
+        }
+        cursor.execute(CREATE_SLOTS, values)
+        if len(tasks) >= BATCH:
+            cursor.execute("ANALYZE annotation_task, annotation_slot")

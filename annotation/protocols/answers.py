@@ -1,0 +1,30 @@
+"""Answers as managers read them: which are the same, what they say, and which every task has beside its options."""
+
+from annotation.protocols.base import CANNOT_JUDGE, Answer, Choice, Protocol
+from annotation.protocols.decision_rule import verdict
+from annotation.templatetags.figures import words
+
+
+def same(protocol: Protocol, answer: Answer) -> str:
+    """What two answers have in common that say the same. Where an edit is to be confirmed, that is the words."""
+    return verdict(answer) if protocol.confirms else answer.label
+
+
+def in_words(protocol: Protocol, answer: Answer) -> str:
+    """What an annotator said, or an adjudicator; without its content, a label alone."""
+    if protocol.form is None or (not answer.content and answer.label in fixed_names(protocol)):
+        return words(answer.label)
+    return protocol.form.say(answer)
+
+
+def fixed_choices(protocol: Protocol) -> list[Choice]:
+    """The answers that every task has: those of the protocol, what drops an item by its form, and cannot judge."""
+    found = list(protocol.fixed)
+    if protocol.form:
+        drops = {label: why for label, why in protocol.drops.items() if label != CANNOT_JUDGE}
+        found += [Choice(label, f"Drop: {words(why)}", (label[0],)) for label, why in drops.items()]
+    return [*found, Choice(CANNOT_JUDGE, "Cannot judge", ("c",))]
+
+
+def fixed_names(protocol: Protocol) -> list[str]:
+    return [choice.identity for choice in fixed_choices(protocol)]

@@ -1,0 +1,139 @@
+"""A release out of an export: its splits, its forms, what of it is public, its documents and its manifest. Pure.
+
+Everything is made of the export's files, which are of one moment; so the same export and the same plan give the same
+bytes.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from annotation.exports.files import content_hash, digest, files_below, write_json
+from annotation.releases import redaction, splitting
+from annotation.releases.archive_reader import KIND, MADE_BY, MANIFEST
+from annotation.releases.documents import writing
+from annotation.releases.export_reader import Exported, hashes, streamed
+from annotation.releases.formats.base import Layout
+from annotation.releases.formats.registry import FORMS
+from annotation.releases.plan import Plan
+from annotation.releases.splitting import Assigned, Earlier, Unit
+
+SETTINGS = "release.json"  # the manifest without its list of files: so the content hash stands for it too
+MB = 1_000_000
+PARQUET = "parquet"  # always there: whoever has a release can import it again
+Step = Callable[[int, int], None]  # items done, items in all
+
+
+class CannotBuild(ValueError):
+    """There is no such release of this study as it is; the message says why."""
+
+
+def build(
+    export: Path, plan: Plan, out: Path, earlier: Earlier | None = None, step: Step = lambda done, total: None
+) -> dict:
+    """Write the release to the empty folder `out`; its manifest. Raises CannotBuild where a split would be empty.
+
+    What was in a split in an `earlier` version stays there.
+    """
+    source = Exported(export)
+    assigned = assign(source, plan, earlier or Earlier())
+    rows = _forms(source, plan, out, assigned, step)
+    rows |= redaction.write_tables(source, out, plan.public, assigned.splits)
+    settings = _settings(source, plan, assigned)
+    write_json(out / SETTINGS, settings)
+    files = described(out, rows)
+    manifest = settings | {"files": files}
+    writing.write(out, plan, manifest, Exported(out).figures, source.schema)
+    manifest["files"] = dict(sorted({**described(out, rows, files), **files}.items()))
+    manifest["content"] = content_hash(manifest["files"])
+    write_json(out / MANIFEST, manifest)
+    return manifest
+
+
+def assign(source: Exported, plan: Plan, earlier: Earlier) -> Assigned:
+    units = [Unit(line["id"], (line["type"], line["subtype"]), frozenset(hashes(line))) for line in source.items()]
+    fixed = {unit.key: split for unit in units if (split := earlier.split_of(unit))}
+    assigned = splitting.assign(units, plan.splits, plan.seed, fixed)
+    if empty := [name for name in plan.names if name not in assigned.splits.values()]:
+        kept = f"{len(assigned.splits):,} kept item{'s' * (len(assigned.splits) != 1)}"
+        raise CannotBuild(
+            f"{' and '.join(empty)} would be empty: there are {kept}, and those that share an image stay together."
+        )
+    return assigned
+
+
+def _forms(source: Exported, plan: Plan, out: Path, assigned: Assigned, step: Step) -> dict[str, int]:
+    """One reading of the items for all forms; the rows of each file."""
+    layout = Layout(
+        out, source.schema, source.columns, plan.names, plan.shard_mb * MB, source.manifest["source_format"]
+    )
+    writers = [form.writer(layout) for name, form in FORMS.items() if name == PARQUET or name in plan.forms]
+    total = len(assigned.splits)
+    for done, row in enumerate(source.rows(assigned.splits), 1):
+        for writer in writers:
+            writer.add(row)
+        step(done, total)
+    return {name: count for writer in writers for name, count in writer.close().items()}
+
+
+def _settings(source: Exported, plan: Plan, assigned: Assigned) -> dict:
+    there = source.manifest
+    counted = Counter(assigned.splits.values())
+    return {
+        **redaction.settings(there, plan.public),
+        "made_by": MADE_BY,
+        "kind": KIND,
+        "release": replace(plan, words={name: word for name, word in plan.words.items() if word}).as_json(),
+        "columns": there["columns"],
+        "source_format": there["source_format"] if "source" in plan.forms else "",
+        "no_source": there["no_source"] if "source" in plan.forms else "",
+        "warnings": there["warnings"],
+        "splits": {name: {"items": counted[name]} for name in plan.names},
+        "split_rule": rule(plan),
+        "moved": dict(sorted(assigned.moved.items())),
+        "exclusions": _exclusions(source),
+    }
+
+
+def rule(plan: Plan) -> str:
+    """How items came into their splits, in words."""
+    if len(plan.splits) == 1:
+        return f"All items are in {next(iter(plan.splits))}."
+    shares = ", ".join(f"{plan.splits[name]} % {name}" for name in plan.names)
+    return (
+        f"{shares}, of each type and subtype, drawn with seed {plan.seed}. Items that share an image, by the SHA-256 "
+        "of its bytes, are in one split; what an earlier version had in a split stays there."
+    )
+
+
+def _exclusions(source: Exported) -> list[dict]:
+    """Who was excluded and why, and how many rows of judgments.parquet are theirs."""
+    given = Counter()
+    with streamed(source.folder / "judgments.parquet") as file:
+        for batch in file.iter_batches(columns=["annotator"]):
+            given.update(batch.column(0).to_pylist())
+    return [
+        {"annotator": line["annotator"], "reason": line["exclusion_reason"], "judgments": given[line["annotator"]]}
+        for line in source.lines("annotators.jsonl")
+        if line["excluded"]
+    ]
+
+
+def described(folder: Path, rows: Mapping[str, int], known: Collection[str] = ()) -> dict[str, dict]:
+    """SHA-256, size and rows of each file, by name; without those that are known."""
+    names = [name for name in files_below(folder) if name != MANIFEST and name not in known]
+    return {name: {**digest(folder / name), "rows": rows.get(name)} for name in names}
+
+
+def summary(manifest: Mapping) -> dict:
+    """What lists of releases show: without the files one by one."""
+    forms = Counter()
+    for name, file in manifest["files"].items():
+        forms[name.partition("/")[0] if "/" in name else ""] += file["bytes"]
+    named = ("counts", "splits", "exclusions", "split_rule", "version")
+    return {name: manifest[name] for name in named} | {
+        "forms": dict(sorted(forms.items())),
+        "files": len(manifest["files"]) + 1,
+        "moved": len(manifest["moved"]),
+    }

@@ -1,0 +1,222 @@
+"""What releases.compare.compare found, in plain sentences. Pure."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+from annotation.releases.compare_setup import NAMING
+
+SHOWN = 20  # items of a group
+LENGTH = 200  # characters of a value
+SHORT = {  # of a reason, where items are counted
+    "adjudicated": "adjudicated since",
+    "adjudicated_anew": "adjudicated anew",
+    "adjudication_lifted": "the adjudication was lifted",
+    "asked_anew": "asked anew in a later round",
+    "entered": "came into a stage since",
+    "estimate": "Dawid and Skene's estimate moved",
+    "excluded": "an annotator was excluded since",
+    "exclusion_lifted": "an annotator is no longer excluded",
+    "fewer_judgments": "fewer judgments count",
+    "followed": "came into a later stage",
+    "imported": "imported since",
+    "imported_anew": "the material was imported anew",
+    "instructions": "the instructions changed",
+    "left": "left a stage",
+    "left_out": "a stage leaves it out",
+    "more_judgments": "more judgments",
+    "newer_candidates": "newer candidates came",
+    "no_longer_imported": "no longer imported",
+    "other_judgments": "judgments were changed",
+    "settings": "the stage's settings changed",
+    "split_moved": "drawn into another split, since other items came or went",
+    "split_shared": "had to move to the split of items with which it shares an image",
+    "splits": "the splits are cut otherwise",
+    "stage_added": "a stage is there that was not",
+    "stage_removed": "a stage is no longer there",
+    "unknown": "no reason can be read from the files",
+    "was_open": "was open",
+}
+LEFT_OUT = {
+    "check_item": "it is a check there",
+    "not_sampled": "it is not in its sample",
+    "not_suitable": "it lacks what that stage asks about",
+}
+GROUPS = {"added": "+", "dropped": "-", "changed": "~", "outside": "."}
+TITLES = {
+    "added": "Added to the data",
+    "dropped": "Dropped from the data",
+    "changed": "Changed in the data",
+    "outside": "Outside the data of both, with another fate",
+}
+PARTS = {"release": "Plan", "study": "Study", "made": "Made by", "splits": "Items by split", "columns": "Columns",
+         "counts": "Items"}  # fmt: skip
+
+
+def sentences(found: Mapping, items: int = SHOWN) -> Iterator[str]:
+    """Line by line: the totals, the set-up, then `items` of each group."""
+    a, b = found["releases"]
+    yield f"{a['name']} {a['version']} → {b['name']} {b['version']}"
+    if found["same"]:
+        yield "Nothing differs." if a["content"] == b["content"] else _but_for_the_name(found["setup"])
+        return
+    yield from _totals(found)
+    yield from setup(found["setup"])
+    for group, title in TITLES.items():
+        listed = found["items"][group]
+        yield from [f"{title}:"] if listed and items else []
+        for one in listed[:items]:
+            yield f"{GROUPS[group]} {item(one)}"
+        if len(listed) > items > 0:
+            yield f"  … and {len(listed) - items:,} more"
+
+
+def _but_for_the_name(found: Mapping) -> str:
+    files = sorted(name for names in found.get("files", {}).values() for name in names)
+    return f"Nothing differs but the name or the version, and the files that carry them: {', '.join(files)}."
+
+
+def _totals(found: Mapping) -> Iterator[str]:
+    totals, (a, b) = found["totals"], found["releases"]
+    yield (
+        f"Items in the data: {a['kept']:,} → {b['kept']:,}; {totals['added']:,} added, {totals['dropped']:,} dropped, "
+        f"{totals['changed']:,} changed, {totals['unchanged'] + totals['judged_again']:,} as they were."
+    )
+    if totals["judged_again"]:
+        yield f"Of these {totals['judged_again']:,} rest on other judgments, with the same content."
+    if totals["outside"]:
+        yield f"Outside the data of both, {totals['outside']:,} have another fate."
+    for group, title in TITLES.items():
+        counted = found["reasons"].get(group, [])
+        yield from [f"{title}, by reason:"] if counted else []
+        yield from (f"  {row['items']:>7,}  {SHORT[row['code']]}" for row in counted)
+
+
+def setup(found: Mapping) -> Iterator[str]:
+    """A sentence for each thing that differs beside the items."""
+    for part, title in PARTS.items():
+        for name, both in found.get(part, {}).items():
+            if part != "release" or name not in NAMING:
+                yield f"{title}: {name} {_both(both)}."
+    yield from _stages(found.get("stages", {}))
+    for way, words in (("added", "excluded since"), ("removed", "no longer excluded")):
+        for one in found.get("exclusions", {}).get(way, []):
+            yield f"Annotator {one['annotator']} is {words}: {one.get('reason') or 'no reason is given'}."
+    for one in found.get("exclusions", {}).get("changed", []):
+        reasons = _both([one["before"], one.get("reason")])
+        yield f"Annotator {one['annotator']} is excluded for another reason: {reasons}."
+    if files := found.get("files"):
+        yield f"Files: {'; '.join(f'{len(names):,} {way}' for way, names in files.items())}."
+
+
+def _stages(found: Mapping) -> Iterator[str]:
+    yield from (f"Stage {name} is there now." for name in found.get("added", ()))
+    yield from (f"Stage {name} is no longer there." for name in found.get("removed", ()))
+    for name, both in found.get("changed", {}).items():
+        for setting, values in both.get("settings", {}).items():
+            yield f"Stage {name}: {setting} {_both(values)}."
+        if versions := both.get("instructions"):
+            yield f"Stage {name}: the instructions changed (version {_both(versions)})."
+
+
+def _both(values: Iterable[object]) -> str:
+    return " → ".join("none" if value is None else _cut(str(value)) for value in values)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LENGTH else f"{text[: LENGTH - 1]}…"
+
+
+def item(one: Mapping) -> str:
+    """`17 (replace, obj): open → kept; adjudicated in fits`."""
+    kind = ", ".join(filter(None, (one["type"], one["subtype"])))
+    fates = f"{_fate(one['from'])} → {_fate(one['to'])}; " if not one["changes"] else ""
+    changed = "".join(f"{words}; " for words in _changes(one["changes"]))
+    why = "; ".join(map(reason, one["reasons"]))
+    return f"{one['id']}{f' ({kind})' if kind else ''}: {fates}{changed}why: {why}."
+
+
+def _fate(fate: Mapping) -> str:
+    words = {"kept": "in the data", "absent": "not there"}.get(fate["state"], fate["state"])
+    return f"{words} ({fate['reason']} in {fate['stage']})" if fate["state"] == "dropped" else words
+
+
+def _changes(found: Mapping) -> Iterator[str]:
+    for name, both in found.items():
+        if isinstance(both, list):
+            yield f"{name.replace('_', ' ')} {_both(both)}"
+        elif name == "images":
+            yield "".join(f"image {key}: {', '.join(fields)}" for key, fields in both.items())
+        else:
+            yield "; ".join(
+                f"{name.removesuffix('s')} {key}: {_both(map(_quoted, texts))}" for key, texts in both.items()
+            )
+
+
+def _quoted(value: object) -> object:
+    return f"“{value}”" if isinstance(value, str) else value
+
+
+def reason(one: Mapping) -> str:
+    """A reason in words."""
+    code, stage = one["code"], one.get("stage")
+    if code in ABOUT_STAGES:
+        return ABOUT_STAGES[code].format(stage=stage)
+    if code in FACTS:
+        return FACTS[code](one)
+    return f"{SHORT[code]} in {stage}{_decided(one)}" if stage else SHORT[code]
+
+
+ABOUT_STAGES = {
+    "entered": "came into {stage} since",
+    "followed": "came into {stage} then",
+    "left": "is no longer asked about in {stage}",
+    "stage_added": "{stage} is there now",
+    "stage_removed": "{stage} is no longer there",
+}
+
+
+def _decided(one: Mapping) -> str:
+    by = (one.get("by") or "").replace("_", " ")
+    return f" ({one['now']}{f', {by}' if by else ''})" if one.get("now") else ""
+
+
+def _votes(one: Mapping) -> str:
+    if "votes" not in one:
+        return ""
+    was, now = (", ".join(f"{answer} {n}" for answer, n in votes.items()) or "none" for votes in one["votes"])
+    return f": {was} → {now}"
+
+
+def _judgments(one: Mapping) -> str:
+    more = one.get("more", 0)
+    count = f"{abs(more)} {'more' if more > 0 else 'fewer'} judgment{'s' if abs(more) != 1 else ''}"
+    said = {"was_open": f"was open; {count}" if more else "was open", "other_judgments": SHORT["other_judgments"]}
+    return f"{said.get(one['code'], count)} in {one['stage']}{_votes(one)}{_decided(one)}"
+
+
+def _people(one: Mapping) -> str:
+    who = ", ".join(f"{name} ({why or 'no reason is given'})" for name, why in one["annotators"].items())
+    way = "excluded since" if one["code"] == "excluded" else "no longer excluded"
+    are = "is" if len(one["annotators"]) == 1 else "are"
+    return f"{who} judged it in {one['stage']} and {are} {way}{_decided(one)}"
+
+
+def _imported(one: Mapping) -> str:
+    """`sure`: the release that lacks it names every item that it imported."""
+    return SHORT[one["code"]] if one["sure"] else f"{SHORT[one['code']]}, or not asked about in that release"
+
+
+def _settings(one: Mapping) -> str:
+    return f"settings of {one['stage']} changed: " + ", ".join(f"{k} {_both(v)}" for k, v in one["settings"].items())
+
+
+FACTS: dict[str, Callable[[Mapping], str]] = {
+    **dict.fromkeys(("was_open", "more_judgments", "fewer_judgments", "other_judgments"), _judgments),
+    **dict.fromkeys(("excluded", "exclusion_lifted"), _people),
+    **dict.fromkeys(("imported", "no_longer_imported"), _imported),
+    "settings": _settings,
+    "instructions": lambda one: f"instructions of {one['stage']} changed (version {_both(one['instructions'])})",
+    "left_out": lambda one: f"{one['stage']} leaves it out: {LEFT_OUT[one['reason']]}",
+    "asked_anew": lambda one: f"asked anew in {one['stage']}, round {one['round']}{_decided(one)}",
+    "newer_candidates": lambda one: f"candidates of round {one['round']} came",
+    "splits": lambda one: f"{SHORT['splits']}: " + ", ".join(f"{k} {_both(v)}" for k, v in one["splits"].items()),
+}

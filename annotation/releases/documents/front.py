@@ -1,0 +1,130 @@
+"""The YAML at the head of a dataset card, which a hub and its loader read. Pure."""
+
+import json
+import re
+from collections.abc import Iterator
+
+from annotation.releases.documents.facts import Facts
+
+# Whatever a YAML reader would refuse or fold, although JSON lets it stand.
+UNSAFE = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
+LICENCES = {  # SPDX → hub, where that is not the same in small letters
+    "odbl-1.0": "odbl",
+    "odc-by-1.0": "odc-by",
+    "pddl-1.0": "pddl",
+    "gpl-2.0-only": "gpl-2.0",
+    "gpl-2.0-or-later": "gpl-2.0",
+    "gpl-3.0-only": "gpl-3.0",
+    "gpl-3.0-or-later": "gpl-3.0",
+    "lgpl-3.0-only": "lgpl-3.0",
+    "lgpl-3.0-or-later": "lgpl-3.0",
+    "agpl-3.0-only": "agpl-3.0",
+    "agpl-3.0-or-later": "agpl-3.0",
+}
+KNOWN = {
+    "apache-2.0", "mit", "bsd-2-clause", "bsd-3-clause", "bsd-3-clause-clear", "cc", "cc0-1.0", "cc-by-2.0",
+    "cc-by-2.5", "cc-by-3.0", "cc-by-4.0", "cc-by-sa-3.0", "cc-by-sa-4.0", "cc-by-nc-2.0", "cc-by-nc-3.0",
+    "cc-by-nc-4.0", "cc-by-nd-4.0", "cc-by-nc-nd-3.0", "cc-by-nc-nd-4.0", "cc-by-nc-sa-2.0", "cc-by-nc-sa-3.0",
+    "cc-by-nc-sa-4.0", "cdla-sharing-1.0", "cdla-permissive-1.0", "cdla-permissive-2.0", "afl-3.0", "artistic-2.0",
+    "bsl-1.0", "ecl-2.0", "epl-1.0", "epl-2.0", "eupl-1.1", "eupl-1.2", "isc", "mpl-2.0", "ms-pl", "ncsa", "unlicense",
+    "wtfpl", "zlib", *LICENCES.values(),
+}  # fmt: skip
+LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
+CROWDS = re.compile(r"\b(prolific|mechanical turk|mturk|toloka|crowdworkers?|crowd workers?|crowdsourc\w*)\b", re.I)
+EXPERTS = re.compile(r"\bexperts?\b", re.I)
+SOURCES = {  # what a source is called in words → what a hub calls what is made of it
+    "coco": "coco", "sugarcrepe": "sugarcrepe", "bivlc": "bivlc", "visla": "visla", "winoground": "winoground",
+    "visual genome": "visual_genome", "flickr30k": "flickr30k", "vl-checklist": "vl-checklist", "aro": "aro",
+}  # fmt: skip
+SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
+TAGS = ("vision-language", "compositionality", "hard-negatives", "image-text-retrieval")
+JUDGMENTS, ROWS = "judgments.parquet", "rows"  # its one split
+
+
+def front(facts: Facts) -> str:
+    """What was not stated is not there."""
+    entries = {
+        "pretty_name": facts.title,
+        **licence(facts.said("licence")),
+        "language": languages(facts.said("language")),
+        "annotations_creators": creators(facts),
+        "source_datasets": sources(facts.said("collection")),
+        "task_categories": categories(facts.parts),
+        "size_categories": [next((name for most, name in SIZES if facts.items < most), "n>1M")],
+        "tags": [*TAGS, *(["human-validated"] if facts.people > facts.simulated else [])],
+        "configs": [*_default(facts), *_judgments(facts)],
+    }
+    lines = [line for name, value in entries.items() if value for line in _entry(name, value)]
+    return "\n".join(["---", *lines, "---"])
+
+
+def quoted(words: str) -> str:
+    """As YAML reads it back: no, 1.0, `: ` and # are words here."""
+    return UNSAFE.sub(lambda found: f"\\u{ord(found.group()):04x}", json.dumps(words, ensure_ascii=False))
+
+
+def _entry(name: str, value: object, indent: str = "") -> Iterator[str]:
+    """`name: value`; a list's marks stand beneath the name."""
+    if not isinstance(value, list):
+        yield f"{indent}{name}: {quoted(value)}"
+        return
+    yield f"{indent}{name}:"
+    for one in value:
+        lines = (
+            [line for key, part in one.items() for line in _entry(key, part)]
+            if isinstance(one, dict)
+            else [quoted(one)]
+        )
+        yield from (f"{indent}{'- ' if not number else '  '}{line}" for number, line in enumerate(lines))
+
+
+def licence(said: str) -> dict[str, str]:
+    """A hub's own id; another licence by its name."""
+    small = said.strip().lower()
+    known = LICENCES.get(small, small)
+    if not small:
+        return {}
+    return {"license": known} if known in KNOWN else {"license": "other", "license_name": small.replace(" ", "-")}
+
+
+def languages(said: str) -> list[str]:
+    found = [word for word in re.split(r"[\s,;]+", said) if LANGUAGE.fullmatch(word)]
+    return list(dict.fromkeys(found))
+
+
+def creators(facts: Facts) -> list[str]:
+    """Only what was stated, or what the annotators' own lines say."""
+    if facts.people and facts.people == facts.simulated:
+        return ["machine-generated"]
+    said = f"{facts.said('platform')} {facts.said('demographics')}"
+    kinds = {"crowdsourced": CROWDS, "expert-generated": EXPERTS}
+    return [name for name, pattern in kinds.items() if pattern.search(said)]
+
+
+def sources(said: str) -> list[str]:
+    found = (name for word, name in SOURCES.items() if re.search(rf"\b{word}\b", said, re.I))
+    return sorted(f"extended|{name}" for name in found)
+
+
+def categories(parts: set[str]) -> list[str]:
+    if "image:positive" not in parts:
+        return ["sentence-similarity"]
+    return ["image-to-text", "text-to-image"] if "image:negative" in parts else ["image-to-text"]
+
+
+def _default(facts: Facts) -> list[dict]:
+    """The split's files. Their hash stands here, since a loader keeps what it has read under a hash of this YAML and
+    would else take a later release in a folder of the same name for an earlier one."""
+    files = [{"split": name, "path": f"data/{name}-*.parquet"} for name in facts.loadable]
+    return [{"config_name": "default", "description": _hash(facts), "data_files": files}] if files else []
+
+
+def _hash(facts: Facts) -> str:
+    return f"Release {facts.plan.version}; its files have SHA-256 {facts.fingerprint}"
+
+
+def _judgments(facts: Facts) -> list[dict]:
+    """The only table beside the splits: one loader opens all that a card names, and theirs is that of parquet."""
+    files = [{"split": ROWS, "path": JUDGMENTS}]
+    found = [{"config_name": "judgments", "description": _hash(facts), "data_files": files}]
+    return found if facts.loadable and facts.rows(JUDGMENTS) else []

@@ -1,0 +1,77 @@
+"""A frozen release's zip, and one file of it: entries are stored as they are, so a file is a stretch of the zip."""
+
+import hashlib
+import json
+import struct
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import PurePosixPath
+
+from django.core.files import File
+from django.core.files.storage import default_storage
+from django.http import Http404, HttpRequest
+from django.http.response import HttpResponseBase
+
+from annotation.models import Release
+from annotation.releases.archive_reader import MANIFEST
+from benchmarks.views.ranges import ranged
+
+HEADER = 30  # bytes before an entry's name, which is followed by `extra`
+LENGTHS = struct.Struct("<26xHH")  # of the name and the extra
+READ = {".md", ".json", ".jsonl", ".csv", ".tsv", ".txt"}  # what a program may show as text
+TEXT, BYTES = "text/plain; charset=utf-8", "application/octet-stream"
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    offset: int  # in the zip
+    size: int
+    sha256: str
+
+
+def stretch(release: Release, name: str) -> Stretch:
+    """Of one file, by its path in the release's folder; 404 where there is none."""
+    with there(), default_storage.open(release.file) as file, zipfile.ZipFile(file) as archive:
+        try:
+            entry = archive.getinfo(f"{release.folder}/{name}")
+        except KeyError:
+            raise Http404("There is no such file in this release.") from None
+        manifest = archive.read(f"{release.folder}/{MANIFEST}")
+        sha256 = hashlib.sha256(manifest).hexdigest()
+        if name != MANIFEST:
+            sha256 = json.loads(manifest)["files"][name]["sha256"]
+        file.seek(entry.header_offset)
+        of_name, of_extra = LENGTHS.unpack(file.read(HEADER))
+        return Stretch(entry.header_offset + HEADER + of_name + of_extra, entry.file_size, sha256)
+
+
+def whole(request: HttpRequest, release: Release) -> HttpResponseBase:
+    with there():
+        return ranged(request, opener(release), release.size, f"{release.folder}.zip", release.sha256)
+
+
+def part(request: HttpRequest, release: Release, name: str) -> HttpResponseBase:
+    """One file of it; never shown in place, and as no other kind of content than text or bytes."""
+    found = stretch(release, name)
+    path = PurePosixPath(name)
+    answer = ranged(request, opener(release), found.size, path.name, found.sha256, found.offset)
+    if "Content-Type" in answer.headers:
+        answer["Content-Type"] = TEXT if path.suffix in READ else BYTES
+    return answer
+
+
+def opener(release: Release) -> Callable[[], File]:
+    """Opens the zip."""
+    return partial(default_storage.open, release.file)
+
+
+@contextmanager
+def there() -> Iterator[None]:
+    """A file that somebody took out of the storage is not found, and no failure of ours."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise Http404("The files of this release are not in the storage any more.") from None

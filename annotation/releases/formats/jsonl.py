@@ -1,0 +1,39 @@
+"""JSON Lines without the images: an item a line, each image by its name and hash. Pure."""
+
+from annotation.exports.files import LinesFile
+from annotation.releases.export_reader import Row, sha256
+from annotation.releases.formats.base import Form, Layout
+
+FOLDER = "jsonl"
+
+
+class Writer:
+    def __init__(self, layout: Layout):
+        (layout.folder / FOLDER).mkdir()
+        self.files = {split: LinesFile(layout.folder / FOLDER / f"{split}.jsonl") for split in layout.splits}
+
+    def add(self, row: Row) -> None:
+        self.files[row.split].add(told(row))
+
+    def close(self) -> dict[str, int]:
+        for file in self.files.values():
+            file.close()
+        return {f"{FOLDER}/{split}.jsonl": file.count for split, file in self.files.items()}
+
+
+def told(row: Row) -> dict[str, object]:
+    """The row's columns, an image as {"path", "sha256", "width", "height"}; null where the item lacks something."""
+    sizes = {image["sha256"]: (image["width"], image["height"]) for image in row.line["images"]}
+    cells = dict(row.cells)
+    for column, image in row.images():
+        width, height = sizes[content := sha256(image)]
+        cells[column] = {"path": image["path"], "sha256": content, "width": width, "height": height}
+    return cells
+
+
+FORM = Form(
+    name="jsonl",
+    title="JSON Lines",
+    what="An item a line, without the images: each is named by its hash.",
+    writer=Writer,
+)

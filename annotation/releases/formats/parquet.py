@@ -1,0 +1,61 @@
+"""Parquet with the images inside: what the `datasets` library opens by itself, every column typed. Pure."""
+
+from pathlib import Path
+
+import pyarrow as pa
+
+from annotation.exports.files import BYTES, ParquetFile
+from annotation.releases.export_reader import Row
+from annotation.releases.formats.base import Form, Layout
+from annotation.releases.formats.shards import Shards
+
+FOLDER = "data"
+
+
+class Shard(ParquetFile):
+    """Keeps at most `heavy` bytes of images waiting."""
+
+    def __init__(self, path: Path, schema: pa.Schema, heavy: int):
+        super().__init__(path, schema)
+        self.heavy = heavy
+
+    def add(self, row: Row) -> None:
+        super().add(dict(row.cells), sum(len(image["bytes"]) for _, image in row.images()))
+        if self.weight >= self.heavy:
+            self.flush()
+
+
+class Writer:
+    """A shard is named when all are there, since each says how many they are."""
+
+    def __init__(self, layout: Layout):
+        self.folder, self.schema = layout.folder / FOLDER, layout.schema
+        self.heavy = BYTES // len(layout.splits)  # all splits' shards are open at once
+        self.folder.mkdir()
+        self.shards = Shards(layout, self.begin)
+
+    def begin(self, split: str, number: int) -> Shard:
+        return Shard(self.part(split, number), self.schema, self.heavy)
+
+    def part(self, split: str, number: int) -> Path:
+        return self.folder / f"{split}-{number:05}.part"
+
+    def add(self, row: Row) -> None:
+        self.shards.add(row)
+
+    def close(self) -> dict[str, int]:
+        written = {}
+        for split, rows in self.shards.close().items():
+            for number, count in enumerate(rows):
+                name = f"{split}-{number:05}-of-{len(rows):05}.parquet"
+                self.part(split, number).rename(self.folder / name)
+                written[f"{FOLDER}/{name}"] = count
+        return written
+
+
+FORM = Form(
+    name="parquet",
+    title="Parquet",
+    what="Tables with typed columns and the images inside; the datasets library opens them by itself.",
+    writer=Writer,
+)

@@ -1,0 +1,193 @@
+"""What making a release asks for: a name and a version, what goes in, what is public, and the producer's own words."""
+
+from collections.abc import Collection, Mapping, Sequence
+
+from django.forms import (
+    CharField,
+    CheckboxSelectMultiple,
+    ChoiceField,
+    Form,
+    IntegerField,
+    MultipleChoiceField,
+    RadioSelect,
+    Textarea,
+    TextInput,
+)
+from django.utils.html import format_html
+from django.utils.text import capfirst, slugify
+
+from annotation.exports.item_table import source_format
+from annotation.models import Release, Stage, Study
+from annotation.protocols.registry import PROTOCOLS
+from annotation.releases.formats.registry import FORMS
+from annotation.releases.plan import FORMS as OPTIONAL_FORMS
+from annotation.releases.plan import NAME, PUBLIC, SHARD_MB, SPLIT_NAMES, SPLITS, USUAL_FORMS, VERSION, WORDS, Plan
+
+FIRST_VERSION = "1.0"
+OWN = "own"
+SOURCE = "source"  # the form that a benchmark may not have
+SPLIT_CHOICES = {
+    "one": ("One split", "test: nothing is trained on it"),
+    "80/20": ("80 / 20", "train and validation"),
+    "80/10/10": ("80 / 10 / 10", "train, validation and test"),
+    OWN: ("Your own", "whole percents that make 100"),
+}
+RISKS = {  # what somebody should think of before making it public
+    "times": "Whoever knows when somebody was at work may find out who A-01 is.",
+    "annotators": "Small groups know each other: a figure may tell who A-01 is.",
+    "comments": "Read them before: people write names and opinions.",
+    "gold": "Whoever reads them passes every check. Wait until these checks are used no more.",
+}
+NAME_HINT = "As others will cite it, and its folder's name: letters, digits, dots, hyphens."
+VERSION_HINT = "Two or three numbers. A version is made once and never changes."
+SEED_HINT = "The same seed draws the same splits. What a version had in a split stays there."
+NEEDED = "Choose one at least."
+
+
+class PlanForm(Form):
+    """`study`'s next release. Begins with what its last one had, but for what is public: that is said each time.
+
+    `instead` is one that was never frozen, which it takes the place of: all is as it was there.
+    """
+
+    name = CharField(label="Name", max_length=100, help_text=NAME_HINT)
+    version = CharField(label="Version", max_length=20, help_text=VERSION_HINT)
+    stages = MultipleChoiceField(
+        label="Stages", widget=CheckboxSelectMultiple, error_messages={"required": NEEDED},
+        help_text="A stage takes along those that it rests on.",
+    )  # fmt: skip
+    splits = ChoiceField(label="Splits", widget=RadioSelect, error_messages={"required": "Choose one."})
+    train = IntegerField(label="train, %", min_value=0, max_value=100, required=False)
+    validation = IntegerField(label="validation, %", min_value=0, max_value=100, required=False)
+    test = IntegerField(label="test, %", min_value=0, max_value=100, required=False)
+    seed = IntegerField(label="Seed", min_value=0, max_value=2**31 - 1, help_text=SEED_HINT)
+    forms = MultipleChoiceField(label="Forms", widget=CheckboxSelectMultiple, required=False)
+    shard_mb = IntegerField(
+        label="Megabytes a file, about", min_value=1, max_value=5000,
+        help_text="Of Parquet and WebDataset: a large split goes into several.",
+    )  # fmt: skip
+    public = MultipleChoiceField(label="Also public", widget=CheckboxSelectMultiple, required=False)
+
+    def __init__(self, study: Study, data: Mapping | None = None, instead: Release | None = None):
+        self.study_stages = list(study.stages.select_related("source", "after").order_by("position"))
+        last = instead or study.releases.order_by("-created_at", "-pk").first()
+        same = {"version": instead.version, "public": instead.plan["public"]} if instead else {}
+        super().__init__(data, initial=beginning(study, last, self.study_stages) | same)
+        forms = [name for name in OPTIONAL_FORMS if name != SOURCE or source_format(study.benchmark)]
+        choices = {
+            "stages": [(str(stage.position), _stage_words(stage)) for stage in self.study_stages],
+            "splits": [(name, _titled(*words)) for name, words in SPLIT_CHOICES.items()],
+            "forms": [(name, _titled(FORMS[name].title, FORMS[name].what)) for name in forms],
+            "public": [(name, _titled(capfirst(words) + ".", RISKS[name])) for name, words in PUBLIC.items()],
+        }
+        for name, found in choices.items():
+            self.fields[name].choices = found
+        for word in WORDS:
+            widget = Textarea({"rows": 2, "dir": "auto"}) if word.long else TextInput({"dir": "auto"})
+            field = CharField(label=word.title, help_text=word.hint, required=False, max_length=20_000, widget=widget)
+            self.fields[_called(word.name)] = field
+
+    @property
+    def shares(self) -> list:
+        return [self[name] for name in SPLIT_NAMES]
+
+    @property
+    def words(self) -> list:
+        return [self[_called(word.name)] for word in WORDS]
+
+    @property
+    def words_given(self) -> int:
+        return sum(bool(field.value()) for field in self.words)
+
+    @property
+    def words_are_wrong(self) -> bool:
+        return any(field.errors for field in self.words)
+
+    @property
+    def wrong(self) -> list:
+        """The fields that are to be mended, in the page's order."""
+        return [field for field in self if field.errors]
+
+    @property
+    def positions(self) -> set[int]:
+        """Of the stages that are chosen, with those that they rest on; none: all."""
+        chosen = {int(one) for one in self["stages"].value() or () if str(one).isdecimal()}
+        found = resting(self.study_stages, chosen)
+        return set() if len(found) == len(self.study_stages) else found
+
+    def clean(self) -> dict:
+        super().clean()
+        if self.cleaned_data.get("splits") != OWN:  # nobody sees these then
+            for name in SPLIT_NAMES:
+                self.errors.pop(name, None)
+        if not self.errors:
+            self.refuse(self.plan().problems())
+        return self.cleaned_data
+
+    def refuse(self, problems: Mapping[str, str]) -> None:
+        """Sentences by field of a plan, each to its own field."""
+        for name, sentence in problems.items():
+            self.add_error(name if name in self.fields else None, sentence)
+
+    def plan(self) -> Plan:
+        given = self.cleaned_data
+        own = {name: given[name] for name in SPLIT_NAMES if given.get(name)}
+        same = ("name", "version", "seed", "forms", "shard_mb", "public")
+        words = {word.name: given[_called(word.name)].replace("\r\n", "\n").strip() for word in WORDS}
+        return Plan(
+            **{name: given[name] for name in same},
+            splits=own if given["splits"] == OWN else dict(SPLITS[given["splits"]]),
+            stages=sorted(self.positions),
+            words={name: text for name, text in words.items() if text},
+        )
+
+
+def beginning(study: Study, last: Release | None, stages: Sequence[Stage]) -> dict:
+    plan = Plan.from_json(last.plan) if last else Plan(proper_name(study.name, study.pk), FIRST_VERSION)
+    preset = next((name for name, shares in SPLITS.items() if shares == plan.splits), OWN)
+    version = next_version(study.releases.filter(name=plan.name).values_list("version", flat=True))
+    return {
+        "name": plan.name, "version": version, "splits": preset, "seed": plan.seed,
+        "stages": [str(position) for position in plan.stages or [stage.position for stage in stages]],
+        "forms": list(plan.forms if last else USUAL_FORMS), "shard_mb": plan.shard_mb if last else SHARD_MB,
+        **(plan.splits if preset == OWN else {}),
+        **{_called(name): text for name, text in plan.words.items()},
+    }  # fmt: skip
+
+
+def proper_name(name: str, pk: int) -> str:
+    """A study's name as a release may have it."""
+    found = slugify(name)[:100]
+    return found if NAME.fullmatch(found) else f"study-{pk}"
+
+
+def next_version(versions: Collection[str]) -> str:
+    """The highest with its last number one up: 1.0 → 1.1, 1.0.9 → 1.0.10."""
+    numbers = [tuple(map(int, version.split("."))) for version in versions if VERSION.fullmatch(version)]
+    if not numbers:
+        return FIRST_VERSION
+    *front, last = max(numbers)
+    return ".".join(map(str, [*front, last + 1]))
+
+
+def resting(stages: Sequence[Stage], chosen: Collection[int]) -> set[int]:
+    """Positions of the chosen stages and of all that these rest on."""
+    found = set()
+    for stage in reversed(stages):  # what a stage rests on stands before it
+        if stage.position in chosen or stage.position in found:
+            found |= {stage.position} | {on.position for on in (stage.source, stage.after) if on}
+    return found
+
+
+def _called(word: str) -> str:
+    return f"word-{word}"
+
+
+def _titled(title: str, what: str) -> str:
+    return format_html('<b>{}</b> <span class="hint">{}</span>', title, what)
+
+
+def _stage_words(stage: Stage) -> str:
+    on = " and ".join(sorted({one.name for one in (stage.source, stage.after) if one}))
+    rests = f"{PROTOCOLS[stage.protocol].title}{f'; rests on {on}' if on else ''}"
+    return _titled(f"{stage.position} {stage.name}", rests)

@@ -1,0 +1,210 @@
+"""Releases are made in the worker and frozen when all of them is there: the row, and its zip in the storage."""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from django.core.files import File
+from django.core.files.storage import default_storage
+from django.db import IntegrityError, connections, transaction
+from django.db.models import QuerySet
+from django.db.models.functions import Now
+
+from annotation.exports import atomic_folder
+from annotation.exports.export import CannotExport, export_split, stages_of
+from annotation.exports.files import digest
+from annotation.exports.job import aside, zip_folder
+from annotation.models import Release, Study
+from annotation.releases import build, splitting
+from annotation.releases.archive_reader import Opened
+from annotation.releases.plan import Plan
+from annotation.sql import fetch
+from benchmarks import audit
+from benchmarks.imports import run as run_import
+from benchmarks.jobs import jobs, work_folder
+from benchmarks.models import Job, JobState
+from benchmarks.records import Problem, Refused
+
+KIND = "release"
+LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(%(name)s, 0))"
+OVER = {JobState.FAILED, JobState.CANCELLED}
+
+
+class CannotFreeze(ValueError):
+    """`problems` are sentences by field of the plan; "" is of none."""
+
+    def __init__(self, **problems: str):
+        self.problems = problems
+        super().__init__(" ".join(problems.values()))
+
+
+def freeze(*, study: Study, plan: Plan, by: str, created_by=None, foreground: bool = False) -> Release:
+    """A release to be made, with its job: send that with `jobs.jobs.dispatch`. Raises CannotFreeze."""
+    try:
+        with transaction.atomic():
+            fetch(LOCK, name=f"release {plan.name}")  # two studies may ask for the name at once
+            check(study, plan)
+            job = _queue(study, plan.title, by, created_by, foreground)
+            named = {"name": plan.name, "version": plan.version, "plan": plan.as_json()}
+            release = Release.objects.create(study=study, job=job, created_by=created_by, **named)
+            audit.record(by=by, verb="asked for", subject=release, **named)
+    except IntegrityError:
+        raise CannotFreeze(version=_taken(plan)) from None
+    return release
+
+
+def _taken(plan: Plan) -> str:
+    said = f"There is already a {plan.title}"
+    if Release.objects.filter(name=plan.name, version=plan.version).exclude(frozen_at=None).exists():
+        return f"{said}. Give the next version."
+    return f"{said}, not frozen: it is being made, or could not be and can be discarded on its page."
+
+
+def clear_dead(*, study: Study, plan: Plan, by: str) -> None:
+    """The version is free again where a command that was killed has left it."""
+    for release in study.releases.filter(name=plan.name, version=plan.version, frozen_at=None).select_related("job"):
+        if release.job and release.job.params.get("foreground"):
+            jobs.revive_job(job=release.job, by=by)
+            with suppress(CannotFreeze):
+                discard(release=release, by=by)
+
+
+def _queue(study: Study, title: str, by: str, created_by, foreground: bool = False) -> Job:
+    params = {"study": study.pk, "foreground": foreground}
+    title = f"Release {title} of {study.name}"
+    return jobs.queue_job(kind=KIND, title=title, params=params, by=by, created_by=created_by)
+
+
+def check(study: Study, plan: Plan) -> None:
+    if problems := plan.problems():
+        raise CannotFreeze(**problems)
+    try:
+        stages_of(study, plan.stages)
+    except CannotExport as why:
+        raise CannotFreeze(stages=str(why)) from None
+    if others := Release.objects.filter(name=plan.name).exclude(study=study).first():
+        raise CannotFreeze(name=f"Another study has releases of this name, such as {others}. Choose another.")
+
+
+def try_again(*, release: Release, by: str, created_by=None) -> Job:
+    """Another job for one that could not be made. Raises CannotFreeze where there is nothing to try again."""
+    with transaction.atomic():
+        found = _unfinished(release)
+        job = _queue(found.study, str(found), by, created_by)
+        Release.objects.filter(pk=found.pk).update(job=job)
+    return job
+
+
+def discard(*, release: Release, by: str) -> None:
+    """One that was never frozen goes, and its version is free again. Raises CannotFreeze while its job is at it."""
+    with transaction.atomic():
+        found = _unfinished(release)
+        audit.record(by=by, verb="discarded", subject=found, name=found.name, version=found.version)
+        found.delete()
+
+
+def _unfinished(release: Release) -> Release:
+    found = Release.objects.select_for_update(no_key=True).filter(pk=release.pk).first()
+    if found is None:
+        raise CannotFreeze(**{"": f"{release} is discarded."})
+    if found.frozen_at:
+        raise CannotFreeze(**{"": f"{found} is frozen: it stays as it is. Make another version."})
+    if found.job and found.job.state not in OVER:  # read after the lock, since whoever had it may have set another
+        raise CannotFreeze(**{"": f"{found} is being made. Cancel that first, or wait."})
+    return found
+
+
+def frozen(study: Study) -> QuerySet[Release]:
+    return study.releases.exclude(frozen_at=None)
+
+
+@contextmanager
+def opened(release: Release) -> Iterator[Opened]:
+    """Its files, as they lie in the storage."""
+    with default_storage.open(release.file) as file, Opened(file) as found:
+        yield found
+
+
+def check_target(out: Path | None) -> None:
+    """CannotFreeze where a release cannot be unpacked there."""
+    if out and out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise CannotFreeze(**{"": f"{out} is there and not empty. Name a new folder."})
+
+
+def unpack(release: Release, out: Path) -> int:
+    """Its files into a folder that is new or empty: all, or no folder. How many there are. Raises CannotFreeze."""
+    check_target(out)
+    try:
+        with atomic_folder.appearing(out.absolute()) as folder, opened(release) as files:
+            files.unpack(folder)
+            return len(files.names())
+    except atomic_folder.Busy as why:
+        raise CannotFreeze(**{"": str(why)}) from None
+    except OSError as why:
+        raise CannotFreeze(**{"": f"{release} cannot be unpacked into {out}: {why}."}) from None
+
+
+# In the worker
+
+
+def run_release(job: Job, progress: jobs.Progress) -> None:
+    """Export, build, pack, freeze. May run again: what an earlier run left in the storage is replaced."""
+    release = Release.objects.select_related("study").get(job=job)
+    plan = Plan.from_json(release.plan)
+    with run_import.full_disk_refused(), work_folder.workplace(job) as place:
+        folder = place / release.folder
+        manifest = _make(release, plan, place / "export", folder, progress)
+        progress.begin("packing")
+        packed = zip_folder(folder, place / "release.zip")
+        progress.write()
+        _keep(release, manifest, packed, job)
+
+
+def _make(release: Release, plan: Plan, export: Path, folder: Path, progress: jobs.Progress) -> dict:
+    """Both folders; the release's manifest."""
+    folder.mkdir()
+    with ThreadPoolExecutor(1) as thread:
+        step = aside(thread, progress)
+        try:
+            thread.submit(progress.begin, "reading items").result()
+            export_split(study=release.study, out=export, by="worker", stages=plan.stages, step=step)
+            thread.submit(progress.begin, "writing forms").result()
+            return build.build(export, plan, folder, earlier_splits(release, plan), step)
+        except build.CannotBuild as why:
+            raise Refused([Problem("CANNOT_RELEASE", "", None, "", str(why))]) from None
+        finally:
+            thread.submit(connections.close_all).result()
+
+
+def _keep(release: Release, manifest: dict, packed: Path, job: Job) -> None:
+    name = f"releases/{release.pk}/{job.pk}/{release.folder}.zip"
+    work_folder.will_store(job, name)
+    default_storage.delete(name)  # of a run that was cut short on another machine
+    with packed.open("rb") as file:
+        name = default_storage.save(name, File(file))
+    found = {"content": manifest["content"], "file": name, "summary": build.summary(manifest)}
+    found |= {"size": packed.stat().st_size, "sha256": digest(packed)["sha256"]}
+    with transaction.atomic():
+        Release.objects.filter(pk=release.pk, frozen_at=None).update(**found, frozen_at=Now())
+        audit.record(by="worker", verb="froze", subject=release, content=found["content"])
+        report = {
+            "release": release.pk,
+            "content": found["content"],
+            "counts": manifest["counts"],
+            "bytes": found["size"],
+        }
+        jobs.finish_job(job=job, by="worker", report=report)
+
+
+def earlier_splits(release: Release, plan: Plan) -> splitting.Earlier:
+    """Where frozen releases of this name with the same splits had each item and image, the last that had it.
+
+    The last release alone is not enough: an item that it lacks may have been trained on since the one before.
+    """
+    earlier = splitting.Earlier()
+    for one in frozen(release.study).filter(name=release.name).order_by("frozen_at", "pk"):
+        if len(plan.splits) > 1 and set(one.plan["splits"]) == set(plan.splits):
+            with opened(one) as files:
+                earlier.add(files.lines("items.jsonl"))
+    return earlier

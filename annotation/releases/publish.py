@@ -1,0 +1,199 @@
+"""A release put on a hub that people load data sets from: a repository of data, with the version as its tag. No Django.
+
+Nothing is sent before `push` is called. Where to, and with whose right, is the environment's: HF_ENDPOINT, HF_TOKEN.
+A version stays what it was: a tag that is there with other content is refused, and a tag is set last, when the hub
+lists every file with the right hash. So an upload that broke off is no version; run again, it sends what is missing.
+"""
+
+import hashlib
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from annotation.releases.archive_reader import MANIFEST, Opened, as_object
+
+if TYPE_CHECKING:
+    from huggingface_hub import HfApi
+
+USUAL = "https://huggingface.co"
+REPO = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
+OF_THE_HUB = {".gitattributes"}  # what a hub puts into every repository
+SHOWN = 5
+TOLD = {  # of an answer of the hub
+    401: "The hub does not know the token in HF_TOKEN.",
+    403: "The token in HF_TOKEN may not write to {repo}.",
+    404: "The hub has no {repo} that the token in HF_TOKEN may see.",
+    409: "{repo} is being changed by somebody else. Run this again.",
+    412: "{repo} was changed by somebody else meanwhile. Run this again.",
+    413: "A file is larger than the hub takes. Make the release with smaller shards.",
+    429: "The hub asks to wait. Run this again in some minutes: what is there is not sent again.",
+}
+Say = Callable[[str], None]
+
+
+class CannotPush(ValueError):
+    """The release is not on the hub; the message says why, and never has the token."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    repo: str  # owner/name
+    endpoint: str
+    token: str = field(repr=False)
+    private: bool = False
+
+    @property
+    def address(self) -> str:
+        return f"{self.endpoint}/datasets/{self.repo}"
+
+
+def target(repo: str, private: bool = False, environment: Mapping[str, str] = os.environ) -> Target:
+    """Where to, by the environment alone: no file of tokens is read. Raises CannotPush."""
+    if not REPO.fullmatch(repo):
+        raise CannotPush(f"{repo!r} is no repository. Name it as owner/name.")
+    endpoint = (environment.get("HF_ENDPOINT") or USUAL).rstrip("/")
+    if urlsplit(endpoint).scheme not in ("https", "http"):
+        raise CannotPush(f"HF_ENDPOINT is {endpoint!r}; it must begin with https://.")
+    if not (token := environment.get("HF_TOKEN", "").strip()):
+        raise CannotPush("There is no token. Set HF_TOKEN to one of the hub that may write, for this command alone.")
+    return Target(repo, endpoint, token, private)
+
+
+def push(folder: Path, to: Target, say: Say = print) -> str:
+    """The release's address on the hub, when all of it is there under its version. Raises CannotPush."""
+    release = Opened(folder)
+    wanted = _wanted(release)
+    title, version = _title(release.manifest), release.manifest["release"]["version"]
+    with _told(to):
+        api = _api(to)
+        api.create_repo(to.repo, repo_type="dataset", private=to.private or None, exist_ok=True)
+        there = api.repo_info(to.repo, repo_type="dataset")
+        if to.private and not there.private:
+            raise CannotPush(f"{to.address} is there already, and everybody can read it. Nothing was sent.")
+        if _is_there(api, to, version, folder, wanted):
+            say(f"{title} is there already, with the same content. Nothing was sent.")
+        else:
+            _refuse_foreign(api, to, wanted)
+            _send(api, to, folder, wanted, title, version, there.sha)
+    return f"{to.address}/tree/{version}"
+
+
+def _wanted(release: Opened) -> dict[str, str]:
+    """SHA-256 of each file by its name, as the manifest has it; of the manifest as it is."""
+    wanted = {name: file["sha256"] for name, file in release.manifest["files"].items()}
+    wanted[MANIFEST] = hashlib.sha256(release.read(MANIFEST)).hexdigest()
+    if others := sorted(set(release.names()) ^ set(wanted)):
+        raise CannotPush(f"The folder does not hold what its manifest says: {_some(others)}.")
+    return wanted
+
+
+def _title(manifest: Mapping) -> str:
+    plan = manifest["release"]
+    return f"{plan['name']} {plan['version']}, content {manifest['content']}"
+
+
+def _api(to: Target) -> "HfApi":
+    """The library is not told what else is installed here, and asks nobody who runs it."""
+    from huggingface_hub import HfApi, constants
+
+    constants.HF_HUB_DISABLE_TELEMETRY = True
+    return HfApi(endpoint=to.endpoint, token=to.token)
+
+
+def _is_there(api: "HfApi", to: Target, version: str, folder: Path, wanted: Mapping[str, str]) -> bool:
+    tags = {tag.name: tag.target_commit for tag in api.list_repo_refs(to.repo, repo_type="dataset").tags}
+    if version not in tags:
+        return False
+    if others := differing(api, to.repo, tags[version], folder, wanted):
+        raise CannotPush(
+            f"{to.address} has a version {version} with another content ({_some(others)}). A version never changes: "
+            "make a release with the next one. Nothing was sent."
+        )
+    return True
+
+
+def differing(api: "HfApi", repo: str, revision: str, folder: Path, wanted: Mapping[str, str]) -> list[str]:
+    """Names of files that the hub lacks, has beside, or has with another content."""
+    there = {one.path: one for one in _tree(api, repo, revision)}
+    wrong = (set(there) ^ set(wanted)) - OF_THE_HUB
+    return sorted(
+        wrong | {name for name in set(there) & set(wanted) if not _same(there[name], folder / name, wanted[name])}
+    )
+
+
+def _tree(api: "HfApi", repo: str, revision: str | None = None) -> Iterator:
+    """Every file; folders have no blob."""
+    found = api.list_repo_tree(repo, recursive=True, revision=revision, repo_type="dataset")
+    return (one for one in found if hasattr(one, "blob_id"))
+
+
+def _same(there: object, path: Path, sha256: str) -> bool:
+    """Large files are listed with their SHA-256, small ones with git's own hash of them."""
+    if there.lfs:
+        return there.lfs.sha256 == sha256
+    content = path.read_bytes()
+    return there.blob_id == hashlib.sha1(b"blob %d\0%b" % (len(content), content), usedforsecurity=False).hexdigest()
+
+
+def _refuse_foreign(api: "HfApi", to: Target, wanted: Mapping[str, str]) -> None:
+    """What an earlier version had goes (its tag keeps it); what is no release's is not ours to remove."""
+    there = {one.path for one in _tree(api, to.repo)}
+    others = there - set(wanted) - OF_THE_HUB
+    if not others:
+        return
+    if MANIFEST in there:
+        with TemporaryDirectory() as cache:
+            path = api.hf_hub_download(to.repo, MANIFEST, repo_type="dataset", cache_dir=cache)
+            earlier = as_object(Path(path).read_bytes(), MANIFEST)
+        others -= set(earlier.get("files", {})) if earlier.get("kind") == "release" else set()
+    if others:
+        raise CannotPush(
+            f"{to.address} has files of no release: {_some(sorted(others))}. Name a repository of its own."
+        )
+
+
+def _send(
+    api: "HfApi", to: Target, folder: Path, wanted: Mapping[str, str], title: str, version: str, parent: str | None
+) -> None:
+    """All files, then the tag; in between the hub must list them as they are."""
+    done = api.upload_folder(
+        repo_id=to.repo, repo_type="dataset", folder_path=folder, commit_message=title, parent_commit=parent,
+        delete_patterns="*",
+    )  # fmt: skip
+    if others := differing(api, to.repo, done.oid, folder, wanted):
+        raise CannotPush(f"The hub has not what was sent: {_some(others)}. No version was set; run this again.")
+    api.create_tag(to.repo, repo_type="dataset", tag=version, tag_message=title, revision=done.oid)
+
+
+@contextmanager
+def _told(to: Target) -> Iterator[None]:
+    """Whatever goes wrong between here and the hub is a sentence."""
+    try:
+        yield
+    except CannotPush:
+        raise
+    except Exception as problem:
+        raise CannotPush(_words(problem, to).replace(to.token, "…")) from problem
+
+
+def _words(problem: BaseException, to: Target) -> str:
+    chain = [problem]
+    while under := chain[-1].__cause__ or chain[-1].__context__:
+        chain.append(under)
+    for one in chain:
+        if status := getattr(getattr(one, "response", None), "status_code", None):
+            said = TOLD.get(status, "The hub answered with an error ({status}). Run this again later.")
+            message = getattr(one, "server_message", None)
+            return said.format(repo=to.repo, status=status) + (f" It says: {message}" if message else "")
+    last = chain[-1]
+    return f"{to.endpoint} cannot be reached, or the upload broke off ({type(last).__name__}: {last}). Run this again."
+
+
+def _some(names: list[str]) -> str:
+    return ", ".join(names[:SHOWN]) + (f" and {len(names) - SHOWN:,} more" if len(names) > SHOWN else "")

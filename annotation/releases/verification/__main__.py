@@ -1,0 +1,22 @@
+"""`python -m annotation.releases.verification DIR`: as `manage.py verify_release DIR`, without settings."""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from annotation.releases.verification.verifying import verify
+
+
+def main() -> int:
+    options = argparse.ArgumentParser(prog="verify_release", description="Verify a release from its files alone.")
+    options.add_argument("folder", type=Path)
+    options.add_argument("--json", action="store_true", help="print what was found as JSON")
+    given = options.parse_args()
+    report = verify(given.folder)
+    print(json.dumps(report.as_json(), ensure_ascii=False, indent=2) if given.json else "\n".join(report.lines()))
+    return 0 if report.good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,58 @@
+"""What the manifest counts, counted again; and its words about people and splits against the tables."""
+
+from collections import Counter
+
+from annotation.releases.plan import Plan
+from annotation.releases.verification.place import MANIFEST, Place, streamed
+from annotation.releases.verification.recomputing.differences import differences
+from annotation.releases.verification.report import Report
+
+STATES = ("kept", "dropped", "open")
+
+
+def check(place: Place, report: Report) -> None:
+    manifest = place.manifest
+    splits = Counter(line["split"] for line in place.lines("items.jsonl"))
+    reasons = Counter((line["stage"], line["reason"]) for line in place.lines("dropped.jsonl"))
+    counts = manifest["counts"]
+    number = {"kept": splits.total(), "dropped": reasons.total()}
+    number["open"] = sum(row["items"] for row in counts["open_in"])
+    for state in STATES:
+        equal(report, f"counts/{state}", number[state], counts[state])
+    equal(report, "counts/imported", sum(counts[state] for state in STATES), counts["imported"])
+    told = Counter({(row["name"], row["reason"]): row["items"] for row in counts["reasons"]})
+    equal(report, "counts/reasons", told, reasons)
+    equal(report, "items_by_type", sum(row["imported"] for row in manifest["items_by_type"]), counts["imported"])
+    there = dict.fromkeys(manifest["splits"], 0) | splits
+    equal(report, "splits", {name: split["items"] for name, split in manifest["splits"].items()}, there)
+    equal(report, "release/splits", set(manifest["release"]["splits"]), set(manifest["splits"]))
+    exclusions = [(one["annotator"], one["reason"], one["judgments"]) for one in manifest["exclusions"]]
+    equal(report, "exclusions", exclusions, excluded(place))
+    _check_funnel(place, report)
+    for field, words in Plan.from_json(manifest["release"]).problems().items():
+        report.problem(MANIFEST, f"the plan's {field} cannot be: {words}")
+
+
+def equal(report: Report, name: str, ours: object, theirs: object) -> None:
+    report.count("counts of the manifest")
+    if ours != theirs:
+        report.problem(MANIFEST, f"{name} does not fit the tables: {ours!r:.80} and {theirs!r:.80}")
+
+
+def excluded(place: Place) -> list[tuple[str, str, int]]:
+    """Who was and why, and how many rows of judgments.parquet are theirs."""
+    given: Counter[str] = Counter()
+    with streamed(place.folder / "judgments.parquet") as file:
+        for batch in file.iter_batches(columns=["annotator"], use_threads=False):
+            given.update(batch.column(0).to_pylist())
+    people = (line for line in place.lines("annotators.jsonl") if line["excluded"])
+    return [(line["annotator"], line["exclusion_reason"], given[line["annotator"]]) for line in people]
+
+
+def _check_funnel(place: Place, report: Report) -> None:
+    """The funnel stands in the manifest as in the figures, which are computed again elsewhere."""
+    funnel = place.json("figures.json")["funnel"]
+    counts = {name: funnel[name] for name in place.manifest["counts"]}
+    for words in differences(counts, place.manifest["counts"], "counts"):
+        report.problem(MANIFEST, f"{words.partition(':')[0]} is another than in figures.json")
+    report.count("counts of the manifest", len(counts))

@@ -1,0 +1,179 @@
+"""What items.jsonl and dropped.jsonl say of each item against the tasks: decisions, words, images, the negative one."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+
+from annotation.releases.verification.answers import WORDS
+from annotation.releases.verification.items import safely
+from annotation.releases.verification.place import MANIFEST, Place
+from annotation.releases.verification.report import Report
+
+FILES = ("items.jsonl", "dropped.jsonl")
+OWN = "negative-0"
+CHOSEN = "candidate-"
+KIND = ("item", "type", "subtype")
+
+
+class Items:
+    """By position: `kinds` (id, type, subtype), `words` as they were imported and `images`, by identity; `decisions`,
+    what the tasks make of an item. Those that are open stand in no file, so of them tasks alone tell.
+    """
+
+    def __init__(self):
+        self.kinds: dict[int, tuple] = {}
+        self.words: dict[int, dict[str, str]] = {}
+        self.images: dict[int, set[str]] = {}
+        self.decisions: dict[int, list[dict]] = defaultdict(list)
+
+    def read(self, name: str, place: Place, report: Report) -> None:
+        last = -1
+        for line in place.lines(name):
+            position = line["position"]
+            if position in self.kinds or position <= last:
+                report.problem(name, f"item {line['id']!r} does not stand in the order of positions, each once")
+            last = position
+            self.kinds[position] = line["id"], line["type"], line["subtype"]
+            self.words[position] = imported(line)
+            self.images[position] = {image["key"] for image in line["images"]}
+
+    def of_task(self, task: Mapping, stage: Mapping, votes: Mapping, quiet: bool) -> Iterator[str]:
+        """What it says of its item that another file, or a task before, does not."""
+        position, shown = task["position"], [*task["shows"], *task["options"]]
+        if quiet and (task["content"] or {}).get("reason") is not None:
+            yield "its content has a reason, which is not public"
+        if odd := {*task["texts"]} - {*shown}:
+            yield f"it has the words of {min(odd)}, which it does not show"
+        if not task["own"]:
+            return
+        kind = tuple(task[name] for name in KIND)
+        if self.kinds.setdefault(position, kind) != kind:
+            yield f"item, type and subtype are {kind}, elsewhere position {position} is {self.kinds[position]}"
+        elif position in self.words:
+            yield from self._of_parts(task, shown)
+        if task["live"] and task["kind"] == "judge":
+            self.decisions[position].append(decision(task, stage, votes))
+
+    def _of_parts(self, task: Mapping, shown: list[str]) -> Iterator[str]:
+        came = {f"{key}-0": text for key, text in task["carried"].items() if key.startswith(WORDS)}
+        words = self.words[task["position"]] | came
+        if task["texts"] != {one: words[one] for one in shown if one in words}:
+            yield f"texts is {task['texts']!r:.60}, the item has other words"
+        if odd := {*shown} - {*words} - self.images[task["position"]]:
+            yield f"it shows {min(odd)}, which the item has not"
+
+
+def imported(line: Mapping) -> dict[str, str]:
+    """The words that an item came with, by identity."""
+    places: Counter[str] = Counter()
+    words = {}
+    for caption in line["captions"]:
+        text = caption.get("imported", caption["text"])
+        if text is not None:
+            words[f"{WORDS}{caption['role']}-{places[caption['role']]}"] = text
+            places[caption["role"]] += 1
+    return words
+
+
+def decision(task: Mapping, stage: Mapping, votes: Mapping) -> dict:
+    return {
+        "stage": task["stage"], "stage_position": stage["position"], "question": task["question"],
+        "round": task["round"], "state": task["state"] or "open", "outcome": task["outcome"] or None,
+        "reason": task["reason"] or None, "decided_by": task["decided_by"], "votes": votes,
+        **({"content": task["content"]} if task["content"] else {}),
+        **({} if task["posterior"] is None else {"posterior": task["posterior"]}),
+    }  # fmt: skip
+
+
+def check(place: Place, report: Report, items: Items) -> None:
+    stages = {stage["name"]: stage for stage in place.manifest["stages"]}
+    for name in FILES:
+        with report.reading(name):
+            for line in place.lines(name):
+                report.count("items with their decisions, words and images")
+                for words in safely(report, name, _of_item(line, stages, items)):
+                    report.problem(name, f"item {line['id']!r}: {words}")
+    for name, stage in stages.items():
+        for row in stage["not_suitable"]:
+            kind = tuple(row[key] for key in KIND)
+            if items.kinds.get(row["position"], kind) != kind:
+                report.problem(MANIFEST, f"{name}: what is not suitable, {kind}, is another in the tables")
+
+
+def _of_item(line: Mapping, stages: Mapping[str, Mapping], items: Items) -> Iterator[str]:
+    carried = carried_by(line, stages)
+    yield from _decided(line, items)
+    yield from _captions(line, carried)
+    yield from _images(line, carried)
+
+
+def _decided(line: Mapping, items: Items) -> Iterator[str]:
+    ours, theirs = (sorted(rows, key=_order) for rows in (items.decisions[line["position"]], line["decisions"]))
+    if len(ours) != len(theirs):
+        yield f"it has {len(theirs)} decisions, tasks.jsonl has {len(ours)}"
+        return
+    for one, other in zip(ours, theirs, strict=True):
+        for key in sorted(one.keys() | other.keys()):
+            if one.get(key) != other.get(key) or (key in one) != (key in other):
+                words = f"{key} is {other.get(key)!r:.60}, by tasks and judgments {one.get(key)!r:.60}"
+                yield f"in its decision in {one['stage']} {words}"
+
+
+def _order(decision: Mapping) -> tuple:
+    return decision["stage_position"], decision["question"], decision["round"]
+
+
+def carried_by(line: Mapping, stages: Mapping[str, Mapping]) -> dict[str, str]:
+    """What the stages up to the one with the last word on the item chose and wrote, by its own decisions."""
+    chain, name = [], line["stage"]
+    while name is not None and name not in chain:
+        chain.append(name)
+        name = stages[name]["source"] if name in stages else None
+    carried: dict[str, str] = {}
+    for name in reversed(chain):
+        rows = [row for row in line["decisions"] if row["stage"] == name]
+        if rows and all(row["state"] == "kept" for row in rows):
+            if stages[name]["carries"]:
+                carried[stages[name]["carries"]] = rows[0]["outcome"]
+            for row in rows:
+                texts = row.get("content", {}).get("texts", {})
+                carried |= {f"{WORDS}{role}": text for role, text in texts.items()}
+    return carried
+
+
+def _captions(line: Mapping, carried: Mapping[str, str]) -> Iterator[str]:
+    texts = {key.removeprefix(WORDS): text for key, text in carried.items() if key.startswith(WORDS)}
+    for caption in line["captions"]:
+        role = caption["role"]
+        text = texts.pop(role, None)
+        if text is not None and text != caption["text"]:
+            yield f"its {role} caption is {caption['text']!r:.60}, by the decisions {text!r:.60}"
+        changed = {key: caption[key] for key in caption if key not in ("role", "text", "imported")}
+        if "imported" in caption and (text is None or caption["imported"] == text):
+            yield f"its {role} caption is said to be changed from imported, and no decision did that"
+        if changed != (writer(line, role, caption["text"]) if "imported" in caption else {}):
+            yield f"its {role} caption has {changed}; that is not what the decisions say"
+    for role in texts:
+        yield f"it has no {role} caption, and by the decisions one"
+
+
+def writer(line: Mapping, role: str, text: str) -> dict:
+    """The last stage whose outcome has these words, and what they were made of."""
+    for row in reversed(line["decisions"]):
+        content = row.get("content", {})
+        if content.get("texts", {}).get(role) == text:
+            return {"changed_by": row["stage"], "made_of": content.get("from", {}).get(role)}
+    return {}
+
+
+def _images(line: Mapping, carried: Mapping[str, str]) -> Iterator[str]:
+    chosen = [row["outcome"] for row in line["decisions"] if (row["outcome"] or "").startswith(CHOSEN)]
+    negative = carried.get("negative") or (chosen[-1] if chosen else OWN)
+    keys = [image["key"] for image in line["images"]]
+    there = negative if negative in keys else None
+    if line.get("negative_image", there) != there:
+        yield f"negative_image is {line['negative_image']!r}, by the decisions {there!r}"
+    if len({*keys}) < len(keys):
+        yield "two of its images have one key"
+    for image in line["images"]:
+        if image["chosen"] != (image["key"] == negative):
+            yield f"of image {image['key']} it says that chosen is {image['chosen']}; the decisions say another"

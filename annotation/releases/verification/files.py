@@ -1,0 +1,108 @@
+"""The files themselves: that all are there and no others, with the bytes, rows and hashes that the manifest says."""
+
+import csv
+import hashlib
+import tarfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow.parquet as pq
+
+from annotation.releases.verification.place import MANIFEST, SETTINGS, Place
+from annotation.releases.verification.report import Report
+
+ALWAYS = (
+    "README.md", "adjudications.jsonl", "annotators.jsonl", "croissant.json", "data_statement.md", "dropped.jsonl",
+    "figures.json", "flags.jsonl", "images.jsonl", "items.jsonl", "judgments.parquet", "statistics.json", "tasks.jsonl",
+    "texts.jsonl",
+)  # fmt: skip
+DATA = "data"
+BYTES = 1024 * 1024
+
+
+def check(place: Place, report: Report) -> None:
+    listed = place.manifest["files"]
+    there = {*place.names} - {MANIFEST}
+    for name in place.links:
+        report.problem(name, "it is a link; a release holds files alone")
+    for name in sorted({*listed} - there):
+        report.problem(name, "it is missing")
+    for name in sorted(there - {*listed}):
+        report.problem(name, "it is not in the manifest")
+    for name in sorted({*ALWAYS} - {*listed}):
+        report.problem(MANIFEST, f"it names no {name}, which every release has")
+    for name in sorted({*listed} & there - {*ALWAYS, SETTINGS}):
+        if not belongs(place, name):
+            report.problem(name, "it is of no form and no split that the release has")
+    for name in sorted(there):
+        with report.reading(name):
+            place.digests[name] = digest(place.folder / name)
+            if name in listed:
+                _check_file(place, name, listed[name], report)
+    _check_content(place, report)
+
+
+def belongs(place: Place, name: str) -> bool:
+    """Whether a file is of a form in the plan and of a split: `data/test-…`, `csv/test.csv`, `imagefolder/test/…`."""
+    folder, _, rest = name.partition("/")
+    if folder != DATA and folder not in place.manifest["release"]["forms"]:
+        return False
+    return folder == "source" or any(rest.startswith(split) and rest[len(split)] in "-./" for split in place.splits)
+
+
+def _check_file(place: Place, name: str, listed: dict, report: Report) -> None:
+    report.count("SHA-256 of files")
+    if place.digests[name] != listed["sha256"]:
+        report.problem(name, f"its SHA-256 is {place.digests[name]}, the manifest says {listed['sha256']}")
+    size = (place.folder / name).stat().st_size
+    report.count("sizes of files")
+    if size != listed["bytes"]:
+        report.problem(name, f"it has {size:,} bytes, the manifest says {listed['bytes']:,}")
+    counter = counter_of(name)
+    if counter is None and listed["rows"] is None:
+        return
+    rows = counter(place.folder / name) if counter else None
+    report.count("row counts of files")
+    if rows != listed["rows"]:
+        report.problem(name, f"it has {rows} rows, the manifest says {listed['rows']}")
+
+
+def _check_content(place: Place, report: Report) -> None:
+    """One hash over all: of what `sha256sum` prints of every file but the manifest, in the order of names."""
+    lines = "".join(f"{sha256}  {name}\n" for name, sha256 in sorted(place.digests.items()))
+    found = hashlib.sha256(lines.encode("utf-8", "surrogateescape")).hexdigest()
+    report.count("content hash")
+    if found != place.manifest["content"]:
+        report.problem(MANIFEST, f"the hash of all content is {found}, the manifest says {place.manifest['content']}")
+
+
+def digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def counter_of(name: str) -> Callable[[Path], int] | None:
+    """How rows are counted in files of that name; None where a file has no rows, or the source's own format counts."""
+    folder, _, rest = name.partition("/")
+    if folder == "source" or (folder == "imagefolder" and not rest.endswith("/metadata.jsonl")):
+        return None
+    return {"jsonl": of_lines, "parquet": of_parquet, "csv": of_csv, "tar": of_tar}.get(name.rpartition(".")[2])
+
+
+def of_lines(path: Path) -> int:
+    with path.open("rb") as file:
+        return sum(block.count(b"\n") for block in iter(lambda: file.read(BYTES), b""))
+
+
+def of_parquet(path: Path) -> int:
+    return pq.read_metadata(path).num_rows
+
+
+def of_csv(path: Path) -> int:
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        return sum(1 for _ in csv.reader(file, strict=True)) - 1
+
+
+def of_tar(path: Path) -> int:
+    with tarfile.open(path, "r|") as file:
+        return sum(member.name.endswith(".json") for member in file)

@@ -1,0 +1,164 @@
+"""That the forms of a release say the same, row by row: ids, words and images; and that no image is in two splits.
+
+items.jsonl says which items there are; the parquet files have them in its order, and so does every other form.
+"""
+
+import json
+from collections.abc import Callable, Iterator
+from itertools import zip_longest
+
+from annotation.releases.verification import images
+from annotation.releases.verification.forms import READERS, Row, as_csv, content, is_image, parquet
+from annotation.releases.verification.place import Place
+from annotation.releases.verification.report import Report
+
+ITEMS, IMAGES, DATA = "items.jsonl", "images.jsonl", "data"
+ABSENT = object()
+
+
+def check(place: Place, report: Report) -> None:
+    splits, columns = place.splits, place.manifest["columns"]
+    forms = ["spreadsheet" if form == "csv" else form for form in place.manifest["release"]["forms"]]
+    forms += ["csv"] if "spreadsheet" in forms else []
+    chosen = {name: READERS[name] for name in sorted(forms) if name in READERS}
+    seen: dict[str, set[str]] = {}  # of each image in the data, its names
+    for split in splits:
+        _check_split(place, report, split, columns, chosen, seen)
+    with report.reading(ITEMS):
+        _check_apart(place, report)
+    with report.reading(IMAGES):
+        images.check(place, report, seen)
+
+
+def _check_split(place: Place, report: Report, split: str, columns: dict, chosen: dict, seen: dict) -> None:
+    """All forms of a split side by side."""
+    readers = {DATA: safely(report, f"{DATA}/{split}", parquet(place, split))}
+    for name, (_, reader) in chosen.items():
+        readers[name] = safely(report, f"{name}/{split}", reader(place, split))
+    lines = safely(report, ITEMS, ((ITEMS, line) for line in numbered(place) if line[1].get("split") == split))
+    counts = dict.fromkeys(readers, 0)
+    items = 0
+    for item, *rows in zip_longest(lines, *readers.values(), fillvalue=(None, ABSENT)):
+        found = dict(zip(readers, rows, strict=True))
+        items += item[1] is not ABSENT
+        for name, (file, row) in found.items():
+            counts[name] += row is not ABSENT
+            with report.reading(file or name):
+                _check_row(report, name, file, row, item[1], found[DATA][1], columns)
+        if found[DATA][1] is not ABSENT:
+            for column, part in columns.items():
+                if is_image(part) and (path := found[DATA][1][column]):
+                    seen.setdefault(content(path), set()).add(path)
+    for name, count in counts.items():
+        report.count(f"rows of {READERS[name][0] if name in READERS else 'parquet'} against items.jsonl", count)
+        if count != items:
+            report.problem(f"{name}/{split}", f"it has {count:,} rows, {ITEMS} has {items:,} items in {split}")
+
+
+def safely(report: Report, file: str, rows: Iterator) -> Iterator:
+    """The rows up to where they cannot be read."""
+    with report.reading(file):
+        yield from rows
+
+
+def numbered(place: Place) -> Iterator[tuple[int, dict]]:
+    return enumerate(place.lines(ITEMS))
+
+
+def _check_row(report: Report, name: str, file: str, row: Row, item: object, data: Row, columns: dict) -> None:
+    """One row of a form: the parquet files' against the item, every other against the parquet files'."""
+    if row is ABSENT:
+        return
+    if name == DATA:
+        if item is not ABSENT:
+            _against_item(report, file, row, item[1], columns)
+    elif data is not ABSENT:
+        key = row.pop("__key__", None)
+        if key is not None and item is not ABSENT and int(key) != item[0]:
+            report.problem(file, f"item {item[1]['id']!r} stands under {key}, in {ITEMS} it is number {item[0]}")
+        _against_data(report, name, file, row, data)
+
+
+def _against_item(report: Report, file: str, row: Row, line: dict, columns: dict) -> None:
+    for column, part in columns.items():
+        wanted = part_of(line, part)
+        value = row[column]
+        report.count("cells of parquet files")
+        if is_image(part):
+            report.count("embedded images by their bytes", value is not None)
+            value = value and content(value)
+        elif part.startswith("meta:") and isinstance(value, str) and not isinstance(wanted, str):
+            wanted = wanted if wanted is None else json.dumps(wanted, ensure_ascii=False, sort_keys=True)
+        if value != wanted:
+            report.problem(file, f"item {line['id']!r} has {column} {brief(row[column])}, {ITEMS} has {brief(wanted)}")
+
+
+def _against_data(report: Report, name: str, file: str, row: Row, data: Row) -> None:
+    if set(row) != set(data):
+        report.problem(file, f"it has the columns {', '.join(sorted(row))}; the parquet files have others")
+        return
+    compare: Callable = {"csv": same_cell, "spreadsheet": same_safe}.get(name, same)
+    for column, value in data.items():
+        if not compare(row[column], value):
+            words = f"{column} {brief(row[column])}, the parquet files have {brief(value)}"
+            report.problem(file, f"a row has {words} (in {brief(data.get('id', next(iter(data.values()))))})")
+
+
+def same(one: object, other: object) -> bool:
+    return one == other and isinstance(one, bool) == isinstance(other, bool)
+
+
+def same_cell(cell: str, value: object) -> bool:
+    return cell == as_csv(value)
+
+
+def same_safe(cell: str, value: object) -> bool:
+    """But for apostrophes that were put before signs, and nothing left that begins like a formula."""
+    wanted = as_csv(value)
+    risky = isinstance(value, str) and cell[:1] in tuple("=+-@\t\r\n")
+    return not risky and (cell == wanted or cell.replace("'", "") == wanted.replace("'", ""))
+
+
+def brief(value: object) -> str:
+    words = repr(value)
+    return words if len(words) <= 80 else f"{words[:77]}…"
+
+
+def part_of(line: dict, part: str) -> object:
+    """What an item has where a column has it (columns of the manifest); an image by its hash."""
+    of, _, name = part.partition(":")
+    if of == "image":
+        return image_of(line, name)
+    if of == "caption":
+        role, _, place = name.partition("-")
+        found = [caption["text"] for caption in line["captions"] if caption["role"] == role]
+        return found[int(place or 0)] if len(found) > int(place or 0) else None
+    return line["meta"].get(name) if of == "meta" else line["id" if of == "key" else of]
+
+
+def image_of(line: dict, role: str) -> str | None:
+    """The negative one is the chosen one."""
+    key = line["negative_image"] if role == "negative" else f"{role}-0"
+    return next((image["sha256"] for image in line["images"] if image["key"] == key), None)
+
+
+def _check_apart(place: Place, report: Report) -> None:
+    """Whatever image an item has, shown or not: it is in one split. And each item is there once."""
+    split_of: dict[bytes, str] = {}
+    ids: set[str] = set()
+    for line in place.lines(ITEMS):
+        report.count("ids of items")
+        if line["id"] in ids:
+            report.problem(ITEMS, f"item {line['id']!r} is there twice")
+        ids.add(line["id"])
+        if line["split"] not in place.splits:
+            report.problem(ITEMS, f"item {line['id']!r} is in {line['split']!r}, of which the manifest knows nothing")
+        for image in line["images"]:
+            first = split_of.setdefault(bytes.fromhex(image["sha256"]), line["split"])
+            if first != line["split"]:
+                report.problem(ITEMS, f"image {image['sha256']} of {line['id']!r} is in {first} and in {line['split']}")
+            if image["chosen"] != (image["key"] == line["negative_image"]):
+                report.problem(
+                    ITEMS, f"item {line['id']!r} says of image {image['key']} that chosen is {image['chosen']}"
+                )
+    report.count("images in one split each", len(split_of))

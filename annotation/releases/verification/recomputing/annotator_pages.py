@@ -1,0 +1,243 @@
+"""What the pages of annotators show: a row of each in each stage, and in the whole study."""
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from annotation.releases.verification.recomputing import agreeing, annotator_tests
+from annotation.releases.verification.recomputing.agreeing import number
+from annotation.releases.verification.recomputing.people import FROM, own_kappas
+from annotation.releases.verification.recomputing.reading import TASK, Files, share
+from annotation.releases.verification.recomputing.stages import Stage
+from annotation.releases.verification.recomputing.working import in_time
+
+ENDS = [0.25, 0.5, 1, 2, 4]  # of the stage's median time
+WIDTHS = (100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 30_000, 60_000, 120_000, 300_000, 600_000)  # milliseconds
+
+
+def annotators(files: Files, stages: Sequence[Stage]) -> dict:
+    """`stages` with a row of each annotator, the `whole` study, and the `speed` of all of them."""
+    gold = {
+        (task["stage"], task["item"], task["question"], task["round"]): task
+        for task in files.tasks
+        if task["kind"] == "check"
+    }
+    found = [Work(stage, gold).figures(files.annotators) for stage in stages]
+    return {"stages": found, **of_study(found, [number(who["annotator"]) for who in files.annotators], files.public)}
+
+
+class Work:
+    """A stage's judgments, and what each annotator's are held against."""
+
+    def __init__(self, stage: Stage, gold: Mapping[tuple, dict]):
+        self.stage, self.gold, self.timed = stage, gold, "times" in stage.public
+        self.place = stage.settings["position"]
+        times = stage.counted.active_ms
+        self.typical = float(np.median(times)) if len(times) and self.timed else None
+        self.labels = Counter(stage.counted.answer.map(stage.views[stage.coarse]))
+        self.same, self.tasks = stage.majorities, stage.said
+        self.kappas = {found["on"]: own_kappas(found["kappa_pairs"]) for found in stage.agreements}
+        self.every, self.counted = (dict(iter(rows.groupby("annotator"))) for rows in (stage.every, stage.counted))
+        self.none = stage.every.iloc[:0]
+
+    def figures(self, everybody: Sequence[dict]) -> dict:
+        seats = {who["annotator"]: seat for who, seat in self.stage.people}
+        there = {*seats, *self.every}
+        timed = self.timed and {
+            "median_seconds": None if self.typical is None else self.typical / 1000,
+            "bands": self.bands(self.stage.counted),
+            "times": histogram(self.stage.counted.active_ms.astype(int).to_list()),
+        }
+        rows = [self.row(who, seats.get(who["annotator"], {})) for who in everybody if who["annotator"] in there]
+        return {
+            "position": self.place,
+            "name": self.stage.name,
+            "coarse": self.stage.coarse,
+            "views": list(self.stage.views),
+            "labels": dict(sorted(self.labels.items())),
+            "rows": rows,
+            **(timed or {}),
+        }
+
+    def row(self, who: dict, seat: dict) -> dict:
+        name, out = who["annotator"], who["excluded"]
+        every = self.every.get(name, self.none)
+        last = every.sort_values("given", kind="stable").groupby(["kind", *TASK, "slot"]).tail(1)
+        own = last[(last.kind == "judge") & ~last.withdrawn & ~last.surplus]
+        mine = own if out else self.counted.get(name, self.none)
+        answers, picks = int((~last.withdrawn).sum()), mine[mine.place.notna()]
+        said, others = self.said(mine, out)
+        same = {view: self.compared(name, view, mine, out) for view in self.tasks}
+        labels, agreed = annotator_tests.answers(said, others), annotator_tests.agreement(same, self.typical_of(name))
+        side, passed = annotator_tests.side(picks), seat.get("passed") or {}
+        signs = self.signs(agreed, labels, side, passed)
+        found = {
+            "number": number(name),
+            "judged": len(mine),
+            "answers": answers,
+            "labels": dict(sorted(said.items())),
+            "others": dict(sorted(others.items())),
+            "labels_test": annotator_tests.either(labels),
+            "majority": {view: {"same": right, "n": n} for view, (right, n) in same.items()},
+            "agreement": annotator_tests.either(agreed),
+            "kappas": {view: None if out else of.get(name) for view, of in self.kappas.items()},
+            "side": side,
+            "passed": passed,
+        }
+        if self.timed:
+            timed, more = self.of_time(every, mine, answers)
+            found, signs = found | timed, signs + more
+        if "gold" in self.stage.public:
+            found["checks"] = self.checks(every[every.kind == "check"])
+            signs += annotator_tests.told([found["checks"]], annotator_tests.of_checks, self.place)
+        return found | {"signs": sorted(signs, key=annotator_tests.place_of)}
+
+    def signs(self, agreed: list, labels: list, side: dict, passed: dict) -> list[dict]:
+        """Those that rest on answers alone."""
+        return [
+            *annotator_tests.told(agreed, annotator_tests.of_agreement, self.place),
+            *annotator_tests.told(labels, annotator_tests.of_answers, self.place),
+            *annotator_tests.told([side], annotator_tests.of_side, self.place),
+            *annotator_tests.written(annotator_tests.of_tries(passed), self.place),
+        ]
+
+    def of_time(self, every: pd.DataFrame, mine: pd.DataFrame, answers: int) -> tuple[dict, list[dict]]:
+        """What rests on times, the order of giving among them; and the signs in it."""
+        minutes = float(every.active_ms.sum()) / 60_000
+        found = {
+            "active_minutes": minutes,
+            "per_hour": share(answers, minutes / 60),
+            "paid": minutes / 60 * self.stage.study["pay_per_hour"],
+            **self.speed(mine),
+            "runs": annotator_tests.runs(in_time(mine[mine.place.notna()])),
+        }
+        fast = annotator_tests.of_speed(len(mine), found["median_seconds"], self.typical)
+        return found, annotator_tests.written([*annotator_tests.of_runs(found["runs"]), *fast], self.place)
+
+    def speed(self, mine: pd.DataFrame) -> dict:
+        quick = int((mine.active_ms < (self.typical or 0) / 2).sum())
+        times = mine.active_ms.clip(lower=1) / self.typical if self.typical else pd.Series(dtype=float)
+        return {
+            "median_seconds": float(np.median(mine.active_ms)) / 1000 if len(mine) else None,
+            "log_time": float(np.median(np.log(times))) if len(times) else None,
+            "quick": quick,
+            "quick_share": share(quick, len(mine)),
+            "bands": self.bands(mine),
+        }
+
+    def bands(self, rows: pd.DataFrame) -> list[int]:
+        if not self.typical:
+            return [0] * (len(ENDS) + 1)
+        found = np.digitize(rows.active_ms / self.typical, ENDS)
+        return [int((found == band).sum()) for band in range(len(ENDS) + 1)]
+
+    def said(self, mine: pd.DataFrame, out: bool) -> tuple[Counter, Counter]:
+        """Their labels and those of the others. Of somebody who is excluded nothing counts."""
+        own = Counter(mine.answer.map(self.stage.views[self.stage.coarse]))
+        return own, self.labels if out else self.labels - own
+
+    def compared(self, name: str, view: str, mine: pd.DataFrame, out: bool) -> tuple[int, int]:
+        """How often they gave the one answer that most of the others gave, of how many."""
+        if not out:
+            return self.same[view].get(name, (0, 0))
+        found = []
+        for *place, answer in mine[[*TASK, "answer"]].itertuples(index=False, name=None):
+            votes = Counter(label for _, label in self.tasks[view].get(tuple(place), ()))
+            most = agreeing.single_mode(votes)
+            if most is not None:
+                found.append(most == self.stage.views[view](answer))
+        return sum(found), len(found)
+
+    def typical_of(self, name: str) -> dict[str, float | None]:
+        """By view, the median of the others' shares, of those who have enough to compare."""
+        found = {}
+        for view, same in self.same.items():
+            shares = [right / n for other, (right, n) in same.items() if other != name and n >= FROM]
+            found[view] = float(np.median(shares)) if shares else None
+        return found
+
+    def checks(self, rows: pd.DataFrame) -> dict | None:
+        newest = rows.sort_values("revision").groupby(["item", *TASK, "screen"]).tail(1)
+        newest = newest[~newest.withdrawn]
+        if newest.empty:
+            return None
+        fixed, found = len(self.stage.settings["fixed_answers"]), []
+        for row in newest.itertuples():
+            task = self.gold[self.stage.name, row.item, row.question, row.round]
+            guess = min(1.0, len(task["gold"]) / (len(task["options"]) + fixed))
+            found.append((row.answer in task["gold"], guess))
+        guess = sum(guess for _, guess in found) / len(found)
+        return {"n": len(found), "right": sum(right for right, _ in found), "guess": guess}
+
+
+def histogram(times: Sequence[int]) -> dict:
+    """Of milliseconds: the narrowest width that puts 95 % into 30 bins; what is longer stands in one more."""
+    if not times:
+        return {"n": 0, "median": None, "quick": 0, "bins": []}
+    end = sorted(times)[math.ceil(0.95 * len(times)) - 1]
+    width = next((width for width in WIDTHS if end // width < 30), WIDTHS[-1])
+    places = Counter(min(time // width, 30) for time in times)
+    bins = [
+        {"from": at * width / 1000, "to": (at + 1) * width / 1000 if at < 30 else None, "judgments": places[at]}
+        for at in range(max(places) + 1)
+    ]
+    typical = float(np.median(times))
+    return {"n": len(times), "median": typical / 1000, "quick": sum(time < typical / 2 for time in times), "bins": bins}
+
+
+# Of all stages
+
+
+def of_study(stages: Sequence[dict], people: Sequence[int], public: frozenset[str]) -> dict:
+    rows = {who: [] for who in people}
+    for stage in stages:
+        for row in stage["rows"]:
+            rows[row["number"]].append((stage, row))
+    whole = [together(who, mine, public) for who, mine in rows.items()]
+    if "times" not in public:
+        return {"whole": whole}
+    timed = [row for row in whole if row["judged"] >= FROM and row["log_time"] is not None]
+    logs = {row["number"]: row["log_time"] for row in timed}
+    n, mean, spread = len(logs), None, None
+    if n >= annotator_tests.FAR_FROM:
+        mean, spread = float(np.mean(list(logs.values()))), float(np.std(list(logs.values()), ddof=1))
+    for row in whole:
+        row["away"] = (logs[row["number"]] - mean) / spread if row["number"] in logs and spread else None
+        row["signs"] = row["signs"] + annotator_tests.written(annotator_tests.of_distance(row["away"], n), None)
+    return {"whole": whole, "speed": {"mean": mean, "deviation": spread, "n": n}}
+
+
+def together(who: int, mine: Sequence[tuple[dict, dict]], public: frozenset[str]) -> dict:
+    rows = [row for _, row in mine]
+    same = [row["majority"][stage["coarse"]] for stage, row in mine]
+    found = {
+        "number": who,
+        **summed(rows, "judged", "answers"),
+        "majority": summed(same, "same", "n"),
+        "kappa": weighted([(row["kappas"][stage["coarse"]], row["judged"]) for stage, row in mine]),
+        "signs": [sign for row in rows for sign in row["signs"]],
+    }
+    if "times" in public:
+        sums = summed(rows, "active_minutes", "paid", "quick")
+        found |= sums | {
+            "per_hour": share(found["answers"], sums["active_minutes"] / 60),
+            "quick_share": share(sums["quick"], found["judged"]),
+            "log_time": weighted([(row["log_time"], row["judged"]) for row in rows]),
+        }
+    if "gold" in public:
+        checked = [row["checks"] for row in rows if row["checks"]]
+        found["checks"] = summed(checked, "n", "right") if checked else None
+    return found
+
+
+def summed(rows: Sequence[Mapping], *names: str) -> dict:
+    return {name: sum(row[name] for row in rows) for name in names}
+
+
+def weighted(pairs: Sequence[tuple[float | None, int]]) -> float | None:
+    defined = [(value, weight) for value, weight in pairs if value is not None and weight]
+    values, weights = zip(*defined, strict=True) if defined else ((), ())
+    return float(np.average(values, weights=weights)) if defined else None

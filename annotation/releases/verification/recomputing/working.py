@@ -1,0 +1,62 @@
+"""What is said of time: pace, cost and the judgments over time."""
+
+import math
+
+import pandas as pd
+from scipy import stats
+
+from annotation.releases.verification.recomputing.reading import TASK
+
+HOUR_MS = 3_600_000
+WIDTHS = (1, 5, 15, 60, 360, 1440, 10080)  # minutes
+
+
+def pace(counted: pd.DataFrame) -> dict:
+    if counted.empty:
+        return {"first": None, "last": None, "hours": 0.0, "per_hour": None}
+    first, last = counted.created_at.min(), counted.created_at.max()
+    hours = (last - first).total_seconds() / 3600
+    rate = len(counted) / hours if hours else None
+    return {"first": first.isoformat(), "last": last.isoformat(), "hours": hours, "per_hour": rate}
+
+
+def cost(rows: pd.DataFrame, counted: int, wanted: int, pay: float) -> dict:
+    """`rows` are all of the stage, checks and what was taken back among them; `wanted` judgments are to count."""
+    minutes, left = float(rows.active_ms.sum()) / 60_000, wanted - counted
+    each, away = minutes / counted if counted else math.nan, math.nan
+    mine = rows.assign(mine=rows.counted & (rows.kind == "judge")).groupby("annotator")[["active_ms", "mine"]].sum()
+    if counted and (n := len(mine)) > 1:
+        off = (mine.active_ms / 60_000 - each * mine.mine).astype(float)
+        away = stats.t.ppf(0.975, n - 1) * math.sqrt((off**2).sum() * n / (n - 1)) / counted
+    end, low, high = (minutes + left * one for one in (each, each - min(away, each), each + away))
+    between = {"minutes_low": low, "minutes_high": high, "cost_low": low / 60 * pay, "cost_high": high / 60 * pay}
+    found = {
+        "active_minutes": minutes, "cost": minutes / 60 * pay, "to_come": left,
+        "expected_minutes": end, "expected_cost": end / 60 * pay,
+    }  # fmt: skip
+    return {**defined(found), "range": defined(between)}
+
+
+def defined(found: dict) -> dict:
+    return {name: None if math.isnan(value) else value for name, value in found.items()}
+
+
+def series(counted: pd.DataFrame) -> dict:
+    """In the narrowest bins of which 60 are enough."""
+    if counted.empty:
+        return {"minutes": 60, "bins": []}
+    for minutes in WIDTHS:
+        bins = counted.us // (minutes * 60_000_000)
+        if bins.max() - bins.min() < 60 or minutes == WIDTHS[-1]:
+            break
+    counts = bins.value_counts()
+    starts = range(bins.min(), bins.max() + 1)
+    times = [pd.Timestamp(place * minutes * 60, unit="s", tz="UTC").isoformat() for place in starts]
+    return {
+        "minutes": minutes,
+        "bins": [{"from": at, "judgments": int(counts.get(place, 0))} for at, place in zip(times, starts, strict=True)],
+    }
+
+
+def in_time(rows: pd.DataFrame) -> pd.DataFrame:
+    return rows.sort_values(["us", *TASK])

@@ -1,0 +1,105 @@
+"""Each task beside its judgments and its texts; and what that says of items, flags and adjudications.
+
+tasks.jsonl, judgments.parquet and texts.jsonl have the tasks in one order, so they are read side by side, a task's rows
+at a time.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import groupby
+from operator import itemgetter
+
+from annotation.releases.verification import answers, decisions, reports
+from annotation.releases.verification.decisions import Items
+from annotation.releases.verification.items import safely
+from annotation.releases.verification.place import Place, streamed
+from annotation.releases.verification.report import Report
+from annotation.releases.verification.schemas import key_of
+
+TASKS, JUDGMENTS, TEXTS = "tasks.jsonl", "judgments.parquet", "texts.jsonl"
+BATCH = 2_000
+
+
+class Beside:
+    """The rows of a file by task; `numbers` has each task's place."""
+
+    def __init__(self, name: str, rows: Iterable[Mapping], numbers: Mapping[tuple, int], report: Report):
+        self.name, self.numbers, self.report = name, numbers, report
+        keyed = safely(report, name, ((key_of(row), row) for row in rows))
+        self.groups = self._known(groupby(keyed, key=itemgetter(0)))
+        self.next = next(self.groups, None)
+
+    def _known(self, groups: Iterator) -> Iterator[tuple[int, list[Mapping]]]:
+        last = -1
+        for key, group in groups:
+            rows, number = [row for _, row in group], self.numbers.get(key, -1)
+            if number <= last:
+                why = "is of no task in tasks.jsonl" if number < 0 else "does not stand in the order of tasks.jsonl"
+                self.report.problem(self.name, f"what it has of {key} {why}")
+            else:
+                last = number
+                yield number, rows
+
+    def of(self, number: int) -> list[Mapping]:
+        """Asked for in order."""
+        if self.next is None or self.next[0] != number:
+            return []
+        rows, self.next = self.next[1], next(self.groups, None)
+        return rows
+
+
+def check(place: Place, report: Report) -> None:
+    numbers: dict[tuple, int] = {}
+    for number, line in enumerate(place.lines(TASKS)):
+        if numbers.setdefault(key_of(line), number) != number:
+            report.problem(TASKS, f"{key_of(line)} is there twice")
+    items = Items()
+    for name in ("items.jsonl", "dropped.jsonl"):
+        with report.reading(name):
+            items.read(name, place, report)
+    reports.check(place, report)
+    with report.reading(TASKS):
+        _walk(place, report, numbers, items)
+        decisions.check(place, report, items)
+
+
+def _walk(place: Place, report: Report, numbers: Mapping[tuple, int], items: Items) -> None:
+    judged = Beside(JUDGMENTS, _judgments(place), numbers, report)
+    wrote = Beside(TEXTS, place.lines(TEXTS), numbers, report)
+    stages = {stage["name"]: stage for stage in place.manifest["stages"]}
+    known = _known(place)
+    for number, task in enumerate(place.lines(TASKS)):
+        rows, texts, stage = judged.of(number), wrote.of(number), stages.get(task["stage"])
+        if stage is None:
+            report.problem(TASKS, f"a task is of the stage {task['stage']!r}, of which the manifest knows nothing")
+            continue
+        report.count("tasks with their judgments, texts and items")
+        versions = {one["version"] for one in stage["instructions"]}
+        found: dict[str, list[Iterator[str]]] = defaultdict(list)
+        found[JUDGMENTS] = [answers.of_row(row, task, versions, known) for row in rows]
+        found[JUDGMENTS].append(answers.of_task(rows))
+        found[TEXTS].append(answers.of_texts(texts, task, rows, stage["confirms"]))
+        found[TASKS].append(answers.of_proposals(task, rows))
+        found[TASKS].append(items.of_task(task, stage, answers.votes(rows), known.quiet))
+        for name, checks in found.items():
+            for words in _said(report, name, checks):
+                report.problem(name, f"{task['stage']}, {task['item']!r}: {words}")
+
+
+def _known(place: Place) -> answers.Known:
+    flagged: dict[tuple, set[str]] = defaultdict(set)
+    for line in place.lines("flags.jsonl"):
+        flagged[tuple(line[name] for name in answers.FLAGGED)].add(line["reason"])
+    excluded = {line["annotator"]: line["excluded"] for line in place.lines("annotators.jsonl")}
+    return answers.Known(excluded, flagged, "comments" not in place.public)
+
+
+def _said(report: Report, name: str, checks: Iterable[Iterator[str]]) -> Iterator[str]:
+    for check in checks:
+        yield from safely(report, name, check)
+
+
+def _judgments(place: Place) -> Iterator[Mapping]:
+    with streamed(place.folder / JUDGMENTS) as file:
+        for batch in file.iter_batches(BATCH, use_threads=False):
+            yield from batch.to_pylist()

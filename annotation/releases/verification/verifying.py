@@ -1,0 +1,42 @@
+"""A release verified from its files alone: nothing is asked of a database, and nothing is believed that can be counted.
+
+A damaged folder has problems; it never makes this fail.
+"""
+
+from pathlib import Path
+
+from annotation.releases.verification import counts, figures, files, items, reports, schemas, tasks
+from annotation.releases.verification.place import MANIFEST, Place
+from annotation.releases.verification.report import Report
+
+CHECKS = {  # in order, by what a failing one is called
+    "files": files.check,
+    "schemas": schemas.check,
+    "items": items.check,
+    "tasks.jsonl": tasks.check,
+    "manifest.json": counts.check,
+    "release.json": reports.check_settings,
+    "statistics.json": figures.check_statistics,
+    "figures.json": figures.check,
+}
+
+
+def verify(folder: Path) -> Report:
+    report, place = Report(), Place(Path(folder))
+    if not place.folder.is_dir():
+        report.problem(str(folder), "there is no such folder; of a .zip, name the folder that is in it, unpacked")
+        return report
+    if not _is_release(place, report):
+        return report
+    for name, check in CHECKS.items():
+        with report.reading(name):
+            check(place, report)
+    return report
+
+
+def _is_release(place: Place, report: Report) -> bool:
+    with report.reading(MANIFEST):
+        manifest = place.manifest
+        if manifest.get("made_by") != "Winnow" or manifest.get("kind") != "release":
+            report.problem(MANIFEST, "it does not say that this is a release by Winnow")
+    return report.good

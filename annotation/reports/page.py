@@ -1,0 +1,189 @@
+"""What the page of a study's report shows: the report (reports/report.py) as tables. Nothing is computed here that a table says
+of the study; docs/report.md has the parts.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import itemgetter
+
+from django.template.loader import render_to_string
+
+from annotation.dashboard import human_baseline_page, paper_page
+from annotation.dashboard.agreement_page import COUNTS, MEASURES, Notes
+from annotation.figures.cache import Reckoned
+from annotation.measures.warning_signs import KINDS
+from annotation.models import Study
+from annotation.protocols.registry import PROTOCOLS
+from annotation.reports import report_data
+from annotation.studies.instructions import blocks
+
+COLUMNS = 11  # types side by side, as in BiVLC's Table 1; of more, each has a row
+PAIRS, PEOPLE = 20, 100  # rows at most; the JSON has more
+TYPES, SUBTYPES = ("replace", "swap", "add"), ("obj", "att", "rel")  # in the order of Table 1
+SPREADS = {
+    "judged": ("judgments", "count"),
+    "active_minutes": ("active time", "hours"),
+    "per_hour": ("judgments an hour", "number"),
+    "pay_reached": ("pay an hour reached", "money"),
+}
+
+
+def contents(study: Study, found: Reckoned) -> dict:
+    shown = {"study": study, "reckoned": found}
+    return {**shown, **drawn(report_data.dated(found))} if found.data is not None else shown
+
+
+def drawn(report: Mapping) -> dict:
+    """The report, and what its tables need beside it."""
+    people, paid = report["annotators"], bool(report["study"]["pay_per_hour"])
+    stages = [stage(one) for one in report["stages"]]
+    return {
+        "report": report,
+        "stages": stages,
+        "has_paper": any(one["paper"] for one in stages),
+        "funnel": funnel(report["funnel"], report["retrieval_questions"]),
+        "baselines": [{**one, **human_baseline_page.drawn(one)} for one in report["baselines"]],
+        "composites": [human_baseline_page.WORDS[name] for name in human_baseline_page.COMPOSITES],
+        "singles": [human_baseline_page.WORDS[name] for name in human_baseline_page.SINGLES],
+        "spreads": list(spreads(people["spread"], paid)),
+        "signs": [(KINDS[kind], n) for kind, n in people["signs"].items()],
+        "people": first_of(people["rows"], PEOPLE),
+    }
+
+
+def first_of(rows: Sequence[Mapping], most: int) -> list[Mapping]:
+    """Of those who judged, the ones who did most, in their order."""
+    busy = [row for row in rows if row["judged"]]
+    chosen = sorted(sorted(range(len(busy)), key=lambda at: -busy[at]["judged"])[:most])
+    return [busy[at] for at in chosen]
+
+
+def spreads(found: Mapping, paid: bool) -> Iterator[dict]:
+    for name, (words, unit) in SPREADS.items():
+        if paid or unit != "money":
+            yield {**found[name], "words": words, "unit": unit}
+
+
+# A stage
+
+
+def stage(one: Mapping) -> dict:
+    """A stage of the report with its texts as they are read, and its agreement as tables."""
+    protocol, paper = PROTOCOLS[one["protocol"]["name"]], ""
+    block = paper_page.block(protocol, one["figures"])
+    if block:
+        context = {**block, "protocol": protocol, "stage": one["settings"]}
+        paper = render_to_string(block["paper_template"], context)
+    return {
+        **one,
+        "asks": protocol,
+        "versions": [{**version, "blocks": blocks(version["text"])} for version in one["instructions"]],
+        "views": [view(found) for found in one["agreement"]],
+        "paper": paper,
+        "paper_title": block.get("paper_title", ""),
+    }
+
+
+def view(found: Mapping) -> dict:
+    """One view's agreement: `lines` of the whole stage, `rows` by type in columns of `heads`, `pairs` of annotators."""
+    whole, notes = found["whole"], Notes()
+    there = [name for name in MEASURES if whole["measures"][name]["value"] is not None]
+    rows = [
+        {**row, "cells": [notes.marked(row["measures"][name]) for name in there]}
+        for row in by_kind(found["type"], found["subtype"])
+    ]
+    return {
+        "on": found["view"],
+        **{name: whole[name] for name in COUNTS},
+        "lines": [{**whole["measures"][name], "words": said[0], "of": said[2]} for name, said in MEASURES.items()],
+        "undefined": [] if there else undefined(whole["measures"]),
+        "heads": [MEASURES[name][1] for name in there],
+        "rows": rows,
+        "notes": list(notes.marks.items()),
+        "pairs": [pair(row) for row in found["pair"][:PAIRS]],
+        "pair_count": found["pair_count"],
+        **{name: found[name] for name in ("resamples", "resamples_cohen", "seed")},
+    }
+
+
+def undefined(measures: Mapping[str, Mapping]) -> list[dict]:
+    """Where no measure is defined: each reason, and the measures that it keeps from being so."""
+    reasons = dict.fromkeys(measures[name]["note"] for name in MEASURES)
+    return [
+        {"why": why, "measures": [said[0] for name, said in MEASURES.items() if measures[name]["note"] == why]}
+        for why in reasons
+    ]
+
+
+def by_kind(types: Iterable[Mapping], subtypes: Iterable[Mapping]) -> Iterator[dict]:
+    """Each type (its `subtype` None), then its subtypes where it has any that have a name."""
+    below = list(subtypes)
+    for row in types:
+        yield {**row, "subtype": None}
+        mine = [one for one in below if one["type"] == row["type"]]
+        yield from mine if any(one["subtype"] for one in mine) else ()
+
+
+def pair(row: Mapping) -> dict:
+    return {**row, "percent": row["measures"]["percent"], "kappa": row["measures"]["cohen_mean"]}
+
+
+# The funnel
+
+
+def funnel(whole: Mapping, questions: Mapping | None) -> dict:
+    """`lines` of counts and shares with a cell for each type and subtype, in the columns of BiVLC's Table 1; `groups`
+    are the types over them. `upright`: too many for one width, so each has a row.
+    """
+    kinds = sorted(whole["by_type"], key=_place)
+    return {
+        "groups": list(groups(kinds)),
+        "kinds": kinds,
+        "lines": [_line(whole, kinds, *said) for said in steps(whole)] + _questions(kinds, questions),
+        "upright": len(kinds) > COLUMNS,
+        "reasons": whole["reasons"],
+        "open_in": whole["open_in"],
+        "measuring": whole["measuring"],
+    }
+
+
+def _place(row: Mapping) -> tuple:
+    """The types and subtypes of Table 1 first, in its order; then others by name."""
+    places = [
+        (order.index(name) if name in order else len(order), name)
+        for order, name in ((TYPES, row["type"]), (SUBTYPES, row["subtype"]))
+    ]
+    return tuple(places)
+
+
+def groups(kinds: Sequence[Mapping]) -> Iterator[dict]:
+    for name in dict.fromkeys(map(itemgetter("type"), kinds)):
+        yield {"type": name, "span": sum(row["type"] == name for row in kinds)}
+
+
+def steps(whole: Mapping) -> Iterator[tuple]:
+    """(words, of which stage or None, name of the figure, whether it is a share)."""
+    yield "imported", None, "imported", False
+    for place, one in enumerate(whole["stages"]):
+        name = f"{one['stage']} {one['name']}"
+        yield f"came to {name}", place, "entered", False
+        yield f"kept by {name}", place, "kept", False
+        yield "of those that came", place, "kept_share", True
+    for words, name, share in (
+        ("kept in the end", "kept", False), ("of imported", "kept_share", True), ("dropped", "dropped", False),
+        ("of imported", "dropped_share", True), ("open", "open", False),
+    ):  # fmt: skip
+        yield words, None, name, share
+
+
+def _line(whole: Mapping, kinds: Sequence[Mapping], words: str, place: int | None, name: str, share: bool) -> dict:
+    found = [row if place is None else row["stages"][place] for row in (*kinds, whole)]
+    *cells, every = [row[name] for row in found]
+    return {"words": words, "cells": cells, "all": every, "share": share}
+
+
+def _questions(kinds: Sequence[Mapping], questions: Mapping | None) -> list[dict]:
+    if questions is None:
+        return []
+    counts = {(row["type"], row["subtype"]): row["questions"] for row in questions["by_type"]}
+    cells = [counts[row["type"], row["subtype"]] for row in kinds]
+    return [{"words": "retrieval questions", "cells": cells, "all": questions["all"], "share": False}]

@@ -1,0 +1,84 @@
+"""The words and pictures behind identities, for one screen or for many.
+
+What earlier stages wrote stands in the place of the item's own caption of that role.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+
+from django.urls import reverse
+from django.utils.safestring import SafeString
+
+from annotation.models import Lease, Task
+from annotation.protocols.base import carried_captions
+from annotation.protocols.decision_rule import EDIT
+from annotation.sql import fetch
+
+# Every caption and image of the items, by identity; of an image, where it is served and its pixels.
+PARTS = """
+SELECT item_id, 'caption-' || role || '-' || position, text, NULL, NULL FROM benchmarks_caption
+WHERE item_id = ANY(%(items)s)
+UNION ALL
+SELECT used.item_id, used.role || '-' || used.position, image.opaque, image.width, image.height
+FROM benchmarks_itemimage used JOIN benchmarks_image image ON image.id = used.image_id
+WHERE used.item_id = ANY(%(items)s)
+"""
+CAPTIONS = """
+SELECT 'caption-' || role || '-' || position, text FROM benchmarks_caption WHERE item_id = %(item)s
+"""
+EDITS = """
+SELECT 'edit-' || id, value FROM annotation_judgment, jsonb_each_text(content->'texts') WHERE id = ANY(%(judgments)s)
+"""
+
+Part = Mapping[str, object]  # of a caption: text; of an image: url, width and height in pixels
+
+
+def parts(leases: Sequence[Lease]) -> list[dict[str, Part]]:
+    """Of each lease, identity → what it shows. One query; another where somebody's edit is among the options."""
+    of_item = _parts({lease.task.item_id for lease in leases})
+    edits = edited({identity for lease in leases for identity in lease.shown if identity.startswith(EDIT)})
+    written = {identity: {"text": text} for identity, text in edits.items()}
+    return [of_item[lease.task.item_id] | _carried(lease.task) | written for lease in leases]
+
+
+def _carried(task: Task) -> dict[str, Part]:
+    return {identity: {"text": text} for identity, text in carried_captions(task.carried).items()}
+
+
+def texts_of(task: Task, shown: Iterable[str] = ()) -> dict[str, str]:
+    """Identity → text of everything that is written of the task's item, and of the edits among what is `shown`."""
+    found = dict(fetch(CAPTIONS, item=task.item_id))
+    found |= carried_captions(task.carried)
+    return found | edited(identity for identity in shown if identity.startswith(EDIT))
+
+
+def edited(identities: Iterable[str]) -> dict[str, str]:
+    """`edit-17` → the words that judgment 17 made of the one sentence that its protocol lets people edit."""
+    judgments = [int(identity.removeprefix(EDIT)) for identity in identities]
+    return dict(fetch(EDITS, judgments=judgments)) if judgments else {}
+
+
+def _parts(items: Iterable[int]) -> dict[int, dict[str, Part]]:
+    """Of each item: identity → what it shows."""
+    found: dict[int, dict[str, Part]] = defaultdict(dict)
+    for item, identity, said, *size in fetch(PARTS, items=list(items)):
+        found[item][identity] = {"text": said} if None in size else _picture(said, *size)
+    return found
+
+
+def _picture(opaque: str, width: int, height: int) -> Part:
+    """Texts that need no escaping: numbers and addresses made here would take the template longer."""
+    return {"url": _url(opaque), "width": SafeString(width), "height": SafeString(height)}
+
+
+@cache
+def _before_name() -> tuple[str, str]:
+    """What stands before and after an image's opaque name in its address: asked for once, not at every click."""
+    name = "0" * 32
+    start, _, end = reverse("image", args=[name]).partition(name)
+    return start, end
+
+
+def _url(opaque: str) -> SafeString:
+    return SafeString(opaque.join(_before_name()))

@@ -1,0 +1,103 @@
+"""What a screen shows: the material of a lease in the order drawn for it, and nothing that names it (law 4)."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from uuid import UUID
+
+from django.template import loader
+from django.utils.safestring import SafeString
+
+from annotation.models import Lease, Stage
+from annotation.protocols.base import Choice, Form, Protocol, role_of
+from annotation.protocols.decision_rule import EDIT
+from annotation.protocols.registry import PROTOCOLS
+from annotation.screens import material
+from annotation.screens.material import Part
+from annotation.sql import fetch
+
+SIZES = {110: "", 220: "long", 420: "very-long"}  # up to so many characters; longer ones are set smaller still
+SMALLEST = "tiny"
+
+OTHER_STAGES = "SELECT id, protocol FROM annotation_stage WHERE id = ANY(%(stages)s)"
+
+
+@dataclass(frozen=True, slots=True)
+class Screen:
+    """`said` are the fields of the answer that was given before, as shown ({"answer": "2"}), or none; `shown` what the
+    template takes: `captions` and `pictures` that are asked about, `options` in order, each a caption or a picture with
+    its `place`; where the answer is more than a pick also `texts` by role, and the protocol's `form`.
+    """
+
+    lease: UUID
+    template: str
+    shown: Mapping[str, object]
+    said: Mapping[str, str]
+
+    @property
+    def picked(self) -> str:
+        return self.said.get("answer", "")
+
+    def html(self) -> str:
+        """The fragment; rendered without a request, so that no context processor runs."""
+        return loader.get_template(self.template).render(
+            {"lease": self.lease, "picked": self.picked, "said": self.said, **self.shown}
+        )
+
+
+def screens(leases: Sequence[Lease], stage: Stage) -> list[Screen]:
+    """One screen for each lease, as its own task's stage asks it: most are of `stage`.
+
+    One query whatever the number of leases, none for none; another where a lease is of another stage.
+    """
+    if not leases:
+        return []
+    protocols = _protocols({lease.task.stage_id for lease in leases}, stage)
+    there = material.parts(leases)
+    return [_screen(lease, protocols[lease.task.stage_id], parts) for lease, parts in zip(leases, there, strict=True)]
+
+
+def _protocols(wanted: set[int], stage: Stage) -> dict[int, Protocol]:
+    others = wanted - {stage.pk}
+    found = fetch(OTHER_STAGES, stages=list(others)) if others else []
+    return {pk: PROTOCOLS[name] for pk, name in [(stage.pk, stage.protocol), *found]}
+
+
+def _screen(lease: Lease, protocol: Protocol, parts: Mapping[str, Part]) -> Screen:
+    said = getattr(lease, "previous", {})
+    picked = said.get("answer", "")
+    about = [parts[identity] for identity in lease.task.shows]
+    options = [{"place": SafeString(place), **parts[identity]} for place, identity in enumerate(lease.shown, 1)]
+    captions = [part for part in about if "text" in part]
+    shown = {
+        "question": protocol.question,
+        "captions": captions,
+        "size": size(captions),
+        "pictures": [part for part in about if "url" in part],
+        "options": options,
+        "option_size": size(options),
+        "choices": choices(protocol.fixed, picked if picked in {one.identity for one in protocol.fixed} else ""),
+    }
+    if protocol.form:
+        shown |= _with_form(lease, protocol.form, parts)
+    return Screen(lease.token, protocol.template, shown, said)
+
+
+def _with_form(lease: Lease, form: Form, parts: Mapping[str, Part]) -> dict:
+    """What a screen needs whose answer is more than a pick: words by role, and what somebody else edited."""
+    texts = {identity: parts[identity]["text"] for identity in lease.task.shows if "text" in parts[identity]}
+    edited = [place for place, identity in enumerate(lease.shown, 1) if identity.startswith(EDIT)]
+    return {"form": form, "texts": {role_of(identity): text for identity, text in texts.items()}, "edited": edited}
+
+
+def size(parts: Iterable[Part]) -> str:
+    """How large the captions among the parts are set: by the longest of them."""
+    longest = max((len(part.get("text", "")) for part in parts), default=0)
+    return next((name for most, name in SIZES.items() if longest <= most), SMALLEST)
+
+
+@cache
+def choices(fixed: tuple[Choice, ...], picked: str) -> SafeString:
+    """The answers that are not shuffled: the same on each of a protocol's screens, so they are rendered once."""
+    context = {"choices": [(one, " ".join(one.keys), one.keys[0].upper()) for one in fixed], "picked": picked}
+    return loader.get_template("judge/_choices.html").render(context) if fixed else SafeString()

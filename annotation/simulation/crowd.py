@@ -1,0 +1,301 @@
+"""Simulated annotators: they work through a study over HTTP, as people do, with a stated error rate.
+
+An annotator answers a task's truth with probability 1 - error rate, else one of the other answers, each as likely. The
+truth is what is known of a check, of the item, or of the question by its construction (a baseline's); where nothing is
+known, a fixed one is drawn from the item's id. Where an answer is more than a pick, they send what its form makes up,
+whatever the error rate. Which place on the screen holds which option is read from the database by the lease's token; no
+page says it (law 4). They go from stage to stage as people do, and come back while there is work.
+
+Thinking takes a log-normal time with a median of 6 s and a sigma of 0.5 (so 95 % lie between 2.3 s and 16 s). It is
+sent as the measured time and not waited for, unless `pace` says so. Stated like this, it is no claim about people.
+"""
+
+import hashlib
+import math
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from random import Random
+
+from django.db import connection, transaction
+from django.urls import reverse
+
+from annotation.checks import qualification
+from annotation.models import Annotator, AttemptKind, Lease, Study, Task
+from annotation.participants import lifecycle as participant_lifecycle
+from annotation.protocols.registry import PROTOCOLS
+from annotation.screens.material import texts_of
+from annotation.simulation.browser import Form, Page, Unreachable, Visitor
+from benchmarks import audit
+
+MEDIAN_MS, SIGMA = 6000, 0.5
+SKIP_RATE, UNDO_RATE = 0.01, 0.02
+REST = 0.2  # seconds before somebody who has to wait looks again
+
+
+@dataclass(frozen=True)
+class Plan:
+    """`limit` bounds the judgments of all together; `pace` is how much of the thinking time is waited for."""
+
+    url: str
+    annotators: int = 10
+    error_rate: float = 0.1
+    seed: int = 1
+    limit: int | None = None
+    concurrency: int = 4
+    pace: float = 0.0
+    skip_rate: float = SKIP_RATE
+    undo_rate: float = UNDO_RATE
+    patience: float = 20.0  # seconds without any progress after which the rest is left
+
+
+@dataclass
+class Tally:
+    pseudonym: str
+    judgments: int = 0
+    skipped: int = 0
+    undone: int = 0
+    errors: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Report:
+    tallies: list[Tally]
+    seconds: float
+
+    @property
+    def judgments(self) -> int:
+        return sum(tally.judgments for tally in self.tallies)
+
+    @property
+    def errors(self) -> list[str]:
+        return [error for tally in self.tallies for error in tally.errors]
+
+
+# What they answer
+
+
+def truth_of(task: Task, protocol: str) -> list[str]:
+    """The acceptable answers; where none is known, one drawn from the item's id, the same for everybody."""
+    right = PROTOCOLS[protocol].right(task.question, task.options)
+    known = task.gold or task.item.truth.get(protocol) or ([right] if right else [])
+    answers = [*sorted(task.options), *fixed(protocol)]
+    if known:
+        return [answer for answer in known if answer in answers] or answers[-1:]
+    number = int.from_bytes(hashlib.sha256(f"truth of {task.item_id}".encode()).digest()[:8])
+    return [answers[number % len(answers)]]
+
+
+def fixed(protocol: str) -> list[str]:
+    return [choice.identity for choice in PROTOCOLS[protocol].fixed]
+
+
+def choose(truth: list[str], answers: list[str], error_rate: float, rng: Random) -> str:
+    """One of `answers`: a true one, or with probability `error_rate` another."""
+    wrong = [answer for answer in answers if answer not in truth]
+    return rng.choice(wrong) if wrong and rng.random() < error_rate else rng.choice(truth)
+
+
+def thinking_ms(rng: Random) -> tuple[int, int]:
+    """(active, elapsed) milliseconds."""
+    active = round(rng.lognormvariate(math.log(MEDIAN_MS), SIGMA))
+    return active, round(active * rng.uniform(1, 1.25))
+
+
+# One annotator
+
+
+class Simulated:
+    """Joins on being made, reads the instructions, then takes a turn whenever asked."""
+
+    def __init__(self, study: Study, plan: Plan, number: int):
+        self.plan = plan
+        self.rng = Random(f"{plan.seed}/{number}")
+        self.visitor = Visitor(plan.url)
+        self.page = self._join(study, f"Simulated {number}")
+        self.tally = Tally(mark_simulated(token=self.page.url.rstrip("/").split("/")[-1], by="command").pseudonym)
+
+    def _join(self, study: Study, name: str) -> Page:
+        joining = self.visitor.open(reverse("join", args=[study.invite]))
+        if not joining.forms:
+            raise Unreachable(
+                f"{self.plan.url} does not let anybody join “{study.name}”. Is it open, and that server's?"
+            )
+        return self.visitor.send(joining.url, {**joining.forms[0].values, "name": name, "consent": "yes"})
+
+    def turn(self) -> str:
+        """One step on the page in front: `judged`, `other` (rules, practice, skip, undo), `waiting` or `over`."""
+        if gate := self.page.form("version"):
+            self.page = self.visitor.send(gate.action, gate.values)
+            return "other"
+        if before := self.page.form("kind"):
+            self.page = self.visitor.send(before.action, {**before.values, **self._before()})
+            return "other"
+        if screen := self.page.form("lease"):
+            return self._skip(screen) if self.rng.random() < self.plan.skip_rate else self._judge(screen)
+        if self.page.state == "waiting":
+            self.page = self.visitor.open(self.page.url)
+            return "waiting" if self.page.state == "waiting" else "other"
+        if self.page.status >= 400:
+            self._note("a page")
+        return "over"
+
+    def _judge(self, screen: Form) -> str:
+        active, elapsed = thinking_ms(self.rng)
+        time.sleep(elapsed / 1000 * self.plan.pace)
+        values = {**screen.values, **self._answer(screen), "active": active, "elapsed": elapsed}
+        if not self._send(screen.action, values):
+            return "other"
+        self.tally.judgments += 1
+        if self.rng.random() < self.plan.undo_rate:
+            self._undo()
+        return "judged"
+
+    def _answer(self, screen: Form) -> dict[str, str]:
+        """The screen's fields as they fill them in."""
+        leases = Lease.objects.select_related("task__item", "task__stage")
+        lease = leases.get(token=screen.values["lease"])
+        form = PROTOCOLS[lease.task.stage.protocol].form
+        if form is not None:
+            return form.made_up(self.rng, lease.shown, texts_of(lease.task, lease.shown))
+        return {"answer": self._pick(lease.task, lease.shown)}
+
+    def _pick(self, task: Task, shown: list[str]) -> str:
+        protocol = task.stage.protocol
+        answers = [*shown, *fixed(protocol)]
+        answer = choose(truth_of(task, protocol), answers, self.plan.error_rate, self.rng)
+        return str(shown.index(answer) + 1) if answer in shown else answer
+
+    def _before(self) -> dict[str, object]:
+        """What is sent from the page in front: right answers to questions, a pick in practice, or that it was read."""
+        annotator = Annotator.objects.select_related("stage").get(token=self.token)
+        step = qualification.step(annotator=annotator, stage=annotator.stage)
+        if step is None or step.told:
+            return {"go_on": 1}
+        if step.kind == AttemptKind.COMPREHENSION:
+            asked = annotator.stage.comprehension
+            return {f"question-{place}": question["answer"] for place, question in enumerate(asked, 1)}
+        task = Task.objects.select_related("item", "stage").get(pk=step.task.pk)
+        return {"answer": self._pick(task, step.entry["shown"])}
+
+    def _skip(self, screen: Form) -> str:
+        to = next(url for url in screen.others if url.endswith("/skip/"))
+        self.tally.skipped += self._send(to, screen.values)
+        return "other"
+
+    def _undo(self) -> None:
+        """Take the last answer back; its screen comes again and is answered in its turn."""
+        form = self.page.form("undo_key")
+        if form and self._send(form.action, form.values):
+            self.tally.undone += 1
+            self.tally.judgments -= 1
+
+    def _send(self, url: str, values: dict) -> bool:
+        """Whether it was taken. After a refusal, or an answer that came late, the page is opened anew."""
+        self.page = self.visitor.send(url, values)
+        if self.page.status >= 400:
+            self._note(url.rstrip("/").split("/")[-1])
+        if self.page.status < 400 and (self.page.form("lease") or self.page.form("version") or self.page.state):
+            return True
+        self.look_again()
+        return False
+
+    def look_again(self) -> None:
+        self.page = self.visitor.open(reverse("judge", args=[self.token]))
+
+    def go(self) -> None:
+        """They close the page for good, and give back what they hold."""
+        participant_lifecycle.leave(annotator=Annotator.objects.get(token=self.token), by="command")
+        self.visitor.close()
+
+    @property
+    def token(self) -> str:
+        return self.page.url.split("/judge/")[1].split("/")[0]
+
+    def _note(self, what: str) -> None:
+        self.tally.errors.append(f"{self.tally.pseudonym}: {what} was answered with {self.page.status}")
+
+
+@transaction.atomic
+def mark_simulated(*, token: str, by: str) -> Annotator:
+    """Joining over HTTP cannot say it, and nobody else may."""
+    annotator = Annotator.objects.select_for_update().get(token=token)
+    annotator.simulated = True
+    annotator.save(update_fields=["simulated"])
+    audit.record(by=by, verb="marked as simulated", subject=annotator)
+    return annotator
+
+
+# All of them
+
+
+class Crowd:
+    """Annotators in a queue: a thread takes the first, lets them do one step and puts them back at the end."""
+
+    def __init__(self, people: list[Simulated], plan: Plan, tell: Callable[[int], None]):
+        self.people, self.plan, self.tell = people, plan, tell
+        self.queue: deque[Simulated] = deque()
+        self.lock = threading.Lock()
+        self.active = 0  # turns under way, each of which may become a judgment
+        self.moved_at = time.monotonic()
+
+    def work_all(self) -> None:
+        """Round after round, since what one settles may be work for another, until a round brings no judgment."""
+        before = -1
+        while self.judged() > before and not self.stopped():
+            before = self.judged()
+            for one in self.people if before else []:
+                one.look_again()
+            self.queue.extend(self.people)
+            with ThreadPoolExecutor(self.plan.concurrency) as pool:
+                for thread in [pool.submit(self.work) for _ in range(self.plan.concurrency)]:
+                    thread.result()
+
+    def stopped(self) -> bool:
+        late = time.monotonic() - self.moved_at > self.plan.patience
+        return late or (self.plan.limit is not None and self.judged() + self.active >= self.plan.limit)
+
+    def work(self) -> None:
+        """What each thread does, until nobody is left, the limit is reached, or nothing has moved for too long."""
+        try:
+            while (one := self._next()) is not None:
+                self._settle(one, one.turn())
+        finally:
+            connection.close()
+
+    def _next(self) -> Simulated | None:
+        with self.lock:
+            if self.stopped() or not self.queue:
+                return None
+            self.active += 1
+            return self.queue.popleft()
+
+    def _settle(self, one: Simulated, did: str) -> None:
+        if did == "waiting":
+            time.sleep(REST)
+        with self.lock:
+            self.active -= 1
+            if did != "waiting":
+                self.moved_at = time.monotonic()
+            if did != "over":
+                self.queue.append(one)
+            if did == "judged":
+                self.tell(self.judged())
+
+    def judged(self) -> int:
+        return sum(one.tally.judgments for one in self.people)
+
+
+def simulate(*, study: Study, plan: Plan, tell: Callable[[int], None] = lambda judgments: None) -> Report:
+    """Let `plan.annotators` join and work until the study has nothing left for them. Raises Unreachable."""
+    people = [Simulated(study, plan, number) for number in range(1, plan.annotators + 1)]
+    crowd = Crowd(people, plan, tell)
+    begun = time.monotonic()
+    crowd.work_all()
+    seconds = time.monotonic() - begun
+    for one in people:
+        one.go()
+    return Report([one.tally for one in people], seconds)

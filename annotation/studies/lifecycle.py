@@ -1,0 +1,237 @@
+"""Setting a study up and running it: create, invite, instruct, pause."""
+
+import secrets
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.db.models import Max, Q
+
+from annotation.assignment import seats
+from annotation.designs.plan import StagePlan, contradictions
+from annotation.designs.presets import tasks_an_item
+from annotation.models import (
+    STUDY_MOVES,
+    Annotator,
+    DecisionRule,
+    Instructions,
+    Role,
+    Slot,
+    Stage,
+    StageState,
+    Study,
+    StudyState,
+)
+from annotation.pipeline import dawid_skene, promotion, sampling, task_creation
+from annotation.protocols.base import NotSuitable, Protocol
+from annotation.protocols.registry import PROTOCOLS
+from annotation.studies import members
+from annotation.studies.queries import stages_of
+from annotation.transactions import anew
+from benchmarks import audit, queries
+from benchmarks.models import Benchmark
+
+SHOWN_REASONS = 20
+
+
+class CannotCreate(ValueError):
+    """The study cannot be set up like this; the message says why, a sentence a line."""
+
+
+class CannotMove(ValueError):
+    """The study is not in a state from which it can go there."""
+
+
+@transaction.atomic
+def create_study(
+    *,
+    name: str,
+    benchmark: Benchmark,
+    stages: Sequence[StagePlan],
+    by: str,
+    created_by=None,
+    pay_per_hour: Decimal = Decimal(0),
+    currency: str = "USD",
+    consent: str = "",
+    seed: int | None = None,
+    state: StudyState = StudyState.OPEN,
+) -> Study:
+    """A study with its stages, and the tasks of those that take the benchmark's items. Raises CannotCreate.
+
+    `created_by` becomes its owner; without anybody it has no member, and superusers alone see it.
+    """
+    study = Study(
+        name=name, benchmark=benchmark, pay_per_hour=pay_per_hour, currency=currency, consent=consent, state=state,
+        created_by=created_by,
+    )  # fmt: skip
+    seed = secrets.randbits(31) if seed is None else seed
+    _check(study, exclude=["created_by"])
+    study.save()
+    if created_by is not None:
+        members.add(study=study, user=created_by, role=Role.OWNER, by=by)
+    tasks = _place_items(study, _create_stages(study, stages, seed))
+    audit.record(by=by, verb="created", subject=study, tasks=tasks, seed=seed)
+    return study
+
+
+def _create_stages(study: Study, plans: Sequence[StagePlan], seed: int) -> list[Stage]:
+    made: dict[str, Stage] = {}
+    for position, plan in enumerate(plans, 1):
+        stage = _create_stage(study, plan, made, position, seed)
+        made[stage.name] = stage
+    if not made:
+        raise CannotCreate("A study has at least one stage.")
+    return list(made.values())
+
+
+def _create_stage(study: Study, plan: StagePlan, made: Mapping[str, Stage], position: int, seed: int) -> Stage:
+    protocol = PROTOCOLS.get(plan.protocol)
+    if protocol is None:
+        raise CannotCreate(f"There is no protocol {plan.protocol!r}; there are: {', '.join(PROTOCOLS)}.")
+    name = plan.name or plan.protocol
+    unknown = {other for other in (plan.source, plan.after) if other} - set(made)
+    if unknown:
+        raise CannotCreate(f"Stage {name} names {', '.join(sorted(unknown))}, which is no stage before it.")
+    own_items_apart = name in (plan.apart_from or ()) and tasks_an_item(plan.protocol) > 1
+    if wrong := contradictions(plan.settings, own_items_apart, protocol.form):
+        raise CannotCreate("\n".join(f"Stage {name}, {field}: {sentence}" for field, sentence in wrong.items()))
+    stage = Stage(study=study, position=position, name=name, protocol=plan.protocol, **{"seed": seed, **plan.settings})
+    stage.source, stage.after = made.get(plan.source), made.get(plan.after)
+    stage.apart_from = _apart(plan, protocol, name, position, made)
+    _check(stage, exclude=["study"])
+    stage.save()
+    Instructions.objects.create(stage=stage, version=1, text=plan.instructions or protocol.instructions)
+    return stage
+
+
+def _apart(plan: StagePlan, protocol: Protocol, name: str, position: int, made: Mapping[str, Stage]) -> list[int]:
+    """Positions of the stages that the plan keeps apart; by default those whose protocol would tell the answer."""
+    if plan.apart_from is None:
+        return [stage.position for stage in made.values() if stage.protocol in protocol.leaks]
+    places = {**{stage.name: stage.position for stage in made.values()}, name: position}
+    unknown = set(plan.apart_from) - set(places)
+    if unknown:
+        raise CannotCreate(
+            f"Stage {name} is kept apart from {', '.join(sorted(unknown))}, which is no stage before it."
+        )
+    return sorted(places[other] for other in plan.apart_from)
+
+
+def _check(row: Study | Stage, exclude: list[str]) -> None:
+    try:
+        row.full_clean(exclude=exclude)
+    except ValidationError as error:
+        raise CannotCreate("\n".join(f"{field}: {' '.join(m)}" for field, m in error.message_dict.items())) from None
+
+
+def expected_carry(stage: Stage) -> dict[str, str]:
+    """What would come in with an item from the stages before it."""
+    carried = {}
+    while stage.source is not None:
+        stage = stage.source
+        carried |= PROTOCOLS[stage.protocol].would_carry(stage.carries)
+    return carried
+
+
+def _place_items(study: Study, stages: Sequence[Stage]) -> dict[str, int]:
+    """How many tasks each stage has now: those that take the benchmark's items. Every item must suit every stage.
+
+    The items are read once for all stages: at full size, that is what takes the time.
+    """
+    asked = {stage.name: [] for stage in stages}
+    reasons = {stage.name: [] for stage in stages}
+    carried = {stage.name: expected_carry(stage) for stage in stages}
+    for item in queries.with_material(study.benchmark.items.order_by("position")).iterator(promotion.BATCH):
+        record, round = queries.record_of(item), promotion.round_of(item)
+        for stage in stages:
+            try:
+                asks = PROTOCOLS[stage.protocol].asked_of(record, carried[stage.name])
+            except NotSuitable as reason:
+                reasons[stage.name].append(f"{reason}.")
+            else:
+                taken = asks if stage.source is None else []
+                asked[stage.name] += [task_creation.Asked(item.pk, item.key, ask, {}, round) for ask in taken]
+    for found in reasons.values():
+        if found:
+            more = [f"… and {len(found) - SHOWN_REASONS} more."] if len(found) > SHOWN_REASONS else []
+            raise CannotCreate("\n".join(found[:SHOWN_REASONS] + more))
+    return {stage.name: _place_drawn(stage, asked[stage.name]) for stage in stages}
+
+
+def _place_drawn(stage: Stage, asked: Sequence[task_creation.Asked]) -> int:
+    if stage.source is not None:
+        return 0
+    if not asked:
+        raise CannotCreate("The benchmark has no items.")
+    drawn = set(sampling.draw_sample(stage, {one.item for one in asked}))
+    return len(task_creation.place(stage, [one for one in asked if one.item in drawn]))
+
+
+@transaction.atomic
+def revise_instructions(*, stage: Stage, text: str, by: str) -> Instructions:
+    """A new version; every annotator must read it before the next screen."""
+    Stage.objects.select_for_update(no_key=True).get(pk=stage.pk)
+    last = stage.instructions.latest("version")
+    if last.text == text:
+        return last
+    revised = Instructions.objects.create(stage=stage, version=last.version + 1, text=text)
+    audit.record(by=by, verb="revised instructions", subject=stage.study, version=revised.version)
+    return revised
+
+
+@transaction.atomic
+def move_study(*, study: Study, to: StudyState, by: str) -> Study:
+    study = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+    if to not in STUDY_MOVES[StudyState(study.state)]:
+        raise CannotMove(f"A study that is {study.state} cannot become {to}.")
+    audit.record(by=by, verb=f"moved to {to}", subject=study, before=study.state)
+    study.state = to
+    study.save(update_fields=["state"])
+    return study
+
+
+@anew
+@transaction.atomic
+def move_stage(*, stage: Stage, to: StageState, by: str) -> Stage:
+    """Close a stage: nothing more of it is given out, and what waits for its closing is promoted. Or open it again."""
+    stage = promotion.locked(stage)
+    if to == stage.state or to not in StageState.values:
+        raise CannotMove(f"A stage that is {stage.state} cannot become {to}.")
+    stage.state = to
+    stage.save(update_fields=["state"])
+    slots = Slot.objects.filter(stage=stage, judgment=None)
+    slots.update(live=False) if to == StageState.CLOSED else slots.filter(task__live=True).update(live=True)
+    went = _promote(stage, by) if to == StageState.CLOSED else 0
+    audit.record(by=by, verb=f"moved to {to}", subject=stage, promoted=went)
+    return stage
+
+
+def _promote(stage: Stage, by: str) -> int:
+    """How many items went on now; under Dawid and Skene's rule they go when the worker has estimated."""
+    if stage.rule == DecisionRule.DAWID_SKENE:
+        dawid_skene.queue_estimate(stage=stage, by=by, closing=True)
+        return 0
+    return promotion.promote(stage)
+
+
+@transaction.atomic
+def join(*, study: Study, by: str, stage: Stage | None = None, prolific_pid: str = "", **who) -> Annotator:
+    """The annotator behind a Prolific id, or a new one. `stage` is the one that their link invites to, if to one alone.
+
+    `who`: name, prolific_study, prolific_session, simulated, consented_at; a token, by which one form sent twice is one
+    annotator.
+    """
+    Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+    same = Q(token=who.get("token", "")) | (Q(prolific_pid=prolific_pid) & ~Q(prolific_pid=""))
+    known = study.annotators.filter(same).first()
+    if known:
+        return known
+    last = study.annotators.aggregate(last=Max("number"))["last"] or 0
+    annotator = Annotator.objects.create(
+        study=study, number=last + 1, prolific_pid=prolific_pid, invited_to=stage, **who
+    )  # fmt: skip
+    audit.record(by=by, verb="joined", subject=study, annotator=annotator.pk)
+    stages = stages_of(annotator)
+    seats.sit(annotator=annotator, stage=seats.next_stage(annotator, stages) or stages[0])
+    return annotator

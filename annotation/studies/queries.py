@@ -1,0 +1,109 @@
+"""Reads that are used twice: each takes a queryset and returns one, or its rows with more on them."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from django.db.models import Count, OuterRef, QuerySet
+
+from annotation.figures import cache
+from annotation.models import Annotator, Stage, Study
+from annotation.protocols.base import Protocol
+from annotation.protocols.registry import PROTOCOLS
+from annotation.sql import fetch
+from benchmarks.queries import counted
+
+# Each stage's live tasks with what came of them, and the judgments that are wanted and stand.
+STAGES = """
+SELECT stage.study_id, stage.position, stage.name, stage.protocol, stage.state, stage.overlap,
+       count(task.id), count(outcome.task_id), count(*) FILTER (WHERE outcome.state = 'kept'),
+       coalesce(sum(task.overlap), 0), coalesce(sum(place.judged), 0)
+FROM annotation_stage stage
+LEFT JOIN annotation_task task ON task.stage_id = stage.id AND task.kind = 'judge' AND task.live
+LEFT JOIN LATERAL (SELECT task_id, state FROM annotation_outcome WHERE task_id = task.id LIMIT 1) outcome ON true
+LEFT JOIN LATERAL (SELECT count(judgment_id) AS judged FROM annotation_slot WHERE task_id = task.id) place ON true
+WHERE stage.study_id = ANY(%(studies)s) GROUP BY stage.id ORDER BY stage.study_id, stage.position
+"""
+
+
+NAMES = """
+SELECT study_id, position, name, protocol, state, overlap FROM annotation_stage
+WHERE study_id = %(study)s ORDER BY position
+"""
+COUNTS = "counts"  # kind of figures: those of STAGES for a study, kept with its first stage
+
+
+@dataclass(frozen=True, slots=True)
+class StageRow:
+    """The counts are None where the worker has not counted yet."""
+
+    position: int
+    name: str
+    protocol: str
+    state: str
+    overlap: int
+    tasks: int | None = None
+    settled: int | None = None
+    kept: int | None = None
+    wanted: int | None = None
+    judged: int | None = None
+
+    @property
+    def asks(self) -> Protocol:
+        return PROTOCOLS[self.protocol]
+
+
+def with_people(found: QuerySet[Study]) -> QuerySet[Study]:
+    """Each study with `people`, how many have joined, and its benchmark, in one query."""
+    people = Annotator.objects.filter(study=OuterRef("pk")).order_by().values("study").annotate(count=Count("pk"))
+    return found.select_related("benchmark").annotate(people=counted(people))
+
+
+def with_stages(found: Iterable[Study]) -> list[Study]:
+    """Each study with `rows` of its stages, `wanted` and `judged` judgments, and what the last stage that selects kept
+    (`kept`, None where none selects). Two queries more, however many studies; but of a large study what the worker
+    counted last (`reckoned`), and None where that is nothing yet.
+    """
+    found, rows = list(found), defaultdict(list)
+    large = cache.large([study.pk for study in found])
+    for study, *row in fetch(STAGES, studies=[study.pk for study in found if study.pk not in large]):
+        rows[study].append(StageRow(*row[:-2], *map(int, row[-2:])))
+    for study in found:
+        study.reckoned = _counts(study) if study.pk in large else None
+        study.rows = _counted(study) if study.reckoned else rows[study.pk]
+        study.wanted, study.judged = (total(getattr(row, name) for row in study.rows) for name in ("wanted", "judged"))
+        study.kept = next((row.kept for row in reversed(study.rows) if not row.asks.measures), None)
+    return found
+
+
+def total(counts: Iterable[int | None]) -> int | None:
+    counts = list(counts)
+    return None if None in counts else sum(counts)
+
+
+def _counts(study: Study) -> cache.Reckoned:
+    return cache.look(study.stages.select_related("study").get(position=1), COUNTS, small=False)
+
+
+def _counted(study: Study) -> list[StageRow]:
+    """The stages as they are now, with the counts that were made last."""
+    counts = {position: rest for position, *rest in (study.reckoned.data or {}).get("stages", [])}
+    return [StageRow(*row, *counts.get(row[0], ())) for _, *row in fetch(NAMES, study=study.pk)]
+
+
+@cache.reckons(COUNTS)
+def counts_of(stage: Stage, key: str, tell: cache.Tell) -> dict:
+    """Of each stage of its study: position, tasks, settled, kept, wanted, judged."""
+    rows = fetch(STAGES, studies=[stage.study_id])
+    return {"stages": [[row[1], *map(int, row[6:])] for row in rows]}
+
+
+def stages_of(annotator: Annotator) -> list[Stage]:
+    """The stages that the annotator may work in, in order: all, or the one of their link and what follows it."""
+    stages = list(Stage.objects.filter(study=annotator.study_id).select_related("study", "source").order_by("position"))
+    if annotator.invited_to_id is None:
+        return stages
+    reached = {annotator.invited_to_id}
+    for stage in stages:
+        reached |= {stage.pk} if stage.after_id in reached else set()
+    return [stage for stage in stages if stage.pk in reached]

@@ -1,0 +1,209 @@
+"""What setting a study up asks for: the study, and every value of every stage."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from django import forms
+
+from annotation.designs.plan import NO_CHECKS, Assumed, StagePlan, contradictions
+from annotation.models import DecisionRule, OnFailure, Promotion, Stage, Strategy, Study, StudyState, TieRule
+from annotation.protocols.registry import PROTOCOLS
+from benchmarks.models import Benchmark, Item
+
+STRATEGIES = {
+    Strategy.POOL: "pool: whoever asks next gets the next item",
+    Strategy.BATCHES: "batches: a set of items for each annotator",
+    Strategy.NAMED: "named: you say who judges what",
+    Strategy.EVERYONE: "everyone judges every item",
+}
+RULES = {
+    DecisionRule.MAJORITY: "the kind of answer that most gave",
+    DecisionRule.DAWID_SKENE: "Dawid–Skene: the most probable by all answers, when you ask for it",
+}
+TIES = {
+    TieRule.DROP: "drop the item as an unresolved tie",
+    TieRule.FIRST: "take the kind of answer that came first",
+    TieRule.NONE: "count it as None",
+    TieRule.ADJUDICATE: "leave it open for an adjudicator",
+}
+PROMOTIONS = {Promotion.SETTLED: "each as soon as it is settled", Promotion.CLOSING: "all when that stage is closed"}
+FAILURES = {OnFailure.FLAG: "goes on, and is shown to you", OnFailure.SCREEN_OUT: "ends with the screened-out code"}
+
+
+def limits(model, name: str) -> dict[str, int]:
+    """The model field's own bounds, as a form field takes them."""
+    bounds = {validator.code: validator.limit_value for validator in model._meta.get_field(name).validators}
+    return {name: bounds[name] for name in ("min_value", "max_value") if name in bounds}
+
+
+def number(name: str, label: str, hint: str = "", **rest) -> forms.IntegerField:
+    return forms.IntegerField(label=label, help_text=hint, **limits(Stage, name), **rest)
+
+
+class PercentField(forms.FloatField):
+    """Shown and typed as percent, kept as a share."""
+
+    def __init__(self, max_value: float = 100, **rest):
+        super().__init__(min_value=0, max_value=max_value, **rest)
+        self.widget.attrs["step"] = "any"
+
+    def clean(self, value):
+        percent = super().clean(value)
+        return None if percent is None else percent / 100
+
+    def prepare_value(self, value):
+        return f"{value * 100:.6g}" if isinstance(value, float) else value
+
+
+class StageForm(forms.Form):
+    """One stage. `seconds` and `kept` are what the plan assumes; everything else is a setting of the stage.
+
+    `feeds`: whether a stage takes in what this one keeps.
+    """
+
+    overlap = number("overlap", "Judgments an item", "By different annotators. Agreement needs two or more.")
+    cap = number("cap", "Up to", "While they are split, one more judgment, up to so many. Empty: none.", required=False)
+    rule = forms.ChoiceField(label="What decides", choices=RULES.items())
+    tie_rule = forms.ChoiceField(label="When they are level", choices=TIES.items())
+    strategy = forms.ChoiceField(label="Who gets which items", choices=STRATEGIES.items())
+    batch_size = number("batch_size", "Items a batch", "For batches.", required=False)
+    agreement_items = number("agreement_items", "Agreement sample", "So many items, drawn at random …", required=False)
+    agreement_overlap = number("agreement_overlap", "Judgments each", "… get so many judgments.", required=False)
+    quota = number("quota", "Quota", "Judgments an annotator, at most. Empty: no end.", required=False)
+    sample = number("sample", "Sample of items", "So many, drawn at random. Empty: all.", required=False)
+    stratify = forms.BooleanField(label="The sample keeps the shares of types and subtypes", required=False)
+    sample_each = forms.BooleanField(label="The sample is so many of each type", required=False)
+    promotion = forms.ChoiceField(label="Items come in", choices=PROMOTIONS.items(), required=False)
+    apart_from = forms.MultipleChoiceField(
+        label="Nobody gets an item that they met in", widget=forms.CheckboxSelectMultiple, required=False
+    )
+    lease_seconds = number("lease_seconds", "Seconds a screen is kept", "Without a sign of life another gets it then.")
+    undo_seconds = number("undo_seconds", "Seconds to take an answer back")
+    check_rate = PercentField(label="Checks, % of the screens", max_value=50)
+    training_pass = PercentField(label="Training is passed with, %")
+    training_tries = number("training_tries", "Tries at the training")
+    on_failure = forms.ChoiceField(label="Who fails it", choices=FAILURES.items())
+    auto_advance = forms.BooleanField(label="An answer is submitted as soon as it is picked", required=False)
+    instructions = forms.CharField(
+        label="Instructions", widget=forms.Textarea(attrs={"rows": 14}),
+        help_text="A blank line parts paragraphs; lines that start with “- ” become a list. A change later is a new "
+        "version, which everybody reads again.",
+    )  # fmt: skip
+    seconds = forms.FloatField(label="Seconds a judgment", min_value=0.1, max_value=3600)
+    kept = PercentField(label="% of items that go on")
+
+    ASSUMED = ("seconds", "kept")
+    OF_PRACTICE = ("check_rate", "training_pass", "training_tries", "on_failure")
+
+    def __init__(self, plan: StagePlan, before: Sequence[StagePlan], assumed: Assumed, feeds: bool, data=None):
+        self.plan, self.assumed, self.feeds = plan, assumed, feeds
+        super().__init__(data, prefix=plan.called, initial=starting(plan, before, assumed))
+        choices = [(stage.called, stage.called) for stage in before] + [(plan.called, "this stage itself")]
+        self.fields["apart_from"].choices = choices
+        gone = [] if plan.source else ["promotion"]
+        gone += [] if feeds else ["kept"]
+        gone += ["rule"] if PROTOCOLS[plan.protocol].confirms else []
+        gone += self.OF_PRACTICE if self.no_checks else []
+        for name in gone:
+            del self.fields[name]
+
+    MAIN = ("overlap", "tie_rule", "quota", "strategy", "batch_size", "sample", "agreement_items", "agreement_overlap")
+
+    @property
+    def title(self) -> str:
+        return PROTOCOLS[self.plan.protocol].title
+
+    @property
+    def no_checks(self) -> str:
+        """Why there can be no checks; empty where there can."""
+        return NO_CHECKS if PROTOCOLS[self.plan.protocol].form else ""
+
+    @property
+    def main(self) -> list[forms.BoundField]:
+        return [self[name] for name in self.MAIN]
+
+    @property
+    def more(self) -> list[forms.BoundField]:
+        shown = {*self.MAIN, *self.ASSUMED, "instructions"}
+        return [field for field in self if field.name not in shown]
+
+    @property
+    def more_is_wrong(self) -> bool:
+        return any(field.errors for field in self.more)
+
+    def clean(self) -> dict:
+        given = super().clean()
+        own_items_apart = self.plan.called in given.get("apart_from", ()) and self.assumed.tasks > 1
+        if not {"batch_size", "agreement_items", "agreement_overlap", "cap", "overlap"} & set(self.errors):
+            form = PROTOCOLS[self.plan.protocol].form
+            for name, sentence in contradictions(given, own_items_apart, form).items():
+                self.add_error(name, sentence)
+        return given
+
+    def planned(self) -> StagePlan:
+        given = {name: value for name, value in self.cleaned_data.items() if name not in self.ASSUMED}
+        words, apart = given.pop("instructions").replace("\r\n", "\n"), given.pop("apart_from")
+        return replace(self.plan.set(**given), instructions=words, apart_from=apart)
+
+    def expects(self, tasks: int, types: int = 1) -> Assumed:
+        given = {name: self.cleaned_data[name] for name in self.ASSUMED if self.is_bound and name in self.fields}
+        return replace(self.assumed, tasks=tasks, types=types, **given)
+
+
+def starting(plan: StagePlan, before: Sequence[StagePlan], assumed: Assumed) -> dict[str, object]:
+    """What the fields of a stage begin with: the plan's settings, else the model's defaults."""
+    names = [name for name in StageForm.base_fields if name not in {"instructions", "apart_from", *StageForm.ASSUMED}]
+    return {
+        **{name: Stage._meta.get_field(name).get_default() for name in names},
+        **plan.settings,
+        "apart_from": apart_of(plan, before),
+        "instructions": plan.instructions or PROTOCOLS[plan.protocol].instructions,
+        "seconds": assumed.seconds,
+        "kept": assumed.kept,
+    }
+
+
+def apart_of(plan: StagePlan, before: Sequence[StagePlan]) -> list[str]:
+    """Names of the stages that the plan is kept apart from; by default those whose protocol would tell the answer."""
+    if plan.apart_from is not None:
+        return list(plan.apart_from)
+    return [stage.called for stage in before if stage.protocol in PROTOCOLS[plan.protocol].leaks]
+
+
+class StudyForm(forms.Form):
+    name = forms.CharField(
+        label="Name of the study", max_length=Study._meta.get_field("name").max_length,
+        help_text="Annotators see it, so it should not tell what the answers may be.",
+    )  # fmt: skip
+    benchmark = forms.ModelChoiceField(Benchmark.objects.all(), empty_label=None)
+    pay_per_hour = forms.DecimalField(
+        label="Pay for an hour of work", max_digits=7, decimal_places=2, min_value=0,
+        help_text="For the figures of cost; nobody is paid through Winnow.",
+    )  # fmt: skip
+    currency = forms.CharField(min_length=3, max_length=3)
+    consent = forms.CharField(
+        label="Consent", required=False, widget=forms.Textarea(attrs={"rows": 3}),
+        help_text="Annotators agree to this before they join. Empty: they are not asked.",
+    )  # fmt: skip
+    paused = forms.BooleanField(label="Start paused: nobody can join until you open the study", required=False)
+
+    def clean_name(self) -> str:
+        name = self.cleaned_data["name"]
+        if Study.objects.filter(name=name).exists():
+            raise forms.ValidationError("There is a study of this name already.")
+        return name
+
+    def clean_currency(self) -> str:
+        return self.cleaned_data["currency"].upper()
+
+    def clean_benchmark(self) -> Benchmark:
+        benchmark = self.cleaned_data["benchmark"]
+        if not Item.objects.filter(benchmark=benchmark).exists():
+            raise forms.ValidationError("This benchmark has no items.")
+        return benchmark
+
+    def of_study(self) -> dict:
+        """What `studies.lifecycle.create_study` takes beside the stages."""
+        given = dict(self.cleaned_data)
+        state = StudyState.PAUSED if given.pop("paused") else StudyState.OPEN
+        return {**given, "consent": given["consent"].replace("\r\n", "\n"), "state": state}

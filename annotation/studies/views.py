@@ -1,0 +1,64 @@
+"""The page of a study's members: who may look at it, manage it, and say who may. Owners alone change them."""
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods, require_POST
+
+from annotation import permissions
+from annotation.models import Member, Role, Study
+from annotation.studies import members
+from annotation.studies.forms import MemberForm, RoleForm
+from benchmarks import audit
+from benchmarks.permissions import staff_only
+
+UNFIT = 422
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@staff_only
+def study_members(request: HttpRequest, pk: int) -> HttpResponse:
+    """The list; a POST adds somebody."""
+    study = permissions.study_for(request.user, pk, permissions.needed(request, look=Role.MANAGER, change=Role.OWNER))
+    form = MemberForm(request.POST or None)
+    if request.method != "POST" or not form.is_valid():
+        return _page(request, study, form)
+    try:
+        added = members.add_by_name(study=study, by=audit.named(request.user), **form.cleaned_data)
+    except members.CannotChange as refusal:
+        form.add_error("name", str(refusal))
+        return _page(request, study, form)
+    messages.success(request, f"{added.user} is now {added.get_role_display().lower()} of this study.")
+    return redirect("study-members", pk)
+
+
+def _page(request: HttpRequest, study: Study, form: MemberForm) -> HttpResponse:
+    found = [(member, RoleForm(initial={"role": member.role}, member=member)) for member in members.of(study)]
+    context = {"section": "studies", "study": study, "members": found, "form": form, "roles": MemberForm.ROLES}
+    return render(request, "studies/members.html", context, status=UNFIT if form.errors else 200)
+
+
+@require_POST
+@staff_only
+def study_member(request: HttpRequest, pk: int, member: int) -> HttpResponse:
+    """Give a member another role, or with `remove` take them out."""
+    found = permissions.member_for(request.user, pk, member)
+    try:
+        messages.success(request, _do(request, found))
+    except members.CannotChange as refusal:
+        messages.error(request, str(refusal))
+    stays = permissions.studies_for(request.user).filter(pk=pk, role__in=(Role.MANAGER, Role.OWNER)).exists()
+    return redirect("study-members", pk) if stays else redirect("study-list")
+
+
+def _do(request: HttpRequest, member: Member) -> str:
+    """What came of it, in a sentence. Raises CannotChange."""
+    by = audit.named(request.user)
+    if "remove" in request.POST:
+        members.remove(member=member, by=by)
+        return f"{member.user} is no member of this study any more."
+    form = RoleForm(request.POST, member=member)
+    if not form.is_valid():
+        raise members.CannotChange("There is no such role.")
+    changed = members.change(member=member, role=form.cleaned_data["role"], by=by)
+    return f"{changed.user} is now {changed.get_role_display().lower()} of this study."

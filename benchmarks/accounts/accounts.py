@@ -1,0 +1,35 @@
+"""Accounts: made with a password that works for one login, on which its owner chooses another (accounts/views.py)."""
+
+import secrets
+
+from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
+from django.db import transaction
+
+from benchmarks import audit
+
+
+class CannotAdd(ValueError):
+    """There cannot be such an account; the message says why."""
+
+
+@transaction.atomic
+def add_user(*, name: str, superuser: bool, by: str) -> tuple[User, str]:
+    """Somebody on the staff, and their one-time password. Raises CannotAdd."""
+    user = User(username=name, is_staff=True, is_superuser=superuser)
+    try:
+        user.full_clean(exclude=["password"])
+    except ValidationError as error:
+        raise CannotAdd(" ".join(error.messages)) from None
+    return user, give_password(user=user, by=by)
+
+
+@transaction.atomic
+def give_password(*, user: User, by: str) -> str:
+    """Saves the user. The password counts as one-time while `last_login` is empty."""
+    password = secrets.token_urlsafe(9)
+    user.last_login = None
+    user.set_password(password)
+    user.save()
+    audit.record(by=by, verb="gave a one-time password", subject=user)
+    return password

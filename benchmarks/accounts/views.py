@@ -1,0 +1,100 @@
+"""Logging in and out. A password that somebody else made works once; then its owner chooses one."""
+
+import hashlib
+
+from django.contrib.auth import login, logout, update_session_auth_hash
+from django.contrib.auth.forms import AuthenticationForm, SetPasswordForm
+from django.contrib.auth.hashers import make_password
+from django.contrib.auth.models import User
+from django.core.cache import cache
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render, resolve_url
+from django.utils import timezone
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_http_methods, require_POST
+
+from benchmarks import audit
+from benchmarks.permissions import OWN_PASSWORD
+
+TRIES = 10  # a minute, for each address and name
+SLOW_DOWN = "Too many tries. Wait a minute, then try again."
+USED = "This password worked once and has been used. Ask for a new one: manage.py changepassword."
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+@sensitive_post_parameters()
+def log_in(request: HttpRequest) -> HttpResponse:
+    if request.method != "POST":
+        return render(request, "registration/login.html", {"form": AuthenticationForm(request)})
+    if too_many(request):
+        return refused(request, AuthenticationForm(request), SLOW_DOWN, 429)
+    form = AuthenticationForm(request, request.POST)
+    if not form.is_valid():
+        return refused(request, form, "", 422)
+    user = form.get_user()
+    first = user.last_login is None
+    if first and not use_up(user):
+        return refused(request, AuthenticationForm(request), USED, 422)
+    login(request, user)
+    request.session[OWN_PASSWORD] = first
+    return redirect("first-password" if first else after_login(request))
+
+
+def refused(request: HttpRequest, form, why: str, status: int) -> HttpResponse:
+    return render(request, "registration/login.html", {"form": form, "why": why}, status=status)
+
+
+def too_many(request: HttpRequest) -> bool:
+    """Counts this try. The name is hashed: it may be a password typed into the wrong field."""
+    who = f"{request.META.get('REMOTE_ADDR')} {request.POST.get('username', '').lower()}"
+    key = "login-" + hashlib.sha256(who.encode("utf-8", "replace")).hexdigest()
+    cache.add(key, 0, timeout=60)
+    try:
+        return cache.incr(key) > TRIES
+    except ValueError:  # it ran out in between
+        return False
+
+
+@transaction.atomic
+def use_up(user: User) -> bool:
+    """Take the first password away; False when another login was faster."""
+    unusable = make_password(None)
+    fresh = User.objects.filter(pk=user.pk, last_login=None, password=user.password)
+    if not fresh.update(password=unusable, last_login=timezone.now()):
+        return False
+    user.password = unusable
+    audit.record(by=audit.named(user), verb="used the first password", subject=user)
+    return True
+
+
+def after_login(request: HttpRequest) -> str:
+    asked = request.POST.get("next", "")
+    safe = url_has_allowed_host_and_scheme(asked, {request.get_host()}, require_https=request.is_secure())
+    return asked if safe else resolve_url("study-list")
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+@sensitive_post_parameters()
+def first_password(request: HttpRequest) -> HttpResponse:
+    if not request.user.is_authenticated or not request.session.get(OWN_PASSWORD):
+        return redirect("login")
+    form = SetPasswordForm(request.user, request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        with transaction.atomic():
+            form.save()
+            audit.record(by=audit.named(request.user), verb="chose a password", subject=request.user)
+        update_session_auth_hash(request, request.user)
+        request.session[OWN_PASSWORD] = False
+        return redirect("study-list")
+    return render(request, "registration/first_password.html", {"form": form}, status=422 if form.errors else 200)
+
+
+@require_POST
+def log_out(request: HttpRequest) -> HttpResponse:
+    logout(request)
+    return redirect("login")

@@ -1,0 +1,33 @@
+"""SugarCrepe's refinement of a benchmark by what two blind runs said of it."""
+
+from benchmarks.caption_only import shares
+from benchmarks.construction.refinement import Refined, refine
+from benchmarks.models import Run
+
+
+class CannotRefine(ValueError):
+    """The message says why in a sentence."""
+
+
+def refined(first: Run, second: Run, seed: int) -> tuple[list[str], Refined]:
+    """The items' keys that both runs say something of, in the benchmark's order, and which of their places stay."""
+    if (first.benchmark_id, first.kind) != (second.benchmark_id, second.kind):
+        raise CannotRefine("The two runs are not of one benchmark.")
+    if first.pk == second.pk or not (first.blind and second.blind):
+        raise CannotRefine("A refinement needs two runs of models that see no image, each by itself.")
+    one, other = weighed(first), weighed(second)
+    keys = [key for key in one if key in other]
+    if not keys:
+        raise CannotRefine("The two runs have no item in common to which both gave a score.")
+    found = [shares.gaps(*zip(*(scores[key] for key in keys), strict=True)) for scores in (one, other)]
+    return keys, refine(list(zip(*found, strict=True)), seed)
+
+
+def weighed(run: Run) -> dict[str, tuple[float, float]]:
+    """Item → scores of the right and the wrong caption, in the benchmark's order."""
+    names = shares.weighed(run.kind)
+    rows = run.predictions.filter(question__in=names, score__isnull=False).order_by("item__position")
+    found: dict[str, dict[str, float]] = {}
+    for key, name, score in rows.values_list("item__key", "question", "score"):
+        found.setdefault(key, {})[name] = score
+    return {key: (of[names[0]], of[names[1]]) for key, of in found.items() if len(of) == len(names)}

@@ -1,0 +1,106 @@
+"""What models that see no image get right, and when that is too much: a benchmark that captions alone answer. Pure."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import exp, lgamma, log, log1p, tanh
+from typing import Protocol
+
+from benchmarks.predictions.kinds import ARO, BIVLC, HARD_POSITIVE, KINDS, SUGARCREPE, VISLA
+
+# What a benchmark is judged by: not the halves of it, nor VISLA's T2T, which is asked of captions alone on purpose.
+HEADLINES: Mapping[str, Sequence[str]] = {
+    BIVLC.name: ("i2t", "t2i", "group"),
+    VISLA.name: ("i2t", "p1_n", "p2_n"),
+    HARD_POSITIVE.name: ("original", "augmented"),
+    SUGARCREPE.name: ("overall",),
+    ARO.name: ("relation", "attribution", "order"),
+}
+ACCIDENT = 1 / 20
+# The question whose right and wrong caption are weighed against each other by a refinement.
+WEIGHED = {BIVLC.name: "i_pos2t", VISLA.name: "p1_n", HARD_POSITIVE.name: "original"}
+
+
+class Told(Protocol):
+    """A run, as far as this goes."""
+
+    pk: int
+    title: str
+    kind: str
+    blind: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A blind run's share of right answers in one measure, with its 95 % interval. `right`: of n; None of a mean."""
+
+    run: int
+    title: str
+    measure: str
+    share: float
+    low: float
+    high: float
+    chance: float
+    n: int
+    right: int | None = None
+
+    @property
+    def warns(self) -> bool:
+        """Chance is beaten by more than the interval, and of few items not by what chance does one time in twenty:
+        there Wilson's interval is too short (one item of one is above 1/6 by it)."""
+        return self.low > self.chance and (self.right is None or by_chance(self.right, self.n, self.chance) <= ACCIDENT)
+
+    def __str__(self) -> str:
+        interval = f"95 % {100 * self.low:.1f} to {100 * self.high:.1f}, n {self.n:,}"
+        return f"{self.title}: {self.measure} {100 * self.share:.2f} ({interval}; chance {100 * self.chance:.2f})"
+
+    @property
+    def sentence(self) -> str:
+        """What stands on the benchmark where it warns."""
+        told = f"{self.title}, which sees no image, gets {100 * self.share:.1f} % right in {self.measure}"
+        interval = f"95 % from {100 * self.low:.1f} up; chance {100 * self.chance:.1f}"
+        return f"{told} ({interval}): captions alone answer part of it."
+
+
+def by_chance(right: int, n: int, chance: float) -> float:
+    """The probability that `right` or more of n come right by chance alone (binomial, exact). `right` is above n times
+    `chance`, which lies between 0 and 1: from there on each term is smaller than the one before."""
+    odds = chance / (1 - chance)
+    ways = lgamma(n + 1) - lgamma(right + 1) - lgamma(n - right + 1)
+    term = exp(ways + right * log(chance) + (n - right) * log1p(-chance))
+    total = term
+    for more in range(right, n):
+        term *= (n - more) / (more + 1) * odds
+        total += term
+        if term < total * 1e-12:
+            break
+    return total
+
+
+def shares(runs: Iterable[Told], figures: Mapping[int, Mapping]) -> list[Share]:
+    """Of blind runs. `figures`: by run, as `runs.figures.of_runs` has them; others are left out."""
+    return [
+        Share(run.pk, run.title, name, of["share"], of["low"], of["high"], of["chance"], of["n"], of.get("right"))
+        for run in runs
+        if run.blind
+        for name, of in headlines(run.kind, figures.get(run.pk, {}).get("measures", {})).items()
+    ]
+
+
+def headlines(kind: str, measures: Mapping[str, Mapping]) -> dict[str, Mapping]:
+    wanted = {name: measures[name] for name in HEADLINES.get(kind, ()) if name in measures}
+    return {name: of for name, of in wanted.items() if of.get("low") is not None}
+
+
+def weighed(kind: str) -> tuple[str, str]:
+    """The names of the scores of the right and the wrong caption."""
+    return KINDS[kind].family.questions[WEIGHED.get(kind, "caption")][0]
+
+
+def gaps(right: Sequence[float], wrong: Sequence[float]) -> list[float]:
+    """How much a model prefers each right caption, between -1 and 1, as SugarCrepe's refinement takes it (App. D.3).
+
+    Of scores between 0 and 1, as that paper's two models give, the difference. Of log-probabilities tanh(d / 2), d the
+    difference: p - (1 - p), where p is the probability of the right one if it is one of the two.
+    """
+    plain = all(0 <= score <= 1 for score in (*right, *wrong))
+    return [one - other if plain else tanh((one - other) / 2) for one, other in zip(right, wrong, strict=True)]

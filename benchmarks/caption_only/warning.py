@@ -1,0 +1,42 @@
+"""What the blind runs of a benchmark come to: for its page, and for whoever shows or exports what rests on it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from benchmarks import tasks
+from benchmarks.caption_only.by_part import Split, in_words, splits
+from benchmarks.models import Benchmark, Run
+from benchmarks.runs import figures as run_figures
+from benchmarks.runs.answers import runs_of
+
+
+@dataclass(frozen=True, slots=True)
+class Blindness:
+    """`missing`: runs whose figures the worker computes; `runs`: newest of each model, by title."""
+
+    runs: Sequence[Run]
+    found: Sequence[Split]
+    missing: int
+
+    @property
+    def warnings(self) -> list[str]:
+        return in_words(self.found)
+
+    @property
+    def scored(self) -> list[Run]:
+        """Runs that a refinement may take."""
+        return [run for run in self.runs if run.pk in {split.share.run for split in self.found}]
+
+
+def look(benchmark: Benchmark | int, whole: bool = False) -> Blindness:
+    """One query where there is no blind run. `whole`: compute what a page would leave to the worker."""
+    runs = [run for run in runs_of(benchmark) if run.blind]
+    figures = {run.pk: run_figures.compute(run) for run in runs} if whole else {}
+    missing: list[int] = []
+    if runs and not whole:
+        found = run_figures.of_runs(runs)
+        figures, missing = found.figures, found.missing
+    if asked := run_figures.to_be_asked(missing):
+        tasks.compute_figures.delay_on_commit(asked)
+    parts = [split for run in runs if run.pk in figures for split in splits(run, figures[run.pk])]
+    return Blindness(runs, parts, len(missing))

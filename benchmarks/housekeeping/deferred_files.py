@@ -1,0 +1,115 @@
+"""Files that follow a change of rows: what goes once the rows are gone, what comes once they are there.
+
+Rows are changed in one transaction, files are not. So what is to happen to files is written down first, in
+`MEDIA_ROOT/staging/after-<id>/`; the transaction writes an event that bears the id; then the files follow. Whatever
+ends it, an exception or kill -9, `finish_dead` reads from the database on which side of the commit it was, and does
+the rest.
+"""
+
+import os
+import secrets
+import shutil
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+
+from django.db import transaction
+
+from benchmarks.imports import staging
+from benchmarks.imports.staging import media
+from benchmarks.jobs import jobs
+from benchmarks.models import Event, Image
+
+PREFIX = "after-"
+BATCH = 1000
+
+
+class Afterwards:
+    """What is to happen to files after the transaction that writes an event with `afterwards=self.id`."""
+
+    def __init__(self, id: str):
+        self.id = id
+        self.folder = media(f"staging/{PREFIX}{id}")
+        self.arriving = self.folder / "arriving"  # laid out as in MEDIA_ROOT; moved there once it is committed
+
+    def images(self, images: Iterable[Image]) -> int:
+        """The files of those among them that no row names go, however it ends. How many were noted."""
+        return self._note("images", (f"{image.sha256} {image.opaque}" for image in images))
+
+    def files(self, paths: Iterable[str]) -> int:
+        """These go once it is committed. How many were noted."""
+        return self._note("files", paths)
+
+    def _note(self, name: str, lines: Iterable[str]) -> int:
+        """On disk before it returns."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        count = 0
+        with (self.folder / name).open("a") as file:
+            for line in lines:
+                file.write(f"{line}\n")
+                count += 1
+            file.flush()
+            os.fsync(file.fileno())
+        return count
+
+    def _noted(self, name: str) -> Iterator[list[str]]:
+        """Batches of whole lines."""
+        if not (self.folder / name).exists():
+            return
+        with (self.folder / name).open() as file:
+            whole = (line[:-1] for line in file if line.endswith("\n"))
+            while lines := list(islice(whole, BATCH)):
+                yield lines
+
+    def committed(self) -> bool:
+        return Event.objects.filter(data__afterwards=self.id).exists()
+
+    def finish(self) -> None:
+        """May be done twice."""
+        if self.committed():
+            for paths in self._noted("files"):
+                staging.remove(paths)
+            self._move_in()
+        with transaction.atomic():
+            staging.serial()
+            for lines in self._noted("images"):
+                staging.remove_unnamed([staging.journalled(line) for line in lines])
+        shutil.rmtree(self.folder, ignore_errors=True)
+        staging.prune(self.folder)
+
+    def _move_in(self) -> None:
+        for path in files_below(self.arriving):
+            target = media(path)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            os.replace(self.arriving / path, target)
+
+
+def files_below(folder: Path) -> Iterator[str]:
+    """Paths of files, relative to the folder, one at a time; none where there is no such folder."""
+    for place, _, names in os.walk(folder):
+        for name in names:
+            yield str((Path(place) / name).relative_to(folder))
+
+
+@contextmanager
+def afterwards() -> Iterator[Afterwards]:
+    """Around a transaction and what is noted for it: the files follow when it ends, or stay as they were."""
+    finish_dead()
+    one = Afterwards(secrets.token_hex(8))
+    with jobs.alone(one.folder.name):
+        try:
+            yield one
+        finally:
+            one.finish()
+
+
+def finish_dead() -> int:
+    """Finish what no process is at any more; how many there were."""
+    finished = 0
+    for folder in sorted(media("staging").glob(f"{PREFIX}*")):
+        with jobs.alone(folder.name) as dead:
+            if dead:
+                Afterwards(folder.name.removeprefix(PREFIX)).finish()
+                finished += 1
+    return finished

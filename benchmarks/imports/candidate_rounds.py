@@ -1,0 +1,131 @@
+"""New candidate images for items that a benchmark has already: another round, for those that fell out with the last.
+
+The rows say again what the items are, so that nothing is put to the wrong one; only the candidates are stored.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import replace
+
+from django.db.models import Max
+
+from benchmarks.formats.base import ProblemLog
+from benchmarks.imports import store as imports_store
+from benchmarks.imports.images import Gathered
+from benchmarks.models import Benchmark, Item, ItemImage, Role
+from benchmarks.records import ItemRecord, Origin
+
+CANDIDATE = Role.CANDIDATE.value
+
+
+def alone(records: list[ItemRecord]) -> list[ItemRecord]:
+    """The records with nothing but what is to be stored."""
+    return [replace(record, captions=(), images=tuple(record.images_as(CANDIDATE))) for record in records]
+
+
+def check(benchmark_name: str, records: list[ItemRecord], log: ProblemLog) -> None:
+    """Each row must be an item of the benchmark, with the captions, type and subtype that it has there."""
+    if not Benchmark.objects.filter(name=benchmark_name).exists():
+        advice = f"There is no benchmark “{benchmark_name}”. New candidates are for items that one has already."
+        log.error("UNKNOWN_BENCHMARK", imports_store.files(records), None, "", advice)
+        return
+    stored = dict(imports_store.stored_records(benchmark_name, records))
+    for number, record in enumerate(records, 1):
+        origin = record.origin or Origin("", number)
+        for code, column, advice in _problems(record, stored.get(record.key), benchmark_name):
+            log.error(code, origin.file, origin.row, column, advice)
+    if any(record.meta or record.truth for record in records):
+        advice = "Only candidate images are taken from these rows; their further columns, meta and truth are not."
+        log.drop_notes("EXTRA_COLUMN")
+        log.note("NOT_TAKEN", imports_store.files(records), None, "", advice)
+
+
+def _problems(record: ItemRecord, stored: ItemRecord | None, benchmark_name: str) -> Iterator[tuple[str, str, str]]:
+    """(code, column, advice)."""
+    if stored is None:
+        advice = f"“{benchmark_name}” has no item “{record.key[:80]}”. Mend the id, or import it as a new item."
+        yield "UNKNOWN_ID", "id", advice
+        return
+    for column in ("type", "subtype"):
+        if getattr(record, column) != getattr(stored, column):
+            yield "OTHER_CONTENT", column, f"The item has “{getattr(stored, column)}” there. Write the same."
+    yield from _other_captions(record, stored)
+    if not record.images_as(CANDIDATE):
+        yield "VALUE_MISSING", "candidate image", "Name the new candidate images, or remove the row."
+    for role in {image.role for image in record.images} - {CANDIDATE}:
+        parts = {image.part for image in stored.images_as(role)}
+        if parts and not {image.part for image in record.images_as(role)} <= parts:
+            advice = "The item has another image there. Only candidates can be new; name the same, or none."
+            yield "OTHER_CONTENT", f"{role} image", advice
+
+
+def _other_captions(record: ItemRecord, stored: ItemRecord) -> Iterator[tuple[str, str, str]]:
+    here, there = _by_role(record), _by_role(stored)
+    for role in sorted(here.keys() | there.keys()):
+        if here.get(role) != there.get(role):
+            text = "; ".join(there.get(role, []))[:120]
+            advice = f"The item has “{text}” there. Write the same." if text else "The item has none there. Remove it."
+            yield "OTHER_CONTENT", f"{role} caption", advice
+
+
+def _by_role(record: ItemRecord) -> dict[str, list[str]]:
+    found = defaultdict(list)
+    for caption in record.captions:
+        found[caption.role].append(caption.text)
+    return dict(found)
+
+
+def check_new(benchmark: Benchmark, records: list[ItemRecord], gathered: Gathered, log: ProblemLog) -> None:
+    """An item cannot get the very image that is among its candidates; one error when that is so of all of them."""
+    there = _contents(benchmark, records)
+    same = [
+        (number, record, image)
+        for number, record in enumerate(records, 1)
+        for image in record.images
+        if gathered.sha256.get(image.part) in there[record.key]
+    ]
+    if same and len(same) == sum(len(record.images) for record in records):
+        advice = f"These {len(records):,} items have these candidates already; there is nothing to do."
+        log.error("ALREADY_IMPORTED", imports_store.files(records), None, "", advice)
+        return
+    for number, record, image in same:
+        origin = record.origin or Origin("", number)
+        advice = f"The item has the very image “{image.name}” among its candidates. Remove it here."
+        log.error("SAME_CANDIDATE", origin.file, origin.row, "candidate image", advice)
+
+
+def _contents(benchmark: Benchmark, records: list[ItemRecord]) -> dict[str, set[str]]:
+    """Of each item: the contents of its candidates."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for batch in imports_store.batches(records):
+        uses = ItemImage.objects.filter(item__benchmark=benchmark, item__key__in=[record.key for record in batch])
+        for key, sha256 in uses.filter(role=CANDIDATE).values_list("item__key", "image__sha256"):
+            found[key].add(sha256)
+    return found
+
+
+def store(benchmark: Benchmark, records: list[ItemRecord], gathered: Gathered) -> int:
+    """Candidates after those that each item has, in a round of their own; returns how many."""
+    ids, stored = imports_store.image_ids(gathered), 0
+    for batch in imports_store.batches(records):
+        asked = Item.objects.filter(benchmark=benchmark, key__in=[record.key for record in batch])
+        items = {item.key: item for item in asked}
+        last = {
+            item: (position, round)
+            for item, position, round in ItemImage.objects.filter(item__in=asked, role=CANDIDATE)
+            .values_list("item")
+            .annotate(Max("position"), Max("round"))
+        }
+        rows = [row for record in batch for row in _rows(items[record.key], record, last, ids, gathered)]
+        stored += len(ItemImage.objects.bulk_create(rows, batch_size=imports_store.BATCH))
+    return stored
+
+
+def _rows(item: Item, record: ItemRecord, last: dict, ids: dict[str, int], gathered: Gathered) -> Iterator[ItemImage]:
+    position, round = last.get(item.pk, (-1, 0))
+    for step, image in enumerate(record.images, 1):
+        yield ItemImage(
+            item=item, image_id=ids[gathered.sha256[image.part]], role=CANDIDATE, position=position + step,
+            round=round + 1, source_name=image.name, crop=image.crop, licence=image.licence,
+            attribution=image.attribution,
+        )  # fmt: skip

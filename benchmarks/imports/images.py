@@ -1,0 +1,199 @@
+"""Every image that an import names: read from its source in one pass, checked and rendered by several threads."""
+
+import hashlib
+import os
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+
+from benchmarks.formats.base import ProblemLog
+from benchmarks.imports.staging import Staging
+from benchmarks.jobs.jobs import Progress
+from benchmarks.models import Image
+from benchmarks.records import Crop, ImageRecord, ItemRecord, Origin, Part
+from workers import images
+from workers.archives.names import normal
+from workers.archives.reader import ArchiveRefused, Source
+from workers.archives.source import Names
+
+THREADS = min(4, os.cpu_count() or 1)
+WAITING = 4 * THREADS  # images read and not yet done, at most
+WAITING_BYTES = 64 * 2**20  # and their bytes, about
+LARGE = 8_000_000  # pixels; larger ones are decoded one at a time, so that memory stays bounded
+AT_ONCE = 16  # crops of one image that a thread makes of one decoding; more are shared out, so that *Cancel* is heard
+one_large = threading.Lock()
+
+
+@dataclass
+class Gathered:
+    """`sha256` of each part of a file that is named: a crop's is its own. Each part is one of: `new`, by content, a row
+    not saved yet whose files are staged; `same`, with the earlier part that had the same bytes; or among the `known`,
+    whose content is stored already."""
+
+    sha256: dict[Part, str] = field(default_factory=dict)
+    new: dict[str, Image] = field(default_factory=dict)
+    same: list[tuple[Part, Part]] = field(default_factory=list)
+    known: int = 0
+
+
+def uses(records: Iterable[ItemRecord]) -> Iterator[tuple[Origin, ImageRecord]]:
+    for number, record in enumerate(records, 1):
+        for image in record.images:
+            yield record.origin or Origin("", number), image
+
+
+def gather(
+    *, source: Source | None, records: list[ItemRecord], staging: Staging, progress: Progress, log: ProblemLog
+) -> Gathered:
+    """Check and stage what the records name. What is wrong with an image is logged at the first row that names it."""
+    if source is None:
+        return Gathered()
+    first: dict[Part, tuple[Origin, ImageRecord]] = {}
+    for origin, image in uses(records):
+        first.setdefault(image.part, (origin, image))
+    progress.begin("checking images", len(first))
+    pass_ = Pass(staging, progress, log, first)
+    try:
+        for name, data in source.stream(pass_.crops):
+            pass_.add(name, data)
+        pass_.settle(0)
+    except ArchiveRefused as refused:
+        log.archive(refused)
+    finally:
+        pass_.pool.shutdown(wait=True, cancel_futures=True)
+    return pass_.gathered
+
+
+class Made(Source):
+    """Wraps whatever has `names` and `stream(wanted)`, such as pictures that are drawn on demand."""
+
+    def __init__(self, maker):
+        found = Names()
+        for name in maker.names:
+            found.add(name)
+        self._maker = maker
+        super().__init__("the images", found)
+
+    def _contents(self, asked):
+        for name, data in self._maker.stream(list(asked)):
+            yield normal(name), data
+
+
+class Pass:
+    """One reading of the source: a bounded number of images is in the hands of the threads at any time."""
+
+    def __init__(self, staging: Staging, progress: Progress, log: ProblemLog, first: dict[Part, tuple]):
+        self.staging, self.progress, self.log, self.first = staging, progress, log, first
+        self.crops: dict[str, list[Crop | None]] = {}  # of each name; None: the whole image
+        for name, crop in first:
+            self.crops.setdefault(name, []).append(crop)
+        self.gathered = Gathered()
+        self.pool = ThreadPoolExecutor(THREADS, thread_name_prefix="images")
+        self.waiting: deque[tuple[list[Part], int, Future]] = deque()
+        self.bytes = 0
+        self.parts: dict[str, Part] = {}  # content -> the first part that had it
+        self.refused: set[str] = set()  # names of files that cannot be used at all
+
+    def add(self, name: str, data: bytes) -> None:
+        """Hand one file to the threads: its whole image, unless that has been met, and the crops of it."""
+        crops = [crop for crop in self.crops[name] if crop is not None]
+        if None in self.crops[name]:
+            if self.met((name, None), hashlib.sha256(data).hexdigest()):
+                self.progress.step()
+            else:
+                self.submit([(name, None)], data, check_and_keep)
+        for start in range(0, len(crops), AT_ONCE):
+            some = crops[start : start + AT_ONCE]
+            self.submit([(name, crop) for crop in some], data, crop_and_keep, some)
+
+    def met(self, part: Part, content: str) -> bool:
+        """Note what a part holds; whether this import has met it before, or it is stored already."""
+        self.gathered.sha256[part] = content
+        earlier = self.parts.setdefault(content, part)
+        if earlier != part:
+            self.gathered.same.append((part, earlier))
+        elif Image.objects.filter(sha256=content).exists():
+            self.gathered.known += 1
+        else:
+            return False
+        return True
+
+    def submit(self, parts: list[Part], data: bytes, work: Callable, *more) -> None:
+        self.waiting.append((parts, len(data), self.pool.submit(work, data, self.staging, *more)))
+        self.bytes += len(data)
+        self.settle(WAITING)
+
+    def settle(self, most: int) -> None:
+        """Wait until at most so many images are unfinished."""
+        while self.waiting and (len(self.waiting) > most or self.bytes > WAITING_BYTES):
+            parts, size, future = self.waiting.popleft()
+            self.bytes -= size
+            self._take(parts, future)
+
+    def _take(self, parts: list[Part], future: Future) -> None:
+        try:
+            made = future.result()
+        except images.ImageRefused as refused:
+            made = []
+            if parts[0][0] not in self.refused:  # one problem, however many crops of it are named
+                self._refuse(parts[0], refused)
+                self.refused.add(parts[0][0])
+        for part, kept in zip(parts, made, strict=False):
+            self._keep(part, kept)
+        for _ in parts:
+            self.progress.step()
+
+    def _keep(self, part: Part, kept: "Kept") -> None:
+        if isinstance(kept, images.ImageRefused):
+            self._refuse(part, kept)
+            return
+        image, notes = kept
+        if part[1] is None or not self.met(part, image.sha256):
+            self.gathered.new[image.sha256] = image
+        origin, record = self.first[part]
+        for note in notes:
+            self.log.note("IMAGE_CHANGED", origin.file, origin.row, record.role, f"{said(part)}: {note}")
+
+    def _refuse(self, part: Part, refused: images.ImageRefused) -> None:
+        origin, record = self.first[part]
+        self.log.error(refused.code, origin.file, origin.row, record.role, f"{said(part)}: {refused.advice}")
+
+
+Kept = tuple[Image, tuple[str, ...]] | images.ImageRefused
+
+
+def check_and_keep(data: bytes, staging: Staging) -> list[Kept]:
+    """What a thread does with an image. Raises ImageRefused, or OSError when the disk is full."""
+    with in_turn(data):
+        rendered = images.check_and_render(data)
+    return [(staging.keep(data, rendered), rendered.notes)]
+
+
+def crop_and_keep(data: bytes, staging: Staging, crops: Iterable[Crop]) -> list[Kept]:
+    """What a thread does with crops of an image: each kept, or refused alone. Raises as `check_and_keep`."""
+    with in_turn(data):
+        whole = images.upright(data)
+        return [crop_kept(whole, crop, staging) for crop in crops]
+
+
+def crop_kept(whole: images.Upright, crop: Crop, staging: Staging) -> Kept:
+    try:
+        data, rendered = images.crop(whole, *crop)
+    except images.ImageRefused as refused:
+        return refused
+    return staging.keep(data, rendered), rendered.notes
+
+
+def in_turn(data: bytes) -> AbstractContextManager:
+    """Waits while another large image is being decoded, where this one is large, by its header."""
+    width, height = images.opened(data).size
+    return one_large if width * height > LARGE else nullcontext()
+
+
+def said(part: Part) -> str:
+    """`cups/7.jpg`, `cups/7.jpg (x 10, y 0, 64 × 48)`."""
+    name, crop = part
+    return f"{name} (x {crop[0]}, y {crop[1]}, {crop[2]} × {crop[3]})" if crop else name

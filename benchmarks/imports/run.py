@@ -1,0 +1,269 @@
+"""The import: all or nothing. Everything is checked first, the files are staged, then one transaction stores it all."""
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from django.db import OperationalError, transaction
+
+from benchmarks import audit
+from benchmarks.construction.captions import format_records
+from benchmarks.formats.base import Format, ProblemLog
+from benchmarks.formats.checks import check
+from benchmarks.formats.registry import FORMATS
+from benchmarks.formats.writing import without_images
+from benchmarks.imports import candidate_rounds, staging, uploads
+from benchmarks.imports import images as import_images
+from benchmarks.imports import store as imports_store
+from benchmarks.imports.reports import report_of
+from benchmarks.jobs import jobs
+from benchmarks.models import Benchmark, Image, Job, JobState
+from benchmarks.records import ItemRecord, Problem, Refused
+from workers.archives.reader import ArchiveRefused, Source, open_images
+
+SQL_DISK_FULL = "53100"
+
+
+@dataclass(frozen=True)
+class Options:
+    """`format_captions`: BiVLC's step 1, capital first letter and full stop. `text_only`: leave the images out.
+
+    `new_candidates`: the rows are items that the benchmark has, and bring another round of candidate images for them.
+    `skip_incomplete`: rows that lack a part are left out and listed in the report, instead of refusing the import.
+    """
+
+    format_captions: bool = False
+    text_only: bool = False
+    new_candidates: bool = False
+    skip_incomplete: bool = False
+
+
+@dataclass(frozen=True)
+class Order:
+    """What one import is asked to do. `by` and `created_by` say who asks; `source` is the name of the format that its
+    items first came in."""
+
+    benchmark_name: str
+    source: str
+    options: Options
+    by: str
+    created_by_id: int | None = None
+
+
+def queue_import(*, name: str, format: str, path: Path, images: Path | None, options: Options, by: str, **more) -> Job:
+    """A job that imports files. `more`: `created_by`; `upload`, a folder to delete when the job is over; `second` and
+    `origins`, see Format.read.
+    """
+    params = {"name": name, "format": format, "path": str(path), "images": str(images) if images else None}
+    params |= {"options": asdict(options), "by": by, "upload": more.get("upload")}
+    params |= {"second": str(more["second"])} if more.get("second") else {}
+    params |= {"origins": list(more["origins"])} if more.get("origins") else {}
+    params |= {"foreground": more.get("foreground", False)}
+    title = f"New candidates for {name}" if options.new_candidates else f"Import {name}"
+    return jobs.queue_job(kind="import", title=title, params=params, by=by, created_by=more.get("created_by"))
+
+
+def import_files(job: Job, progress: jobs.Progress) -> None:
+    """What a job of kind `import` does: the work that `jobs.jobs.run` is given."""
+    params = job.params
+    order = Order(
+        params["name"], params["format"], Options(**params["options"]), params["by"], job.created_by_id
+    )  # fmt: skip
+    log, format = ProblemLog(order.options.skip_incomplete), FORMATS[order.source]
+    progress.begin("reading rows")
+    read = counted(format.read(Path(params["path"]), log, **given(params)), progress)
+    records = check(prepared(read, order.options), log, format.keeps_same)
+    if format.first_format and not log.count:
+        order = replace(order, source=format.first_format(Path(params["path"]), records))
+    with images_of(format, params, order.options, log) as source:
+        import_records(job, progress, order, records, source, log)
+
+
+def given(params: dict) -> dict:
+    """What belongs to the format alone, as Format.read takes it."""
+    second = {"second": Path(params["second"])} if "second" in params else {}
+    return second | ({"origins": tuple(params["origins"])} if "origins" in params else {})
+
+
+def import_items(
+    *, benchmark_name: str, records: list[ItemRecord], images, source: str, by: str,
+    created_by=None, options: Options = Options(), tell: Callable | None = None,
+) -> Benchmark:  # fmt: skip
+    """Import records that are in memory, now. `images` is a workers.archives.reader.Source, or anything with `names` and
+    `stream(wanted)` that yields (name, bytes), or None; `source` names what made them.
+
+    Raises Refused with every problem. The job that it leaves behind holds the report.
+    """
+    params = {"name": benchmark_name, "format": source, "foreground": True}
+    job = jobs.queue_job(kind="import", title=f"Import {benchmark_name}", params=params, by=by, created_by=created_by)
+    order = Order(benchmark_name, source, options, by, job.created_by_id)
+
+    def work(job: Job, progress: jobs.Progress) -> None:
+        log = ProblemLog(options.skip_incomplete)
+        progress.begin("reading rows")
+        files = images if images is None or isinstance(images, Source) else import_images.Made(images)
+        checked = check(prepared(counted(records, progress), options), log)
+        import_records(job, progress, order, checked, files, log)
+
+    return outcome(jobs.run(job_id=job.pk, by=by, work=work, tell=tell))
+
+
+def outcome(job: Job) -> Benchmark:
+    """The benchmark of an import that is over; Refused where it failed."""
+    if job.state != JobState.DONE:
+        raise Refused([Problem(**problem) for problem in job.problems], job.problem_count)
+    return Benchmark.objects.get(pk=job.report["benchmark"])
+
+
+def counted(records: Iterable[ItemRecord], progress: jobs.Progress) -> Iterator[ItemRecord]:
+    for record in records:
+        progress.step()
+        yield record
+
+
+def images_of(format: Format, params: dict, options: Options, log: ProblemLog) -> AbstractContextManager:
+    """Where the images are: in the file itself, of formats that hold theirs; else where the user says."""
+    if format.images is None:
+        return images_at(params["images"], log)
+    return nullcontext(None if log.count or options.text_only else format.images(Path(params["path"])))
+
+
+@contextmanager
+def images_at(path: str | None, log: ProblemLog) -> Iterator[Source | None]:
+    """The images' source, or None where none was given or it cannot be opened (the log then says why)."""
+    with ExitStack() as stack:
+        source = None
+        if path is not None:
+            try:
+                source = stack.enter_context(open_images(Path(path)))
+            except ArchiveRefused as refused:
+                log.archive(refused)
+        yield source
+
+
+def import_records(
+    job: Job, progress: jobs.Progress, order: Order, records: list[ItemRecord], source: Source | None, log: ProblemLog
+) -> None:
+    """From checked records to a finished job. Raises Refused, Cancelled; nothing of the import is left then."""
+    started = time.monotonic()
+    if order.options.new_candidates:
+        candidate_rounds.check(order.benchmark_name, records, log)
+        records = candidate_rounds.alone(records)
+    else:
+        records = without_absent_positives(records, source, log)
+        imports_store.check_against_stored(order.benchmark_name, records, log)
+    check_images_given(records, source, log)
+    log.refuse_if_any()
+    staging.sweep_staging()
+    staged = staging.Staging(job.pk)
+    try:
+        with full_disk_refused(), staging.images_stay():
+            gathered = import_images.gather(source=source, records=records, staging=staged, progress=progress, log=log)
+            log.refuse_if_any()
+            progress.begin("storing")
+            store(job, order, records, source, gathered, staged, log, started)
+    finally:
+        staged.clear()
+
+
+def prepared(records: Iterable[ItemRecord], options: Options) -> list[ItemRecord]:
+    """What is then checked and stored: formatting may make two captions equal."""
+    if options.text_only:
+        records = map(without_images, records)
+    return format_records(records) if options.format_captions else list(records)
+
+
+def without_absent_positives(records: list[ItemRecord], source: Source | None, log: ProblemLog) -> list[ItemRecord]:
+    """Generated candidates are often shared without the photographs that they go with.
+
+    Where what is missing is every positive image and nothing else, the items go in without them; the report says so.
+    """
+    named = [image for _, image in import_images.uses(records)]
+    positives = {image.part[0] for image in named if image.role == "positive"}
+    others = {image.part[0] for image in named} - positives
+    if source is None or not positives or not others or set(source.missing(positives | others)) != positives:
+        return records
+    advice = f"None of the {len(positives):,} positive images is in {source.title}; the items have none."
+    log.note("POSITIVE_IMAGES_ABSENT", imports_store.files(records), None, "positive image", advice)
+    return [replace(r, images=tuple(image for image in r.images if image.role != "positive")) for r in records]
+
+
+def check_images_given(records: list[ItemRecord], source: Source | None, log: ProblemLog) -> None:
+    """Every image that a row names must be in the source; a row each."""
+    named = list(import_images.uses(records))
+    if source is None:
+        if named and not log.count:
+            advice = f"The rows name {len(named):,} images. Give their folder or archive, or import the text alone."
+            log.error("NO_IMAGES", imports_store.files(records), None, "", advice)
+        return
+    missing = set(source.missing(image.part[0] for _, image in named))
+    for origin, image in named:
+        if image.part[0] in missing:
+            advice = f"“{image.name}” is not among the {len(source.names):,} files of {source.title}. Add it there."
+            log.error("MISSING_IMAGE", origin.file, origin.row, f"{image.role} image", advice)
+
+
+def store(
+    job: Job, order: Order, records: list[ItemRecord], source: Source | None, gathered: import_images.Gathered,
+    staged: staging.Staging, log: ProblemLog, started: float,
+) -> None:  # fmt: skip
+    """The one transaction: rows, files to their places, event, report, job done."""
+    with transaction.atomic():
+        staging.serial()
+        write = write_candidates if order.options.new_candidates else write_items
+        benchmark, stored, told = write(job, order, records, gathered, log)
+        staged.place(stored)
+        report = report_of(records, source, gathered, stored=len(stored), log=log)
+        report |= {"benchmark": benchmark.pk, "seconds": round(time.monotonic() - started, 1), **told}
+        jobs.finish_job(job=job, by=order.by, report=report)
+
+
+Written = tuple[Benchmark, list[Image], dict]  # the images whose files are to move, and what the report says
+
+
+def write_items(
+    job: Job, order: Order, records: list[ItemRecord], gathered: import_images.Gathered, log: ProblemLog
+) -> Written:
+    imports_store.check_against_stored(order.benchmark_name, records, log)  # again: another import may have been faster
+    log.refuse_if_any()
+    defaults = {"source": order.source, "created_by_id": order.created_by_id}
+    benchmark, new = Benchmark.objects.get_or_create(name=order.benchmark_name, defaults=defaults)
+    stored = imports_store.store_images(gathered)
+    imports_store.store_items(benchmark, records, gathered)
+    audit.record(by=order.by, verb="imported", subject=benchmark, job=job.pk, items=len(records))
+    return benchmark, stored, {"new": new, "source": order.source}
+
+
+def write_candidates(
+    job: Job, order: Order, records: list[ItemRecord], gathered: import_images.Gathered, log: ProblemLog
+) -> Written:
+    benchmark = Benchmark.objects.get(name=order.benchmark_name)
+    candidate_rounds.check_new(benchmark, records, gathered, log)
+    log.refuse_if_any()
+    stored = imports_store.store_images(gathered)
+    count = candidate_rounds.store(benchmark, records, gathered)
+    told = {"items": len(records), "images": count}
+    audit.record(by=order.by, verb="imported new candidates", subject=benchmark, job=job.pk, **told)
+    return benchmark, stored, {"new": False, "new_candidates": count}
+
+
+@contextmanager
+def full_disk_refused() -> Iterator[None]:
+    """A full disk, ours or the database's, is a problem that its owner can solve: STORAGE_FULL."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in uploads.DISK_FULL:
+            raise
+        raise storage_full() from error
+    except OperationalError as error:
+        if getattr(error.__cause__, "sqlstate", "") != SQL_DISK_FULL:
+            raise
+        raise storage_full() from error
+
+
+def storage_full() -> Refused:
+    advice = "The server's disk is full. Nothing was stored and its space is free again; make room, then try again."
+    return Refused([Problem("STORAGE_FULL", "", None, "", advice)])

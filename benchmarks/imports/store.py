@@ -1,0 +1,114 @@
+"""The rows of an import: what the benchmark has already, and writing what is new. Runs inside one transaction."""
+
+import json
+from collections.abc import Iterable, Iterator
+from itertools import count
+
+from django.db.models import Max
+
+from benchmarks import queries
+from benchmarks.formats.base import ProblemLog
+from benchmarks.imports.images import Gathered
+from benchmarks.models import Benchmark, Caption, Image, Item, ItemImage
+from benchmarks.records import ItemRecord, Origin
+
+BATCH = 1000
+
+
+def check_against_stored(benchmark_name: str, records: list[ItemRecord], log: ProblemLog) -> None:
+    """Ids that the benchmark has already are errors, a row each; one error when all of it is there already."""
+    stored = dict(stored_records(benchmark_name, records))
+    if records and all(record.key in stored and same(record, stored[record.key]) for record in records):
+        advice = f"“{benchmark_name}” has these {len(records):,} items already; there is nothing to do."
+        log.error("ALREADY_IMPORTED", files(records), None, "", advice)
+        return
+    for number, record in enumerate(records, 1):
+        if record.key in stored:
+            origin = record.origin or Origin("", number)
+            content = "the same content" if same(record, stored[record.key]) else "other content"
+            advice = f"“{benchmark_name}” has an item “{record.key}” already, with {content}. Remove this row."
+            log.error("DUPLICATE_ID", origin.file, origin.row, "id", advice)
+
+
+def files(records: list[ItemRecord]) -> str:
+    return ", ".join(dict.fromkeys(record.origin.file for record in records if record.origin))[:200]
+
+
+def stored_records(benchmark_name: str, records: list[ItemRecord]) -> Iterator[tuple[str, ItemRecord]]:
+    for batch in batches(records):
+        keys = [record.key for record in batch]
+        for item in queries.with_material(Item.objects.filter(benchmark__name=benchmark_name, key__in=keys)):
+            yield item.key, queries.record_of(item)
+
+
+def same(one: ItemRecord, other: ItemRecord) -> bool:
+    """Whether two records say the same, wherever they stood and in whatever order their roles came."""
+    return said(one) == said(other)
+
+
+def said(record: ItemRecord) -> tuple:
+    captions = sorted(record.captions, key=lambda caption: caption.role)
+    images = sorted(record.images, key=lambda image: image.role)
+    rest = json.dumps([dict(record.meta), dict(record.truth)], sort_keys=True)
+    return record.key, record.type, record.subtype, captions, images, rest
+
+
+def batches(rows: list) -> Iterator[list]:
+    return (rows[start : start + BATCH] for start in range(0, len(rows), BATCH))
+
+
+def store_images(gathered: Gathered) -> list[Image]:
+    """Save the rows of images that nobody has stored meanwhile; these are the ones whose files must move."""
+    new = list(gathered.new.values())
+    taken = set()
+    for batch in batches(new):
+        taken |= set(Image.objects.filter(sha256__in=[i.sha256 for i in batch]).values_list("sha256", flat=True))
+    return Image.objects.bulk_create([image for image in new if image.sha256 not in taken], batch_size=BATCH)
+
+
+def store_items(benchmark: Benchmark, records: list[ItemRecord], gathered: Gathered) -> None:
+    """Items after those that are there, in the records' order, with their captions and uses of images."""
+    last = benchmark.items.aggregate(last=Max("position"))["last"]
+    positions = count(0 if last is None else last + 1)
+    ids = image_ids(gathered)
+    for batch in batches(records):
+        items = Item.objects.bulk_create(
+            Item(
+                benchmark=benchmark, key=record.key, position=next(positions), type=record.type,
+                subtype=record.subtype, meta=dict(record.meta), truth=dict(record.truth),
+            )
+            for record in batch
+        )  # fmt: skip
+        pairs = list(zip(items, batch, strict=True))
+        Caption.objects.bulk_create(captions(pairs), batch_size=BATCH)
+        ItemImage.objects.bulk_create(item_images(pairs, ids, gathered), batch_size=BATCH)
+
+
+def image_ids(gathered: Gathered) -> dict[str, int]:
+    """sha256 -> id of every image that the import names."""
+    ids: dict[str, int] = {}
+    for batch in batches(list(set(gathered.sha256.values()))):
+        ids.update(Image.objects.filter(sha256__in=batch).values_list("sha256", "id"))
+    return ids
+
+
+def placed(things: Iterable) -> Iterator[tuple[int, object]]:
+    """(position among those of its role, thing)."""
+    counters: dict[str, Iterator[int]] = {}
+    for thing in things:
+        yield next(counters.setdefault(thing.role, count())), thing
+
+
+def captions(pairs: list[tuple[Item, ItemRecord]]) -> Iterator[Caption]:
+    for item, record in pairs:
+        for position, caption in placed(record.captions):
+            yield Caption(item=item, role=caption.role, position=position, text=caption.text)
+
+
+def item_images(pairs: list[tuple[Item, ItemRecord]], ids: dict, gathered: Gathered) -> Iterator[ItemImage]:
+    for item, record in pairs:
+        for position, image in placed(record.images):
+            yield ItemImage(
+                item=item, image_id=ids[gathered.sha256[image.part]], role=image.role, position=position,
+                source_name=image.name, crop=image.crop, licence=image.licence, attribution=image.attribution,
+            )  # fmt: skip

@@ -1,0 +1,240 @@
+"""Slow work as rows: a job's states, its progress, its problems. What the broker forgets, the row still knows.
+
+A job that runs holds a PostgreSQL advisory lock of its session. The lock goes with the connection, so whoever can take
+it knows that the job's process is gone; and two runs of one job exclude each other.
+"""
+
+import logging
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from django.db import connection, transaction
+from django.db.models.functions import Now
+
+from benchmarks import audit
+from benchmarks.models import JOB_MOVES, Event, Job, JobState
+from benchmarks.records import Problem, Refused
+
+WRITE_EVERY = 0.5  # seconds between two progress writes
+TRIES = 3  # a job whose worker died this often is failed: it may be what kills the worker
+RUNNERS: dict[str, Callable] = {}  # kind of job -> the Celery task that runs it
+log = logging.getLogger(__name__)
+
+
+class CannotMove(ValueError):
+    """The job is not in a state from which it can go there."""
+
+
+class Cancelled(Exception):
+    """Somebody asked for the job to be stopped."""
+
+
+def runs(kind: str) -> Callable:
+    """Decorator of a Celery task `task(job_id)`: it is what runs jobs of this kind."""
+
+    def keep(task):
+        RUNNERS[kind] = task
+        return task
+
+    return keep
+
+
+@transaction.atomic
+def queue_job(*, kind: str, title: str, params: dict, by: str, created_by=None) -> Job:
+    """A new row. Send its task after the commit: `dispatch(job)`."""
+    job = Job.objects.create(kind=kind, title=title[:200], params=params, created_by=created_by)
+    audit.record(by=by, verb="queued", subject=job, kind=kind)
+    return job
+
+
+def dispatch(job: Job) -> None:
+    RUNNERS[job.kind].delay_on_commit(job.pk)
+
+
+def _move(job: Job, to: JobState, by: str, **fields) -> Job:
+    """Lock the row, check the move, write it with its event; the caller's object follows."""
+    with transaction.atomic():
+        state = Job.objects.select_for_update(no_key=True).values_list("state", flat=True).get(pk=job.pk)
+        if to not in JOB_MOVES[JobState(state)]:
+            raise CannotMove(f"A job that is {state} cannot become {to}.")
+        Job.objects.filter(pk=job.pk).update(state=to, **fields)
+        audit.record(by=by, verb=f"moved to {to}", subject=job)
+    job.refresh_from_db()
+    return job
+
+
+def start_job(*, job: Job, by: str) -> Job:
+    clock = {"started_at": Now(), "phase_started_at": Now(), "heartbeat_at": Now()}
+    return _move(job, JobState.RUNNING, by, done=0, total=None, phase="starting", **clock)
+
+
+def finish_job(*, job: Job, by: str, report: dict) -> Job:
+    """Call it in the transaction that stores the result: a job is done exactly when its result is there."""
+    return _move(job, JobState.DONE, by, report=report, phase="", finished_at=Now())
+
+
+def fail_job(*, job: Job, by: str, problems: list[Problem], count: int | None = None) -> Job:
+    shown = [
+        {"code": p.code, "file": p.file, "row": p.row, "column": p.column, "advice": p.advice} for p in problems[:100]
+    ]
+    count = len(problems) if count is None else count
+    return _move(job, JobState.FAILED, by, problems=shown, problem_count=count, finished_at=Now())
+
+
+def cancel_job(*, job: Job, by: str) -> Job:
+    """A queued job is cancelled at once; a running one is asked, and stops at its next step."""
+    with transaction.atomic():
+        Job.objects.select_for_update(no_key=True).get(pk=job.pk)
+        job.refresh_from_db()
+        if job.state == JobState.QUEUED:
+            return _move(job, JobState.CANCELLED, by, cancel_asked=True, finished_at=Now())
+        if job.state == JobState.RUNNING and not job.cancel_asked:
+            Job.objects.filter(pk=job.pk).update(cancel_asked=True)
+            audit.record(by=by, verb="asked to cancel", subject=job)
+    job.refresh_from_db()
+    return job
+
+
+class Progress:
+    """How far a job is. Written to its row at most twice a second, outside any transaction of the work itself.
+
+    `tell(phase, done, total)` is called at the same moments. `step` raises Cancelled once somebody asked for it.
+    """
+
+    def __init__(self, job: Job, tell: Callable[[str, int, int | None], None] | None = None):
+        self.job, self.tell = job, tell
+        self.phase, self.done, self.total, self.written = "", 0, None, 0.0
+
+    def begin(self, phase: str, total: int | None = None) -> None:
+        self.phase, self.done, self.total = phase, 0, total
+        Job.objects.filter(pk=self.job.pk).update(phase_started_at=Now())
+        self.write()
+
+    def step(self, count: int = 1) -> None:
+        self.done += count
+        if time.monotonic() - self.written >= WRITE_EVERY:
+            self.write()
+
+    def write(self) -> None:
+        self.written = time.monotonic()
+        advance(job=self.job, done=self.done, total=self.total, phase=self.phase)
+        if self.tell:
+            self.tell(self.phase, self.done, self.total)
+
+
+def advance(*, job: Job, done: int, total: int | None, phase: str) -> None:
+    """Write how far it is. Raises Cancelled where the row says that somebody asked for it."""
+    row = Job.objects.filter(pk=job.pk)
+    row.update(done=done, total=total, phase=phase, heartbeat_at=Now())
+    if row.values_list("cancel_asked", flat=True).get():
+        raise Cancelled
+
+
+@contextmanager
+def alone(name: str) -> Iterator[bool]:
+    """Hold this session's advisory lock of that name; yields False where another session has it."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_lock(hashtextextended(%s, 0))", [name])
+        taken = cursor.fetchone()[0]
+    try:
+        yield taken
+    finally:
+        if taken:
+            _unlock(name)
+
+
+def _unlock(name: str) -> None:
+    """A connection that is gone took its locks with it."""
+    if connection.is_usable():
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_unlock(hashtextextended(%s, 0))", [name])
+
+
+def run(*, job_id: int, by: str, work: Callable[[Job, Progress], None], tell: Callable | None = None) -> Job:
+    """Take a job through its states around `work(job, progress)`, which ends with `finish_job` in its transaction.
+
+    May be called twice: a job that is over, or that another process is at, is left alone.
+    """
+    job = Job.objects.get(pk=job_id)
+    with alone(audit.named(job)) as mine:
+        job.refresh_from_db()
+        if not mine or job.state not in {JobState.QUEUED, JobState.RUNNING}:
+            return job
+        if job.state == JobState.RUNNING:  # its process is gone, or the lock would not be ours
+            _move(job, JobState.QUEUED, by)
+        if starts(job) >= TRIES:
+            return _lost(job, by, f"The worker died {TRIES} times at this job. Nothing was stored; see its log.")
+        start_job(job=job, by=by)
+        _attempt(job, by, work, Progress(job, tell))
+    return job
+
+
+def _attempt(job: Job, by: str, work: Callable, progress: Progress) -> None:
+    try:
+        work(job, progress)
+    except Cancelled:
+        _move(job, JobState.CANCELLED, by, finished_at=Now())
+    except KeyboardInterrupt:
+        _move(job, JobState.CANCELLED, by, finished_at=Now())
+        raise
+    except Refused as refusal:
+        fail_job(job=job, by=by, problems=refusal.problems, count=refusal.count)
+    except Exception:
+        log.exception("Job %s failed", job.pk)
+        fail_job(job=job, by=by, problems=[_unexpected()])
+
+
+def _unexpected() -> Problem:
+    advice = "Winnow met something it did not expect; nothing was stored. The worker's log says more. Try again."
+    return Problem("UNEXPECTED", "", None, "", advice)
+
+
+def revive_jobs(*, by: str) -> list[Job]:
+    """At a worker's start: send again what is queued (its message may be lost) and what a dead process was running."""
+    unfinished = Job.objects.filter(state__in=[JobState.QUEUED, JobState.RUNNING])
+    return [job for job in unfinished if revive_job(job=job, by=by)]
+
+
+def revive_job(*, job: Job, by: str) -> bool:
+    """Send it again where no process is at it; returns whether it was sent."""
+    with alone(audit.named(job)) as dead:
+        job.refresh_from_db()
+        if not dead or job.kind not in RUNNERS or job.state not in {JobState.QUEUED, JobState.RUNNING}:
+            return False
+        if job.params.get("foreground"):
+            if job.state == JobState.RUNNING:  # it is queued for a moment only, before its command takes the lock
+                _lost(job, by, "The command that ran this was stopped. Nothing was stored; run it again.")
+            return False
+        if job.state == JobState.RUNNING:
+            _move(job, JobState.QUEUED, by)
+    dispatch(job)
+    return True
+
+
+def _lost(job: Job, by: str, advice: str) -> Job:
+    return fail_job(job=job, by=by, problems=[Problem("WORKER_LOST", "", None, "", advice)])
+
+
+def starts(job: Job) -> int:
+    return Event.objects.filter(subject=audit.named(job), verb=f"moved to {JobState.RUNNING}").count()
+
+
+@dataclass(frozen=True)
+class Pace:
+    """`percent` done, `rate` a second, `seconds` left; None where it cannot be told yet."""
+
+    percent: float | None
+    rate: float | None
+    seconds: float | None
+
+
+def pace(job: Job) -> Pace:
+    """Of the present phase, from its start to the last progress written."""
+    percent = 100 * job.done / job.total if job.total else None
+    if job.state != JobState.RUNNING or not job.done or not job.phase_started_at:
+        return Pace(percent, None, None)
+    spent = max((job.heartbeat_at - job.phase_started_at).total_seconds(), 0.001)
+    rate = job.done / spent
+    return Pace(percent, rate, (job.total - job.done) / rate if job.total else None)

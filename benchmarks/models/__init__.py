@@ -1,0 +1,6 @@
+"""The tables of benchmarks, of model runs on them, of jobs and of the audit trail. Other rooms import the models from here."""
+
+from benchmarks.models.audit import Event
+from benchmarks.models.benchmark import Benchmark, Caption, Image, Item, ItemImage, Role, opaque_name
+from benchmarks.models.job import JOB_MOVES, Job, JobState
+from benchmarks.models.run import Embedding, Prediction, Run, RunOrigin, ScoringModel

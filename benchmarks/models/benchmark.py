@@ -1,0 +1,127 @@
+"""What is judged: benchmarks, their items, captions and images."""
+
+import secrets
+
+from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+
+
+class Benchmark(models.Model):
+    """A set of items of one kind, from one import or more."""
+
+    name = models.CharField(max_length=120, unique=True)
+    source = models.CharField(max_length=60)  # the format that its first import came in
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        ordering = ["-created_at", "-id"]
+
+    def __str__(self):
+        return self.name
+
+
+def opaque_name() -> str:
+    """128 random bits: the name under which an image is served says nothing about it (law 4)."""
+    return secrets.token_hex(16)
+
+
+class Image(models.Model):
+    """One image, stored once by the SHA-256 of its original bytes.
+
+    The original is kept for export; what is served is a re-encoded copy without metadata, under an opaque name.
+    """
+
+    sha256 = models.CharField(max_length=64, unique=True)
+    format = models.CharField(max_length=8)  # JPEG, PNG, WEBP, GIF
+    width = models.PositiveIntegerField()  # of the original with its orientation applied
+    height = models.PositiveIntegerField()
+    size = models.PositiveBigIntegerField()  # bytes of the original
+    opaque = models.CharField(max_length=32, unique=True, default=opaque_name)
+
+    @property
+    def original_path(self) -> str:
+        return f"originals/{self.sha256[:2]}/{self.sha256}"
+
+    @property
+    def served_path(self) -> str:
+        return f"served/{self.opaque[:2]}/{self.opaque}.jpg"
+
+    @property
+    def thumbnail_path(self) -> str:
+        return f"thumbnails/{self.opaque[:2]}/{self.opaque}.jpg"
+
+
+class Item(models.Model):
+    """One instance of a benchmark: captions and images with roles."""
+
+    benchmark = models.ForeignKey(Benchmark, on_delete=models.CASCADE, related_name="items")
+    key = models.CharField(max_length=200)  # the source's own id
+    position = models.PositiveIntegerField()  # the source's order
+    type = models.CharField(max_length=60, blank=True)
+    subtype = models.CharField(max_length=60, blank=True)
+    meta = models.JSONField(default=dict)
+    truth = models.JSONField(default=dict)  # records.ItemRecord.truth
+
+    class Meta:
+        ordering = ["benchmark_id", "position"]
+        constraints = [
+            models.UniqueConstraint(fields=["benchmark", "key"], name="item_key_once"),
+            models.UniqueConstraint(fields=["benchmark", "position"], name="item_position_once"),
+        ]
+
+
+class Role(models.TextChoices):
+    POSITIVE = "positive"
+    NEGATIVE = "negative"
+    SECOND_POSITIVE = "second_positive"
+    CANDIDATE = "candidate"
+
+
+class Caption(models.Model):
+    item = models.ForeignKey(Item, on_delete=models.CASCADE, related_name="captions")
+    role = models.CharField(max_length=16, choices=Role)
+    position = models.PositiveSmallIntegerField(default=0)
+    text = models.TextField()
+
+    class Meta:
+        ordering = ["item_id", "role", "position"]
+        constraints = [
+            models.UniqueConstraint(fields=["item", "role", "position"], name="caption_place_once"),
+            models.CheckConstraint(condition=Q(role__in=Role.values), name="caption_role_known"),
+        ]
+
+
+class ItemImage(models.Model):
+    """An image in one of an item's places; `key` is how answers name it: `candidate-2`."""
+
+    item = models.ForeignKey(Item, on_delete=models.CASCADE, related_name="item_images")
+    image = models.ForeignKey(Image, on_delete=models.PROTECT, related_name="uses")
+    role = models.CharField(max_length=16, choices=Role)
+    position = models.PositiveSmallIntegerField(default=0)
+    round = models.PositiveSmallIntegerField(default=1)  # of candidates: made anew for an item that had fallen out
+    source_name = models.CharField(max_length=400)
+    crop = ArrayField(models.PositiveIntegerField(), size=4, null=True)  # `image` is that part of the file
+    licence = models.CharField(max_length=200, blank=True)
+    attribution = models.CharField(max_length=500, blank=True)
+
+    class Meta:
+        ordering = ["item_id", "role", "position"]
+        constraints = [
+            models.UniqueConstraint(fields=["item", "role", "position"], name="item_image_place_once"),
+            models.CheckConstraint(condition=Q(role__in=Role.values), name="item_image_role_known"),
+            models.CheckConstraint(
+                condition=Q(crop=None) | Q(crop__len=4, crop__0__gte=0, crop__1__gte=0, crop__2__gt=0, crop__3__gt=0),
+                name="item_image_crop_whole",
+            ),
+        ]
+        indexes = [  # the few that came later: looked for whenever somebody has run out of work
+            models.Index(fields=["item"], condition=Q(role="candidate", round__gt=1), name="item_image_later_round")
+        ]
+
+    @property
+    def key(self) -> str:
+        return f"{self.role}-{self.position}"

@@ -1,0 +1,89 @@
+"""What models said of a benchmark's items, as columns. A run is never altered, so what was read of it is kept."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from threading import Lock
+
+import numpy as np
+from django.db import connection
+
+from benchmarks.models import Benchmark, Prediction, Run, RunOrigin
+from benchmarks.predictions.kinds import KINDS
+from benchmarks.runs.margins import Column, Said, answers
+
+MOST = 200  # readings kept in a process: 7,512 items are 130 KB
+KEPT: dict[tuple, Said] = {}  # the oldest first
+LOCK = Lock()
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A run, and those of its questions that must all be right."""
+
+    run: Run
+    questions: tuple[str, ...]
+
+    @property
+    def key(self) -> tuple:
+        """With the moment at which it was made: numbers come again where a database is made anew."""
+        return self.run.pk, self.run.made_at, self.questions
+
+
+# What is NaN, or null, is no score: of figures neither (`predictions/stored.py`).
+# A column as bytes: item numbers and scores, big-endian, in the items' order. Rows would take ten times as long.
+SCORES = """
+SELECT run_id, question, string_agg(int8send(item_id), '' ORDER BY item_id),
+       string_agg(float8send(score), '' ORDER BY item_id)
+FROM benchmarks_prediction WHERE run_id = ANY(%s) AND question = ANY(%s) AND score <> 'NaN'
+GROUP BY run_id, question
+"""
+
+
+def runs_of(benchmark: Benchmark | int) -> list[Run]:
+    """Those that have predictions, the newest of each model, by title. One query.
+
+    A model that was asked without images is another one; weights by one name are one, whatever computed with them.
+    """
+    found = Run.objects.filter(benchmark=benchmark, origin__in=(RunOrigin.MEASURED, RunOrigin.IMPORTED))
+    newest: dict[tuple, Run] = {}
+    for run in found.select_related("model").order_by("made_at", "pk"):
+        weights = (run.model.name, run.model.pretrained) if run.model else ()
+        newest[run.title, run.source, run.kind, run.origin, run.blind, weights] = run
+    return sorted(newest.values(), key=lambda run: (run.title.lower(), run.pk))
+
+
+def said(runs: Iterable[Run], questions: Mapping[str, Collection[str]]) -> dict[int, Said]:
+    """By run: its answers at the questions that `questions` names for its kind; at most two queries, and none for
+    what was read before."""
+    asked = {run.pk: Asked(run, tuple(questions[run.kind])) for run in runs if questions.get(run.kind)}
+    kept = {pk: KEPT.get(one.key) for pk, one in asked.items()}
+    new = {pk: one for pk, one in asked.items() if kept[pk] is None}
+    fresh = read(new) if new else {}
+    with LOCK:
+        KEPT.update({asked[pk].key: found for pk, found in fresh.items()})
+        for key in list(KEPT)[: max(0, len(KEPT) - MOST)]:
+            del KEPT[key]
+    return kept | fresh
+
+
+def read(asked: Mapping[int, Asked]) -> dict[int, Said]:
+    names = {name for one in asked.values() for name in scores_of(one.run.kind, one.questions)}
+    questions = {name for one in asked.values() for name in one.questions}
+    columns: dict[int, dict[str, Column]] = defaultdict(dict)
+    with connection.cursor() as cursor:
+        cursor.execute(SCORES, [list(asked), list(names)])
+        for run, name, items, values in cursor.fetchall():
+            scores = np.frombuffer(values, ">f8").astype(float)
+            columns[run][name] = np.frombuffer(items, ">i8").astype(np.int64), scores
+    choices: dict[int, dict[str, dict[int, str]]] = defaultdict(lambda: defaultdict(dict))
+    chosen = Prediction.objects.filter(run__in=list(asked), question__in=questions, choice__isnull=False)
+    for run, name, item, choice in chosen.values_list("run", "question", "item", "choice"):
+        choices[run][name][item] = choice
+    return {pk: answers(KINDS[one.run.kind], columns[pk], choices[pk], one.questions) for pk, one in asked.items()}
+
+
+def scores_of(kind: str, questions: Iterable[str]) -> list[str]:
+    """The names of the scores that these questions compare."""
+    family = KINDS[kind].family
+    return list(dict.fromkeys(name for one in questions for pair in family.questions[one] for name in pair))

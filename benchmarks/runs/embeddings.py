@@ -1,0 +1,57 @@
+"""What models made of contents, kept: whatever has been encoded once is never encoded again.
+
+A content is an image's original bytes or a caption's text, known by its SHA-256; a model is known by its fingerprint.
+"""
+
+import hashlib
+from collections.abc import Iterable
+
+import numpy as np
+from django.db.models import CharField, Exists, F, Func, OuterRef, QuerySet
+
+from benchmarks.models import Benchmark, Caption, Embedding, Image, ItemImage, ScoringModel
+from benchmarks.predictions.plan import CAPTION_ROLES, IMAGE_ROLES
+
+FLOATS = np.dtype("<f4")
+
+
+class Content(Func):
+    """`of_text`, by the database."""
+
+    template = "encode(sha256(convert_to(%(expressions)s, 'UTF8')), 'hex')"
+    output_field = CharField()
+
+
+def of_text(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def missing_images(model: ScoringModel | None, benchmark: Benchmark) -> QuerySet[Image]:
+    """Images that scores of the benchmark need and that this model has not encoded; with None all that they need."""
+    uses = ItemImage.objects.filter(item__benchmark=benchmark, role__in=IMAGE_ROLES, position=0)
+    found = Image.objects.filter(pk__in=uses.values("image")).annotate(content=F("sha256")).order_by("pk")
+    return found.exclude(encoded(model)) if model else found
+
+
+def missing_texts(model: ScoringModel | None, benchmark: Benchmark) -> QuerySet:
+    """Captions likewise, each text once: rows of `text` and its `content`."""
+    captions = Caption.objects.filter(item__benchmark=benchmark, role__in=CAPTION_ROLES)
+    found = captions.annotate(content=Content("text")).order_by("content").values("text", "content").distinct()
+    return found.exclude(encoded(model)) if model else found
+
+
+def encoded(model: ScoringModel) -> Exists:
+    return Exists(Embedding.objects.filter(model=model, content=OuterRef("content")))
+
+
+def keep(model: ScoringModel, contents: list[str], vectors: np.ndarray) -> None:
+    """`vectors`: float32, shape (len(contents), dimensions). What another run kept meanwhile stays as it is."""
+    pairs = zip(contents, vectors.astype(FLOATS), strict=True)
+    rows = [Embedding(model=model, content=content, vector=vector.tobytes()) for content, vector in pairs]
+    Embedding.objects.bulk_create(rows, ignore_conflicts=True)
+
+
+def vectors(model: ScoringModel, contents: Iterable[str]) -> dict[str, np.ndarray]:
+    """By content, shape (dimensions,); what is not there is left out."""
+    found = Embedding.objects.filter(model=model, content__in=set(contents)).values_list("content", "vector")
+    return {content: np.frombuffer(vector, FLOATS) for content, vector in found}

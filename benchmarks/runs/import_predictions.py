@@ -1,0 +1,127 @@
+"""Predictions that were made elsewhere become a run: all that match, or nothing and why not.
+
+Everything is read, matched and computed on before anything is stored. What does not match an item stands in the job's
+report; it does not refuse the import, since published files have items that a benchmark has not.
+"""
+
+import hashlib
+import time
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from django.db import connection, transaction
+
+from benchmarks import audit, queries
+from benchmarks.formats.base import ProblemLog
+from benchmarks.jobs import jobs
+from benchmarks.models import Benchmark, Job, Run, RunOrigin
+from benchmarks.predictions import reading
+from benchmarks.predictions.base import Answer
+from benchmarks.predictions.collecting import About, collect, complete
+from benchmarks.predictions.evaluating import evaluate
+from benchmarks.predictions.kinds import KINDS, RETRIEVAL, Kind
+from benchmarks.predictions.matching import Matching, match
+from benchmarks.records import Problem, Refused
+from benchmarks.runs import material
+
+KIND = "predictions"
+TAKEN = [kind for kind in KINDS.values() if kind is not RETRIEVAL]  # a score for any image has no item to stand at
+
+
+def queue_predictions(
+    *, benchmark: Benchmark, files: Sequence[Path], model: str, source: str, by: str, kind: str = "",
+    skip_incomplete: bool = False, blind: bool = False, created_by=None, **more,
+) -> Job:  # fmt: skip
+    """A job that takes predictions in. `kind`: of evaluation, where the benchmark's own is not meant; `more`: `upload`,
+    a folder to delete when the job is over, and `foreground`."""
+    params = {"benchmark": benchmark.pk, "files": [str(file) for file in files], "model": model, "source": source}
+    params |= {"kind": kind or material.kind(benchmark), "skip_incomplete": skip_incomplete, "blind": blind}
+    params |= {"by": by, "upload": more.get("upload"), "foreground": more.get("foreground", False)}
+    title = f"Predictions of {model} on {benchmark.name}"
+    return jobs.queue_job(kind=KIND, title=title, params=params, by=by, created_by=created_by)
+
+
+def take_in(job: Job, progress: jobs.Progress) -> None:
+    """What a job of kind `predictions` does: the work that `jobs.jobs.run` is given. Raises Refused, Cancelled."""
+    began, params = time.monotonic(), job.params
+    benchmark = Benchmark.objects.filter(pk=params["benchmark"]).first()
+    if benchmark is None:
+        raise Refused([Problem("BENCHMARK_GONE", "", None, "", "The benchmark was deleted meanwhile.")])
+    kind, log = KINDS[params["kind"]], ProblemLog(params["skip_incomplete"])
+    files = [Path(file) for file in params["files"]]
+    progress.begin("reading answers")
+    abouts = collect(reading.answers(files, kind, log), log)
+    log.refuse_if_any()
+    progress.begin("matching items")
+    items = {item.key: item for item in queries.with_material(benchmark.items.order_by("position"))}
+    progress.write()
+    matching = match(abouts, [queries.record_of(item) for item in items.values()])
+    whole = checked(matching, kind, files, log)
+    rows = [(items[about.record.key].pk, answer) for about in whole for answer in about.answers.values()]
+    progress.begin("storing")
+    store(job, benchmark, rows, {**matching.told(), **left_out(log), "answers": len(rows), "began": began})
+
+
+def checked(matching: Matching, kind: Kind, files: Sequence[Path], log: ProblemLog) -> list[About]:
+    """The items that are whole, and that figures can be computed on. Raises Refused."""
+    if not matching.matched:
+        reasons = "; ".join(dict.fromkeys(reason for _, reason in matching.unmatched[:100]))
+        advice = f"None of {len(matching.unmatched):,} items matches one of this benchmark: {reasons}."
+        log.error("UNKNOWN_ID", ", ".join(file.name for file in files)[:200], None, "item", advice)
+    log.refuse_if_any()
+    whole = [about for about, _ in complete(matching.matched, kind, log)]
+    evaluate(whole, kind, log)
+    log.refuse_if_any()
+    return whole
+
+
+def left_out(log: ProblemLog) -> dict:
+    gaps = [note for note in log.notes if note.code in ("INCOMPLETE_ROW", "VALUE_MISSING")]
+    return {"left_out": log.left_out, "notes": [without_fatal(note) for note in gaps[:100]]}
+
+
+def without_fatal(note: Problem) -> dict:
+    return {name: value for name, value in asdict(note).items() if name != "fatal"}
+
+
+def store(job: Job, benchmark: Benchmark, rows: Sequence[tuple[int, Answer]], told: dict) -> None:
+    """The one transaction. The benchmark's row is locked: of two imports of one file the second finds the first."""
+    params, digest = job.params, digest_of(job.params["kind"], rows)
+    began = told.pop("began")
+    with transaction.atomic():
+        Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)
+        refuse_second(benchmark, digest, params["model"] if all(answer.choice for _, answer in rows) else "")
+        run = Run.objects.create(
+            benchmark=benchmark, origin=RunOrigin.IMPORTED, kind=params["kind"], title=params["model"],
+            source=params["source"], digest=digest, blind=params["blind"], job=job, created_by_id=job.created_by_id,
+        )  # fmt: skip
+        copy_in(run, rows)
+        audit.record(by=params["by"], verb="took in predictions", subject=benchmark, run=run.pk, job=job.pk)
+        report = {"run": run.pk, "benchmark": benchmark.pk, "kind": run.kind, "model": run.title, "source": run.source}
+        report |= {**told, "seconds": round(time.monotonic() - began, 1)}
+        jobs.finish_job(job=job, by=params["by"], report=report)
+
+
+def digest_of(kind: str, rows: Sequence[tuple[int, Answer]]) -> str:
+    """Equal where the same is said of the same items, whatever the file and the model are called."""
+    said = sorted((item, answer.question, repr(answer.score), answer.choice or "") for item, answer in rows)
+    return hashlib.sha256(repr((kind, said)).encode()).hexdigest()
+
+
+def refuse_second(benchmark: Benchmark, digest: str, model: str) -> None:
+    """`model`: where there are choices alone, in which two models may well agree; a name then tells them apart."""
+    there = benchmark.runs.filter(origin=RunOrigin.IMPORTED, digest=digest)
+    same = (there.filter(title__iexact=model) if model else there).first()
+    if same is not None:
+        advice = f"“{benchmark.name}” has these predictions already, as “{same.title}” from {same.source}."
+        raise Refused([Problem("ALREADY_IMPORTED", "", None, "", advice)])
+
+
+def copy_in(run: Run, rows: Sequence[tuple[int, Answer]]) -> None:
+    with (
+        connection.cursor() as cursor,
+        cursor.copy("COPY benchmarks_prediction (run_id, item_id, question, score, choice) FROM STDIN") as copy,
+    ):
+        for item, answer in rows:
+            copy.write_row((run.pk, item, answer.question, answer.score, answer.choice))

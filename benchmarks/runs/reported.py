@@ -1,0 +1,143 @@
+"""Figures that a source printed: a small table of one's own, or one that Winnow carries (`runs/paper_tables.py`). Pure.
+
+A file is CSV or a JSON list of objects with the same fields: model, measure, value (percent), source; optional type,
+subtype (the figure is of that part of the benchmark), family (as the source groups its models).
+"""
+
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from benchmarks.formats import jsonfiles, limits
+from benchmarks.formats.base import ProblemLog, Unreadable
+from benchmarks.formats.table import missing_column, read_table
+from benchmarks.predictions.kinds import Kind
+from benchmarks.predictions.names import NAMES
+
+FIELDS = ("model", "measure", "value", "source")
+OPTIONAL = ("type", "subtype", "family")
+LONGEST = {"model": 300, "source": 500, "type": 60, "subtype": 60, "family": 60}  # characters
+MOST = 5_000  # figures of a file
+HUMAN = "human"  # the family of people
+
+
+@dataclass(slots=True)
+class Reported:
+    """A model’s row of a table. `measures`: of the whole benchmark; `groups`: by (type, subtype or None). Percent."""
+
+    model: str
+    source: str
+    family: str = ""
+    measures: dict[str, float] = field(default_factory=dict)
+    groups: dict[tuple[str, str | None], dict[str, float]] = field(default_factory=dict)
+
+    def told(self) -> dict:
+        """JSON-able: what `Run.figures` holds."""
+        groups = [{"type": kind, "subtype": sub, "measures": of} for (kind, sub), of in self.groups.items()]
+        return {"family": self.family, "measures": self.measures, "groups": groups}
+
+
+def read(path: Path, kind: Kind, log: ProblemLog) -> list[Reported]:
+    """A row for each model and source, in the file's order. What is wrong is in the log."""
+    rows = {".csv": of_csv, ".json": of_json}.get(path.suffix.lower())
+    if rows is None:
+        log.error("WRONG_TYPE", path.name, None, "", "Reported figures are a .csv or a .json file.")
+        return []
+    found: dict[tuple[str, str], Reported] = {}
+    try:
+        for number, values in enumerate(rows(path, log), 1):
+            if number > MOST:
+                log.error("TOO_MANY_ROWS", path.name, number, "", f"Give at most {MOST:,} figures a file.")
+                break
+            add(values, found, kind, log)
+    except Unreadable:
+        return []
+    except OSError as error:
+        log.error("FILE_UNREADABLE", path.name, None, "", f"Make the file readable ({error.strerror}).")
+    return list(found.values())
+
+
+Row = tuple[str, int, Mapping[str, object]]  # file, row, values
+
+
+def of_csv(path: Path, log: ProblemLog) -> Iterator[Row]:
+    for row in read_table(path, log, FIELDS):
+        yield path.name, row.number, row.values
+
+
+def of_json(path: Path, log: ProblemLog) -> Iterator[Row]:
+    before = log.count
+    with path.open("rb") as stream:
+        value = jsonfiles.value(stream.read(limits.MAX_JSON_BYTES + 1), path.name, log)
+    if not isinstance(value, list) or not all(isinstance(row, dict) for row in value):
+        if log.count == before:
+            log.error("JSON_INVALID", path.name, None, "", f"Give a list of objects with {', '.join(FIELDS)}.")
+        return
+    if not value:
+        log.error("NO_ROWS", path.name, None, "", "The list is empty.")
+    for number, row in enumerate(value, 1):
+        before = log.count
+        for name in FIELDS:
+            if name not in row:
+                missing_column(name, [*row], path.name, number, log)
+        if log.count == before:
+            yield path.name, number, row
+
+
+def add(row: Row, found: dict[tuple[str, str], Reported], kind: Kind, log: ProblemLog) -> None:
+    file, number, values = row
+    before = log.count
+    texts = {name: text(values.get(name, ""), name, row, log) for name in (*LONGEST, "measure")}
+    value = percent(values["value"], row, log)
+    if texts["measure"] not in (known := [one.name for one in NAMES[kind.name]]):
+        log.error("WRONG_VALUE", file, number, "measure", f"Measures of {kind.title} are {', '.join(known)}.")
+    if texts["subtype"] and not texts["type"]:
+        log.error("VALUE_MISSING", file, number, "type", "A subtype has a type.")
+    if log.count > before:
+        return
+    one = found.setdefault((texts["model"], texts["source"]), Reported(texts["model"], texts["source"]))
+    one.family = one.family or texts["family"]
+    place = one.measures
+    if texts["type"]:
+        place = one.groups.setdefault((texts["type"], texts["subtype"] or None), {})
+    if texts["measure"] in place:
+        log.error("DUPLICATE_ID", file, number, "measure", "An earlier row gives this figure of this model; keep one.")
+    place[texts["measure"]] = value
+
+
+def text(value: object, name: str, row: Row, log: ProblemLog) -> str:
+    file, number, _ = row
+    if not isinstance(value, str):
+        log.error("WRONG_VALUE", file, number, name, "Write this as text.")
+        return ""
+    value = value.strip()
+    if not value and name in FIELDS:
+        log.error("VALUE_MISSING", file, number, name, "Write something here.")
+    elif name in LONGEST and len(value) > LONGEST[name]:
+        log.error("FIELD_TOO_LONG", file, number, name, f"Give at most {LONGEST[name]} characters.")
+    elif not value.isprintable():
+        log.error("WRONG_VALUE", file, number, name, "Write this on one line, without control characters.")
+    return value
+
+
+def percent(value: object, row: Row, log: ProblemLog) -> float:
+    file, number, _ = row
+    try:
+        found = math.nan if isinstance(value, bool) else float(value)
+    except (TypeError, ValueError):
+        found = math.nan
+    if not 0 <= found <= 100:
+        log.error("WRONG_VALUE", file, number, "value", "Write percent, a number from 0 to 100 with a decimal point.")
+    return found
+
+
+def digest(one: Reported, kind: Kind) -> str:
+    """Equal for the same figures of the same model from the same source."""
+    return json.dumps([kind.name, one.model, one.source, one.told()], sort_keys=True)
+
+
+def of_table(rows: Iterable[tuple[str, str, Mapping[str, float]]], source: str) -> list[Reported]:
+    """Of (model, family, measures)."""
+    return [Reported(model, source, family, dict(measures)) for model, family, measures in rows]

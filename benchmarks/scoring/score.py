@@ -1,0 +1,243 @@
+"""Letting a model score a benchmark: encode what is new, compare, store one run.
+
+Vectors are committed batch by batch, so a killed worker goes on where it was. The run with all its predictions is
+stored in one transaction at the end, with the job's report.
+"""
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+
+from django.conf import settings
+from django.db import connection, transaction
+
+from benchmarks import audit
+from benchmarks.imports.staging import media
+from benchmarks.jobs import jobs
+from benchmarks.models import Benchmark, Job, Run, RunOrigin, ScoringModel
+from benchmarks.predictions import plan as scoring_plan
+from benchmarks.records import Problem, Refused
+from benchmarks.runs import embeddings, material
+from benchmarks.scoring import similarity
+from workers.scoring import model_name as asking
+from workers.scoring.encoder import Encoder, load
+from workers.scoring.model_name import Asked
+from workers.scoring.refusals import CannotScore
+
+KIND = "score"
+LISTED = 100  # items that lack something
+RECIPES = 20  # kept of a model: the machines and versions under which it was loaded
+AGAIN = "nothing new: this run stands"
+
+
+def queue_score(
+    *, benchmark: Benchmark, model: str, pretrained: str, device: str, by: str, created_by=None, foreground=False
+) -> Job:
+    """A job that scores. Refused where the request makes no sense; what only the worker can know, its report says."""
+    with refused():
+        asked = asking.read(model, pretrained, settings.MODELS)
+        asking.check_device(device)
+    params = {"benchmark": benchmark.pk, "model": model, "pretrained": pretrained, "device": device}
+    params |= {"foreground": foreground, "by": by}
+    title = f"Score {benchmark.name} with {asked.title}"
+    return jobs.queue_job(kind=KIND, title=title, params=params, by=by, created_by=created_by)
+
+
+@contextmanager
+def refused() -> Iterator[None]:
+    try:
+        yield
+    except CannotScore as cannot:
+        raise Refused([Problem(cannot.code, "", None, "", cannot.advice)]) from cannot
+
+
+def score(job: Job, progress: jobs.Progress) -> None:
+    """What a job of kind `score` does: the work that `jobs.jobs.run` is given. Raises Refused, Cancelled."""
+    with refused():
+        Scoring(job, progress).run()
+
+
+class Scoring:
+    """One job's work."""
+
+    def __init__(self, job: Job, progress: jobs.Progress):
+        self.job, self.progress, self.began = job, progress, time.monotonic()
+        self.benchmark = Benchmark.objects.filter(pk=job.params["benchmark"]).first()
+        if self.benchmark is None:
+            raise gone()
+        self.device = job.params["device"]
+        self.asked = asking.read(job.params["model"], job.params["pretrained"], settings.MODELS)
+        self.kind = material.kind(self.benchmark)
+        self.encoder: Encoder | None = None
+        self.encoded = {"images": 0, "captions": 0}
+
+    def run(self) -> None:
+        self.check()
+        model = self.known() or self.loaded()
+        self.encode(model)
+        digest = self.digest(model)
+        if same := self.stored(model, digest):
+            return self.finish(same, {"note": AGAIN})
+        scores = self.compared(model)
+        if not scores.count:
+            raise CannotScore("NOTHING_TO_SCORE", f"No item has all that a score needs. {said(scores.lacking)}")
+        self.store(model, digest, scores)
+
+    def check(self) -> None:
+        """Before anything is loaded: whether this model can say anything of such items."""
+        alone, texts = self.asked.kind == "language", scoring_plan.compares_captions(self.kind)
+        if not (self.asked.sees_images or alone or texts):
+            advice = "A sentence encoder compares captions with one another, and these items have no second positive."
+            raise CannotScore("NOTHING_TO_SCORE", f"{advice} Take a language model, or one that sees images.")
+        if self.asked.sees_images and not texts and not embeddings.missing_images(None, self.benchmark).exists():
+            advice = "These items have no images here, and without them this model has nothing to compare."
+            raise CannotScore("NOTHING_TO_SCORE", f"{advice} Import them, or take a language model.")
+
+    # The model
+
+    def known(self) -> ScoringModel | None:
+        """The model's row by its recipe, without loading it, where it has encoded all that is there."""
+        recipe = asking.recipe(self.asked, self.device)
+        model = ScoringModel.objects.filter(recipes__contains=[recipe]).first() if recipe else None
+        return model if model and not any(found.exists() for found in self.missing(model).values()) else None
+
+    def loaded(self) -> ScoringModel:
+        self.progress.begin("loading the model")
+        self.encoder = load(self.asked, self.device)
+        return row_of(self.encoder, self.asked, asking.recipe(self.asked, self.device))
+
+    def missing(self, model: ScoringModel) -> dict:
+        images = embeddings.missing_images(model, self.benchmark)
+        return {
+            "images": images if self.asked.sees_images else images.none(),
+            "captions": embeddings.missing_texts(model, self.benchmark),
+        }
+
+    # The vectors
+
+    def encode(self, model: ScoringModel) -> None:
+        if self.encoder is None:
+            return
+        missing = self.missing(model)
+        images = ((image.content, media(image.original_path)) for image in missing["images"].iterator())
+        captions = ((row["content"], row["text"]) for row in missing["captions"].iterator())
+        self.fill(model, "images", missing["images"].count(), images, self.encoder.images)
+        self.fill(model, "captions", missing["captions"].count(), captions, self.encoder.texts)
+
+    def fill(
+        self, model: ScoringModel, what: str, count: int, pairs: Iterable[tuple[str, object]], encode: Callable
+    ) -> None:
+        """Encode and keep, batch by batch: what is kept stays kept, whatever happens next."""
+        if not count:
+            return
+        self.progress.begin(f"encoding {what}", count)
+        contents: list[str] = []
+        for vectors in encode(noted(pairs, contents)):
+            done, contents[:] = contents[: len(vectors)], contents[len(vectors) :]
+            embeddings.keep(model, done, vectors)
+            self.encoded[what] += len(done)
+            self.progress.step(len(done))
+
+    # The scores
+
+    def digest(self, model: ScoringModel) -> str:
+        self.progress.begin("reading items")
+        return material.digest(self.benchmark, self.kind, model.fingerprint)
+
+    def stored(self, model: ScoringModel, digest: str) -> Run | None:
+        return Run.objects.filter(model=model, benchmark=self.benchmark, digest=digest).first()
+
+    def compared(self, model: ScoringModel) -> similarity.Scores:
+        self.progress.begin("comparing", self.benchmark.items.count())
+        scores, asker = similarity.Scores(), asker_of(self.asked)
+        for chunk in material.chunks(self.benchmark):
+            similarity.compare(
+                scores, chunk, lambda captions: scoring_plan.wanted(self.kind, captions), asker,
+                lambda contents: vectors(model, contents),
+            )  # fmt: skip
+            self.progress.step(len(chunk))
+        return scores
+
+    def store(self, model: ScoringModel, digest: str, scores: similarity.Scores) -> None:
+        """The benchmark's row is locked: of two jobs that ask the same at once the second finds the first one's run."""
+        with transaction.atomic():
+            if not Benchmark.objects.select_for_update(no_key=True).filter(pk=self.benchmark.pk).exists():
+                raise gone()
+            if same := self.stored(model, digest):
+                return self.finish(same, {"note": AGAIN})
+            run = Run.objects.create(
+                benchmark=self.benchmark, origin=RunOrigin.MEASURED, kind=self.kind, title=self.asked.title,
+                model=model, digest=digest, blind=not self.asked.sees_images, job=self.job,
+                created_by_id=self.job.created_by_id,
+            )  # fmt: skip
+            copy_in(run, scores)
+            by = self.job.params["by"]
+            audit.record(by=by, verb="scored", subject=self.benchmark, run=run.pk, job=self.job.pk)
+            lacking = {what: {"count": len(keys), "keys": keys[:LISTED]} for what, keys in scores.lacking.items()}
+            self.finish(run, {"scores": scores.count, "lacking": lacking})
+
+    def finish(self, run: Run, told: dict) -> None:
+        model = run.model
+        facts = {
+            "run": run.pk,
+            "benchmark": self.benchmark.pk,
+            "kind": self.kind,
+            "items": self.benchmark.items.count(),
+        }
+        facts |= {"model": model.title, "fingerprint": model.fingerprint, "precision": model.precision}
+        facts |= {"device": self.encoder.loaded.device if self.encoder else "", "encoded": self.encoded}
+        facts |= {"seconds": round(time.monotonic() - self.began, 1), **told}
+        jobs.finish_job(job=self.job, by=self.job.params["by"], report=facts)
+
+
+def gone() -> CannotScore:
+    return CannotScore("BENCHMARK_GONE", "The benchmark was deleted meanwhile.")
+
+
+def vectors(model: ScoringModel, contents: set[str]) -> dict:
+    """Of all of them; CannotScore where an import added items after the others were encoded."""
+    found = embeddings.vectors(model, contents)
+    if len(found) < len(contents):
+        advice = "Items were added to the benchmark meanwhile. Score it again: what is encoded is kept."
+        raise CannotScore("ITEMS_CHANGED", advice)
+    return found
+
+
+def row_of(encoder: Encoder, asked: Asked, recipe: str | None) -> ScoringModel:
+    """The model's row by its fingerprint; it remembers the recipe that led there."""
+    loaded = encoder.loaded
+    facts = {"name": asked.name[:300], "pretrained": asked.pretrained[:300], "title": asked.title[:300]}
+    facts |= {"precision": loaded.precision, "sees_images": asked.sees_images}
+    with transaction.atomic():
+        ScoringModel.objects.get_or_create(fingerprint=loaded.fingerprint, defaults=facts)
+        model = ScoringModel.objects.select_for_update(no_key=True).get(fingerprint=loaded.fingerprint)
+        if recipe and recipe not in model.recipes:
+            model.recipes = [*model.recipes, recipe][-RECIPES:]
+            model.save(update_fields=["recipes"])
+    return model
+
+
+def noted(pairs: Iterable[tuple[str, object]], contents: list[str]) -> Iterator:
+    """The second of each pair; the first goes to the list when the second is taken."""
+    for content, thing in pairs:
+        contents.append(content)
+        yield thing
+
+
+def asker_of(asked: Asked) -> similarity.Asker:
+    alone = asked.kind == "language"
+    return similarity.Asker(images=asked.sees_images, texts=not alone, alone=alone)
+
+
+def copy_in(run: Run, scores: similarity.Scores) -> None:
+    with (
+        connection.cursor() as cursor,
+        cursor.copy("COPY benchmarks_prediction (run_id, item_id, question, score) FROM STDIN") as copy,
+    ):
+        for item, name, score in scores.rows():
+            copy.write_row((run.pk, item, name, score))
+
+
+def said(lacking: dict[str, list[str]]) -> str:
+    parts = [f"{len(keys):,} lack a {what} (first: {keys[0]})" for what, keys in lacking.items()]
+    return f"{'; '.join(parts)}." if parts else "The benchmark has no items."

@@ -1,0 +1,87 @@
+"""Scores from vectors. Pure but for numpy: what an item is asked, looked up and multiplied, many items at once."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from benchmarks.predictions.plan import Wanted
+
+Vectors = Mapping[str, np.ndarray]  # by content
+
+
+@dataclass
+class Scores:
+    """`columns`: under each score's name the items and their scores, equally long. `lacking`: what items lack."""
+
+    columns: dict[str, list[tuple[np.ndarray, np.ndarray]]] = field(default_factory=lambda: defaultdict(list))
+    lacking: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+
+    def rows(self) -> Iterable[tuple[int, str, float]]:
+        """Of item, name, score."""
+        for name, parts in self.columns.items():
+            for items, scores in parts:
+                yield from ((item, name, score) for item, score in zip(items.tolist(), scores.tolist(), strict=True))
+
+    @property
+    def count(self) -> int:
+        return sum(len(items) for parts in self.columns.values() for items, _ in parts)
+
+
+@dataclass(frozen=True)
+class Asker:
+    """Which scores a model can give: of captions with images (`images`), of captions with captions (`texts`), of a
+    caption alone (`alone`, a language model: the same for every image)."""
+
+    images: bool
+    texts: bool
+    alone: bool
+
+    def contents(self, score: Wanted, captions: Mapping, images: Mapping) -> tuple[str, ...] | None:
+        """What is compared, by content; None where this model cannot say. KeyError names the place that is empty."""
+        if self.alone:
+            return None if score.text else (captions[score.one],)
+        if score.text:
+            return (captions[score.one], captions[score.other]) if self.texts else None
+        return (captions[score.one], images[score.other]) if self.images else None
+
+
+def compare(
+    scores: Scores, chunk: list, wanted: Callable[[Mapping], list[Wanted]], asker: Asker,
+    look_up: Callable[[set[str]], Vectors],
+) -> None:  # fmt: skip
+    """Add what a model says of some items (`runs.material.Material`)."""
+    asked: dict[str, list[tuple[int, tuple[str, ...]]]] = defaultdict(list)
+    for one in chunk:
+        empty = set()
+        for score in wanted(one.captions):
+            try:
+                contents = asker.contents(score, one.captions, one.images)
+            except KeyError:
+                empty.add(name_of_gap(score, one.captions))
+            else:
+                if contents:
+                    asked[score.name].append((one.item, contents))
+        for what in sorted(empty):
+            scores.lacking[what].append(one.key)
+    found = look_up({content for rows in asked.values() for _, contents in rows for content in contents})
+    for name, rows in asked.items():
+        scores.columns[name].append(products(rows, found))
+
+
+def name_of_gap(score: Wanted, captions: Mapping) -> str:
+    """`negative image`, `second positive caption`."""
+    for place in (score.one, *((score.other,) if score.text else ())):
+        if place not in captions:
+            return f"{place[0].replace('_', ' ')} caption"
+    return f"{score.other[0]} image"
+
+
+def products(rows: list[tuple[int, tuple[str, ...]]], found: Vectors) -> tuple[np.ndarray, np.ndarray]:
+    """Items, and the dot products of their two vectors, in float32; of one vector with one dimension its number."""
+    items = np.array([item for item, _ in rows], dtype=np.int64)
+    first, *second = (
+        np.stack([found[content] for content in side]) for side in zip(*(c for _, c in rows), strict=True)
+    )
+    return items, np.einsum("ij,ij->i", first, second[0]) if second else first[:, 0].copy()

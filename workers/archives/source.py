@@ -1,0 +1,163 @@
+"""What a folder, a zip and a tar of files have in common: safe names, how they are found, how much may be read."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from workers import limits
+from workers.archives import names
+
+NESTED = (".zip", ".tar", ".tgz", ".gz", ".bz2", ".xz", ".zst", ".7z", ".rar", ".jar")
+TOO_MANY = f"Give at most {limits.MAX_FILES:,} files; split the benchmark into several imports."
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    code: str
+    entry: str
+    advice: str
+
+
+class ArchiveRefused(Exception):
+    """The files cannot be used. `code`, `entry` and `advice` are the first refusal's; `refusals` has the first 100 of
+    them and `count` says how many there were."""
+
+    def __init__(self, code: str, entry: str, advice: str, refusals: tuple[Refusal, ...] = (), count: int = 1):
+        self.code, self.entry, self.advice = code, entry, advice
+        self.refusals = refusals or (Refusal(code, entry, advice),)
+        self.count = count
+        super().__init__(f"{code} · {entry} · {advice}")
+
+
+class Budget:
+    """Counts the bytes that come out of an archive, whatever its headers say of them."""
+
+    def __init__(self, archive_bytes: int):
+        allowed = limits.FREE_BYTES + limits.MAX_RATIO * archive_bytes
+        self.left = min(allowed, limits.MAX_UNPACKED_BYTES)
+
+    def take(self, count: int, entry: str) -> None:
+        self.left -= count
+        if self.left < 0:
+            advice = "The archive unpacks to far more than it holds. Pack the images alone, without other large files."
+            raise ArchiveRefused("ARCHIVE_TOO_LARGE", entry, advice)
+
+
+def unreadable(entry: str, why: object) -> ArchiveRefused:
+    return ArchiveRefused("ARCHIVE_UNREADABLE", entry, f"Make the archive again; this part cannot be read ({why}).")
+
+
+class Names:
+    """Takes the entries one by one; knows which names are safe, which clash, and what was wrong with them."""
+
+    def __init__(self):
+        self.stored: dict[str, str] = {}  # NFC name → the name as the archive writes it, in the archive's order
+        self.ignored: list[str] = []
+        self.refusals: list[Refusal] = []
+        self.count = 0
+        self._seen: dict[str, str] = {}
+
+    def refuse(self, code: str, entry: str, advice: str) -> None:
+        self.count += 1
+        if len(self.refusals) < 100:
+            self.refusals.append(Refusal(code, printable(entry), advice))
+
+    def add(self, entry: str) -> None:
+        """A plain file's name."""
+        if len(self.stored) + len(self.ignored) >= limits.MAX_FILES:
+            raise ArchiveRefused("TOO_MANY_FILES", printable(entry), TOO_MANY)
+        if advice := names.unsafe(entry):
+            self.refuse("UNSAFE_PATH", entry, advice)
+        elif names.is_system_file(entry):
+            self.ignored.append(entry)
+        elif entry.lower().endswith(NESTED):
+            self.refuse("NESTED_ARCHIVE", entry, "Unpack the inner archive first: archives in archives are not opened.")
+        else:
+            self._keep(entry)
+
+    def add_folder(self, entry: str) -> None:
+        """A folder's own entry: only its name matters."""
+        if names.normal(entry) and (advice := names.unsafe(entry.rstrip("/"))):
+            self.refuse("UNSAFE_PATH", entry, advice)
+
+    def _keep(self, entry: str) -> None:
+        key = names.clash_key(entry)
+        if key in self._seen:
+            other = printable(self._seen[key])
+            advice = f"Rename one: “{other}” is the same name to some computers (capitals, accents, dots)."
+            self.refuse("NAME_CLASH", entry, advice)
+        else:
+            self._seen[key] = entry
+            self.stored[names.normal(entry)] = entry
+
+    def check(self) -> None:
+        """Raises ArchiveRefused when any entry was refused."""
+        if self.refusals:
+            first = self.refusals[0]
+            raise ArchiveRefused(first.code, first.entry, first.advice, tuple(self.refusals), self.count)
+
+
+def printable(name: str) -> str:
+    """The name in a form that can be stored and shown: no NUL, no lone surrogates, not endless."""
+    return name[:300].encode("utf-8", "backslashreplace").decode().replace("\0", "\\0")
+
+
+class Source:
+    """Files by name. `names` are safe, in NFC, in the source's order; `ignored` are system files that were left out.
+
+    Wherever a name is asked for, `find` decides: the exact name (compared in NFC); else, when all files lie in one
+    top folder, the name inside that folder: `val2017/0001.jpg` answers to `0001.jpg`.
+    """
+
+    def __init__(self, title: str, listed: Names):
+        listed.check()
+        self.title = title
+        self.names = list(listed.stored)
+        self.ignored = listed.ignored
+        self._stored = listed.stored
+        self._top = self._top_folder()
+
+    def _top_folder(self) -> str:
+        tops = {name.split("/")[0] if "/" in name else "" for name in self.names}
+        return tops.pop() if len(tops) == 1 else ""
+
+    def find(self, name: str) -> str | None:
+        """The name in `names` that this one means, or None."""
+        name = names.normal(name)
+        if name in self._stored:
+            return name
+        inside = f"{self._top}/{name}"
+        return inside if self._top and inside in self._stored else None
+
+    def missing(self, wanted: Iterable[str]) -> list[str]:
+        return [name for name in dict.fromkeys(wanted) if self.find(name) is None]
+
+    def unused(self, wanted: Iterable[str]) -> list[str]:
+        """Files that no wanted name means."""
+        used = {self.find(name) for name in wanted}
+        return [name for name in self.names if name not in used]
+
+    def stream(self, wanted: Iterable[str]) -> Iterator[tuple[str, bytes]]:
+        """(wanted name, bytes) of each wanted file that is here, in the source's order, one in memory at a time.
+
+        Names that mean the same file each get it. Raises ArchiveRefused.
+        """
+        asked: dict[str, list[str]] = {}
+        for name in dict.fromkeys(wanted):
+            if (found := self.find(name)) is not None:
+                asked.setdefault(found, []).append(name)
+        for found, data in self._contents(asked):
+            for name in asked[found]:
+                yield name, data
+
+    def read(self, name: str) -> bytes:
+        """One file's bytes; KeyError where there is none. In a tar this reads all that stands before it."""
+        for _, data in self.stream([name]):
+            return data
+        raise KeyError(name)
+
+    def _contents(self, asked: dict) -> Iterator[tuple[str, bytes]]:
+        """(name in `names`, bytes) of the asked files, in the source's order."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Nothing to close unless a kind of source says so."""

@@ -1,0 +1,108 @@
+"""Files from a tar or tar.gz, read front to back once to list it and once for each `stream`; nothing is extracted."""
+
+import gzip
+import tarfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from workers import limits
+from workers.archives.folder import LINK
+from workers.archives.source import TOO_MANY, ArchiveRefused, Budget, Names, Source, unreadable
+
+LONG_HEADERS = {tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE, tarfile.GNUTYPE_LONGNAME}
+LONG_HEADERS |= {tarfile.GNUTYPE_LONGLINK}
+BROKEN = (tarfile.TarError, EOFError, OSError, zlib.error, ValueError)
+
+
+class Tar(Source):
+    def __init__(self, path: Path, title: str):
+        self._path = path
+        super().__init__(title, self._listed(title))
+
+    def _listed(self, title: str) -> Names:
+        found, folders = Names(), 0
+        for member, _ in members(self._path, title):
+            if member.isdir():
+                found.add_folder(member.name)
+                folders += 1
+            elif member.isreg():
+                found.add(member.name)
+            else:
+                found.refuse("LINK_OR_DEVICE", member.name, LINK)
+            if folders + found.count > limits.MAX_FILES:
+                raise ArchiveRefused("TOO_MANY_FILES", title, TOO_MANY)
+        return found
+
+    def _contents(self, asked) -> Iterator[tuple[str, bytes]]:
+        names = {self._stored[name]: name for name in asked}
+        for member, archive in members(self._path, self.title):
+            if member.isreg() and member.name in names:
+                yield names[member.name], content(archive, member)
+
+
+def content(archive: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
+    """At most MAX_ENTRY_BYTES are read, whatever the header says; a sparse file's holes count as bytes."""
+    data = archive.extractfile(member).read(limits.MAX_ENTRY_BYTES + 1)
+    if len(data) > limits.MAX_ENTRY_BYTES:
+        advice = f"Give files of at most {limits.MAX_ENTRY_BYTES:,} bytes."
+        raise ArchiveRefused("ARCHIVE_TOO_LARGE", member.name, advice)
+    if len(data) != member.size:
+        raise unreadable(member.name, "it is cut off")
+    return data
+
+
+def members(path: Path, title: str) -> Iterator[tuple[tarfile.TarInfo, tarfile.TarFile]]:
+    """Each entry while it stands in front of the reader. Reads to the very end, so that a cut or a wrong checksum in
+    the last bytes is seen too. ArchiveRefused."""
+    last = title
+    try:
+        with unpacked(path, title) as stream:
+            with tarfile.open(fileobj=stream, mode="r|", tarinfo=Header, errorlevel=2) as archive:
+                for member in archive:
+                    last = member.name
+                    yield member, archive
+                    archive.members.clear()  # tarfile would keep every header
+            while stream.read(2**20):
+                pass
+    except BROKEN as error:
+        raise unreadable(last, error) from error
+
+
+@contextmanager
+def unpacked(path: Path, title: str):
+    """The tar's bytes, counted as they come."""
+    with path.open("rb") as file:
+        packed = file.read(2) == b"\x1f\x8b"
+        file.seek(0)
+        yield Counted(gzip.GzipFile(fileobj=file) if packed else file, Budget(path.stat().st_size), title)
+
+
+class Counted:
+    """A stream that refuses to give more than its budget."""
+
+    def __init__(self, stream, budget: Budget, title: str):
+        self._stream, self._budget, self._title = stream, budget, title
+
+    def read(self, size: int) -> bytes:
+        data = self._stream.read(size)
+        self._budget.take(len(data), self._title)
+        return data
+
+
+class Header(tarfile.TarInfo):
+    """A tar header that is strict where tarfile forgives: a broken one in mid-file is an error and not the end."""
+
+    @classmethod
+    def fromtarfile(cls, archive):
+        try:
+            return super().fromtarfile(archive)
+        except (tarfile.InvalidHeaderError, tarfile.TruncatedHeaderError) as error:
+            raise tarfile.ReadError(str(error)) from error
+
+    def _proc_member(self, archive):
+        """tarfile's hook for the kinds of headers: long ones are read into memory whole, so they are bounded here."""
+        if self.type in LONG_HEADERS and self.size > limits.MAX_TAR_HEADER_BYTES:
+            raise tarfile.ReadError("its extended header is too long")
+        return super()._proc_member(archive)

@@ -1,0 +1,132 @@
+"""Files from a zip, each decompressed into memory under a count of its bytes; nothing is extracted."""
+
+import stat
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from workers import limits
+from workers.archives.folder import LINK
+from workers.archives.source import TOO_MANY, ArchiveRefused, Budget, Names, Source, printable, unreadable
+
+CHUNK = 2**16
+METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
+BROKEN = (
+    zipfile.BadZipFile,
+    zlib.error,
+    EOFError,
+    NotImplementedError,
+    RuntimeError,
+    struct.error,
+    OSError,
+    ValueError,
+)
+
+
+class Zip(Source):
+    def __init__(self, path: Path, title: str):
+        refuse_many(path, title)
+        try:
+            self._zip = zipfile.ZipFile(path)
+        except BROKEN as error:
+            raise unreadable(title, error) from error
+        try:
+            refuse_overlap(self._zip)
+            super().__init__(title, listed(self._zip))
+        except ArchiveRefused:
+            self._zip.close()
+            raise
+        self._budget = Budget(path.stat().st_size)
+
+    def _contents(self, asked) -> Iterator[tuple[str, bytes]]:
+        infos = {name: self._zip.NameToInfo[self._stored[name]] for name in asked}
+        for name, info in sorted(infos.items(), key=lambda pair: pair[1].header_offset):
+            yield name, self._read(info)
+
+    def _read(self, info: zipfile.ZipInfo) -> bytes:
+        parts, size = [], 0
+        try:
+            with self._zip.open(info) as file:
+                while chunk := file.read(CHUNK):
+                    size += len(chunk)
+                    self._budget.take(len(chunk), info.filename)
+                    if size > limits.MAX_ENTRY_BYTES:
+                        advice = f"Give files of at most {limits.MAX_ENTRY_BYTES:,} bytes."
+                        raise ArchiveRefused("ARCHIVE_TOO_LARGE", info.filename, advice)
+                    parts.append(chunk)
+        except BROKEN as error:
+            raise unreadable(info.filename, error) from error
+        return b"".join(parts)
+
+    def close(self) -> None:
+        self._zip.close()
+
+
+def listed(archive: zipfile.ZipFile) -> Names:
+    found = Names()
+    for info in archive.infolist():
+        mode = info.external_attr >> 16
+        kind = stat.S_IFMT(mode)
+        if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
+            found.refuse("LINK_OR_DEVICE", info.filename, LINK)
+        elif info.flag_bits & 0x1:
+            found.refuse("ARCHIVE_UNREADABLE", info.filename, "Make the archive again without a password.")
+        elif info.compress_type not in METHODS:
+            advice = "Make the archive again with ordinary compression (deflate)."
+            found.refuse("ARCHIVE_UNREADABLE", info.filename, advice)
+        elif info.is_dir():
+            found.add_folder(info.orig_filename)
+        else:
+            found.add(info.orig_filename)
+    return found
+
+
+def refuse_overlap(archive: zipfile.ZipFile) -> None:
+    """Entries that share bytes are how a small file unpacks to a very large one."""
+    end = 0
+    for info in sorted(archive.infolist(), key=lambda info: info.header_offset):
+        if info.header_offset < end:
+            advice = "Entries lie over one another, as in a zip bomb. Make the archive again."
+            raise ArchiveRefused("ARCHIVE_TOO_LARGE", printable(info.filename), advice)
+        end = info.header_offset + zipfile.sizeFileHeader + info.compress_size
+
+
+def refuse_many(path: Path, title: str) -> None:
+    """Counts the entries before anything is made of them. ArchiveRefused above MAX_FILES.
+
+    zipfile builds an object for each entry of the directory, however few its end record claims; so the directory is
+    walked here first. Where it lies is asked of zipfile itself: a second opinion could be made to differ.
+    """
+    with path.open("rb") as file:
+        try:
+            end = zipfile._EndRecData(file)
+        except BROKEN as error:
+            raise unreadable(title, error) from error
+        if end is None:
+            raise unreadable(title, "its end is missing")
+        size, location = end[zipfile._ECD_SIZE], end[zipfile._ECD_LOCATION]
+        if size > limits.MAX_DIRECTORY_BYTES:
+            raise ArchiveRefused("TOO_MANY_FILES", title, TOO_MANY)
+        start = directory_start(end, location, size)
+        if start < 0:
+            raise unreadable(title, "its list of entries is missing")
+        file.seek(start)
+        if count_entries(file.read(size)) > limits.MAX_FILES:
+            raise ArchiveRefused("TOO_MANY_FILES", title, TOO_MANY)
+
+
+def directory_start(end: list, location: int, size: int) -> int:
+    """As zipfile reckons it: the directory ends where the end records begin."""
+    zip64 = zipfile.sizeEndCentDir64 + zipfile.sizeEndCentDir64Locator
+    return location - size - (zip64 if end[zipfile._ECD_SIGNATURE] == zipfile.stringEndArchive64 else 0)
+
+
+def count_entries(directory: bytes) -> int:
+    """How many entries a zip's central directory holds; stops counting past MAX_FILES."""
+    place = count = 0
+    while place + 46 <= len(directory) and count <= limits.MAX_FILES:
+        place += 46 + sum(struct.unpack_from("<3H", directory, place + 28))
+        count += 1
+    return count
