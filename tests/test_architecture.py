@@ -56,6 +56,7 @@ PURE = [
     "benchmarks/formats",
     "benchmarks/runs/margins.py",
     "benchmarks/construction",
+    "benchmarks/demo",
     "benchmarks/metrics",
     "benchmarks/caption_only/shares.py",
     "benchmarks/caption_only/by_part.py",

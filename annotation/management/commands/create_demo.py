@@ -7,7 +7,7 @@ from annotation.designs.baseline_plans import baseline_plans
 from annotation.designs.plan import StagePlan
 from annotation.models import Study
 from annotation.studies.lifecycle import create_study
-from benchmarks.construction.drawn import drawn_benchmark
+from benchmarks.demo.items import drawn_benchmark
 from benchmarks.imports import run as run_import
 from benchmarks.models import Benchmark
 

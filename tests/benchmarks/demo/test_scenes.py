@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from PIL import Image, ImageChops
 
-from benchmarks.construction.drawn import drawn_benchmark, drawn_item
-from benchmarks.construction.negatives import CLOSE, COLOURS, KINDS, far
-from benchmarks.construction.painting import paint
-from benchmarks.construction.scenes import KINDS as THINGS
-from benchmarks.construction.scenes import SETTINGS, SMALLEST, Claim, Phrase, Scene, lay_out
-from tests.benchmarks.reading import holds
+from benchmarks.demo.claims import CLOSE, COLOURS, KINDS, far
+from benchmarks.demo.items import drawn_benchmark, drawn_item
+from benchmarks.demo.painting import paint
+from benchmarks.demo.scenes import KINDS as THINGS
+from benchmarks.demo.scenes import SETTINGS, SMALLEST, Claim, Phrase, Scene, lay_out
+from tests.benchmarks.demo.caption_reader import holds
 
 ITEMS = [drawn_item(number, seed) for seed in range(12) for number in range(35)]
 HOSTED = {"table", "basket", "box"}

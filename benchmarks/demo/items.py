@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from random import Random
 
-from benchmarks.construction import negatives
-from benchmarks.construction.painting import jpeg
-from benchmarks.construction.scenes import SETTINGS, Claim, NoRoom, Phrase, Scene, Thing, lay_out
+from benchmarks.demo import claims as negatives
+from benchmarks.demo.painting import jpeg
+from benchmarks.demo.scenes import SETTINGS, Claim, NoRoom, Phrase, Scene, Thing, lay_out
 from benchmarks.records import CaptionRecord, ImageRecord, ItemRecord
 
 CANDIDATES = 4

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from random import Random
 
-from benchmarks.construction.scenes import (
+from benchmarks.demo.scenes import (
     CLOSE,
     COLOURS,
     GUESTS,
@@ -19,7 +19,7 @@ from benchmarks.construction.scenes import (
     NoRoom,
     Phrase,
 )
-from benchmarks.construction.scenes import (
+from benchmarks.demo.scenes import (
     KINDS as THINGS,
 )
 

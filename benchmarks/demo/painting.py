@@ -5,9 +5,9 @@ from random import Random
 
 from PIL import Image, ImageDraw, ImageFilter
 
-from benchmarks.construction.pen import LARGE, PALETTE, SIDE, Colour, Pen, dark, light, mix
-from benchmarks.construction.scenes import SETTINGS, Scene, Thing
-from benchmarks.construction.things import DRAW, DRAW_FRONT
+from benchmarks.demo.pen import LARGE, PALETTE, SIDE, Colour, Pen, dark, light, mix
+from benchmarks.demo.scenes import SETTINGS, Scene, Thing
+from benchmarks.demo.shapes import DRAW, DRAW_FRONT
 
 QUALITY = 88
 SHADOW_SIDE = 128  # shadows are soft: drawn small and stretched

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from benchmarks.construction.pen import CREAM, DARK, NIGHT, WHITE, WOOD, Colour, Pen, dark, light, mix, star_points
+from benchmarks.demo.pen import CREAM, DARK, NIGHT, WHITE, WOOD, Colour, Pen, dark, light, mix, star_points
 
 SHINE = (255, 255, 255, 90)
 SHADE = (40, 30, 70, 46)
