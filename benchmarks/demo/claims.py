@@ -1,254 +1,255 @@
-"""Claims in pairs, a positive and a hard negative made by SugarCrepe's seven moves; how a picture can miss a claim.
+"""What captions claim of a scene, in pairs: a positive claim and a hard negative by one of SugarCrepe's seven moves.
 
-Pure. Every choice is drawn so that a person sees the difference: two colours that could be taken for each other never
-stand against each other, sizes are told of two things of the same kind only.
+Every choice is made so that a person sees the difference: two colours that could be mistaken for each other are never
+contrasted, and "big" and "small" are used of two things of the same kind only.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from random import Random
+from typing import Any
 
-from benchmarks.demo.scenes import (
-    CLOSE,
-    COLOURS,
-    GUESTS,
-    HOSTS,
-    REVERSE,
-    SETTINGS,
-    Claim,
-    NoRoom,
-    Phrase,
-)
-from benchmarks.demo.scenes import (
-    KINDS as THINGS,
-)
+from benchmarks.demo.shapes import SPRITES
 
-KINDS = (
-    ("replace", "obj"),
-    ("replace", "att"),
-    ("replace", "rel"),
-    ("swap", "obj"),
-    ("swap", "att"),
-    ("add", "obj"),
+MOVES = (
+    ("replace", "obj"), ("replace", "att"), ("replace", "rel"), ("swap", "obj"), ("swap", "att"), ("add", "obj"),
     ("add", "att"),
-)
-MANY = 0.24  # things up to this width come in twos and threes
-SIDES = ("left", "right")
+)  # fmt: skip
+COLOURS = ("red", "orange", "yellow", "green", "blue", "purple", "pink")
+CLOSE = ({"red", "orange"}, {"red", "pink"}, {"orange", "yellow"}, {"blue", "purple"}, {"purple", "pink"})
+PLURALS = {"box": "boxes", "fish": "fish"}  # of the others, with an s
+COUNTS = {1: "a", 2: "two", 3: "three"}
+MANY = 0.24  # things up to this width can be two or three
+RELATIONS = {
+    "left": "to the left of", "right": "to the right of", "above": "above", "below": "below", "on": "on",
+    "under": "under", "in": "in",
+}  # fmt: skip
+REVERSE = {"left": "right", "right": "left", "above": "below", "below": "above"}
 OFF_TABLE = {"on": "under", "under": "on"}
+HOSTS = {"table": ("on", "under"), "basket": ("in",), "box": ("on",)}
+GUESTS = {"table": ("cup", "ball", "vase", "box"), "basket": ("ball", "vase"), "box": ("ball", "cup")}
+
+
+class NoRoom(Exception):
+    """The claims or the layout drawn at random are impossible; another draw may succeed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """Where some kinds of things belong: they stand on one level, or float with their middle between two `levels`."""
+
+    words: str
+    kinds: tuple[str, ...]
+    levels: tuple[float, ...]
+
+    @property
+    def floats(self) -> bool:
+        return len(self.levels) == 2
+
+
+SETTINGS = {  # layers from top to bottom
+    "meadow": (
+        Layer("in the sky", ("kite", "balloon", "bird"), (0.18, 0.48)),
+        Layer("on the grass", ("house", "tree", "ball", "box", "umbrella", "tent", "car", "basket"), (0.86,)),
+    ),
+    "snow": (
+        Layer("in the sky", ("star", "balloon", "bird"), (0.18, 0.48)),
+        Layer("on the snow", ("house", "tree", "ball", "box", "tent", "car"), (0.86,)),
+    ),
+    "sea": (
+        Layer("in the sky", ("kite", "balloon", "bird"), (0.15, 0.42)),
+        Layer("on the water", ("boat",), (0.62,)),
+        Layer("in the water", ("fish",), (0.72, 0.89)),
+    ),
+    "room": (
+        Layer("on the wall", ("clock", "star"), (0.15, 0.42)),
+        Layer("on the floor", ("table", "basket", "box", "ball", "lamp", "vase", "cup", "umbrella"), (0.90,)),
+    ),
+    "kitchen": (
+        Layer("on the wall", ("clock", "star"), (0.17, 0.44)),
+        Layer("on the table", ("cup", "vase", "ball", "box", "lamp"), (0.87,)),
+    ),
+}
+PLACES = [(setting, layer) for setting, layers in SETTINGS.items() for layer in layers]
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """For example `two red balls`. Without a colour or a size, it claims nothing about it."""
+
+    kind: str
+    colour: str = ""
+    count: int = 1
+    size: str = ""  # "", "big" or "small"
+
+    def __str__(self) -> str:
+        noun = PLURALS.get(self.kind, f"{self.kind}s") if self.count > 1 else self.kind
+        words = " ".join(word for word in (self.size, self.colour, noun) if word)
+        return f"{'an' if self.count == 1 and words[0] in 'aeiou' else COUNTS[self.count]} {words}"
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """`parts[0]` is in `relation` to `parts[1]`; a third part is present. Without a relation, all are just present."""
+
+    setting: str
+    parts: tuple[Phrase, ...]
+    relation: str = ""
+
+    def with_part(self, number: int, **changes: Any) -> "Claim":
+        parts = list(self.parts)
+        parts[number] = replace(parts[number], **changes)
+        return replace(self, parts=tuple(parts))
+
+    def layer(self, number: int) -> Layer:
+        return layer_of(self.setting, self.parts[number].kind)
+
+    @property
+    def free_layers(self) -> list[Layer]:
+        """Layers of the setting in which nothing of the claim is."""
+        taken = [self.layer(number) for number in range(len(self.parts))]
+        return [layer for layer in SETTINGS[self.setting] if layer not in taken]
+
+    def __str__(self) -> str:
+        """The caption of a claim that has a relation."""
+        subject, thing, *more = self.parts
+        sentence = f"{subject} {'are' if subject.count > 1 else 'is'} {RELATIONS[self.relation]} {thing}"
+        if more:
+            sentence += f", with {more[0]} {self.layer(2).words}"
+        return sentence[0].upper() + sentence[1:] + "."
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """`positive` is what the positive picture shows; `said` is what its caption says of that, at most as much."""
+    """The positive picture shows `shown`. Its caption claims `positive`: the same, or less of it."""
 
+    shown: Claim
     positive: Claim
-    said: Claim
     negative: Claim
 
 
-def compose(kind: tuple[str, str], rng: Random) -> Pair:
-    return MAKE[kind](rng)
+def layer_of(setting: str, kind: str) -> Layer:
+    return next(layer for layer in SETTINGS[setting] if kind in layer.kinds)
 
 
-def far(colour: str, *others: str) -> list[str]:
-    """Colours that nobody takes for any of these."""
-    given = {colour, *others}
-    return [one for one in COLOURS if one not in given and not any(one in pair and pair & given for pair in CLOSE)]
+def compose(move: tuple[str, str], rng: Random) -> Pair:
+    """A random pair made by one of `MOVES`, a type and a subtype of SugarCrepe; or NoRoom."""
+    if move == ("replace", "rel"):
+        claim = _random_claim(("beside", "stacked", "hosted"), rng)
+        return Pair(claim, claim, replace(claim, relation=_opposite(claim)))
+    if move == ("swap", "obj"):
+        claim = _random_claim(("beside", "beside", "stacked"), rng)
+        return Pair(claim, claim, replace(claim, parts=claim.parts[::-1]))
+    if move == ("swap", "att") and rng.random() < 0.3:
+        claim = _beside(("left", "right"), rng)
+        kind = rng.choice([part.kind for part in claim.parts])
+        claim = claim.with_part(0, kind=kind, size="big", count=1).with_part(1, kind=kind, size="small")
+        return Pair(claim, claim, claim.with_part(0, size="small").with_part(1, size="big"))
 
-
-# Claims to begin with
-
-
-def _colours(rng: Random) -> tuple[str, str]:
-    first = rng.choice(COLOURS)
-    return first, rng.choice(far(first))
-
-
-def _side(rng: Random) -> Claim:
-    """Two things of one layer side by side."""
-    setting, layer = _layer(rng, lambda layer: len(layer.kinds) > 1)
-    one, other = rng.sample([kind for kind in layer.kinds if kind != "table"], 2)
-    return _claim(setting, one, other, rng.choice(SIDES), rng)
-
-
-def _stack(rng: Random) -> Claim:
-    """Two floating things, one above the other."""
-    setting, layer = _layer(rng, lambda layer: layer.floats and len(layer.kinds) > 1)
-    one, other = rng.sample(layer.kinds, 2)
-    return _claim(setting, one, other, rng.choice(("above", "below")), rng)
-
-
-def _over(rng: Random) -> Claim:
-    """Something that floats over, or swims under, something that stands."""
-    name = rng.choice(list(SETTINGS))
-    upper, lower = sorted(rng.sample(range(len(SETTINGS[name].layers)), 2))
-    if lower - upper > 1:
-        upper = lower - 1
-    one, other = (rng.choice(SETTINGS[name].layers[number].kinds) for number in (upper, lower))
-    if rng.random() < 0.5:
-        return _claim(name, one, other, "above", rng)
-    return _claim(name, other, one, "below", rng)
-
-
-def _host(rng: Random) -> Claim:
-    """Something on, under or in something else."""
-    host = rng.choice(list(HOSTS))
-    guest = rng.choice(GUESTS[host])
-    setting = rng.choice([name for name in SETTINGS if _in_one_layer(name, host, guest)])
-    return Claim(setting, _pair(guest, host, rng), rng.choice(HOSTS[host]))
-
-
-def _in_one_layer(setting: str, *kinds: str) -> bool:
-    return any(set(kinds) <= set(layer.kinds) for layer in SETTINGS[setting].layers)
-
-
-def _layer(rng: Random, suits: Callable):
-    return rng.choice([(name, x) for name, setting in SETTINGS.items() for x in setting.layers if suits(x)])
-
-
-def _pair(one: str, other: str, rng: Random) -> tuple[Phrase, Phrase]:
-    first, second = _colours(rng)
-    return Phrase(one, first), Phrase(other, second)
-
-
-def _claim(setting: str, one: str, other: str, relation: str, rng: Random) -> Claim:
-    """Now and then two or three of the first."""
-    first, second = _pair(one, other, rng)
-    if THINGS[one].width <= MANY and rng.random() < 0.3:
-        first = replace(first, count=rng.choice((2, 3)))
-    return Claim(setting, (first, second), relation)
-
-
-def _any(rng: Random) -> Claim:
-    return rng.choice((_side, _side, _over, _stack, _host))(rng)
-
-
-# SugarCrepe's seven moves
-
-
-def _replace_obj(rng: Random) -> Pair:
-    claim = _any(rng)
-    number = rng.choice((0, 1)) if claim.relation in REVERSE else 0
-    return _same(claim, claim.with_part(number, kind=rng.choice(_other_kinds(claim, number))))
-
-
-def _replace_att(rng: Random) -> Pair:
-    claim = _any(rng)
-    number = rng.choice((0, 1))
-    return _same(claim, claim.with_part(number, colour=rng.choice(_other_colours(claim, number))))
-
-
-def _replace_rel(rng: Random) -> Pair:
-    claim = rng.choice((_side, _stack, _host))(rng)
-    return _same(claim, replace(claim, relation=opposite(claim)))
-
-
-def _swap_obj(rng: Random) -> Pair:
-    claim = rng.choice((_side, _side, _stack))(rng)
-    return _same(claim, replace(claim, parts=claim.parts[::-1]))
-
-
-def _swap_att(rng: Random) -> Pair:
-    if rng.random() < 0.3:
-        return _swap_size(rng)
-    claim = _any(rng)
-    return _same(claim, _colours_swapped(claim))
-
-
-def _swap_size(rng: Random) -> Pair:
-    claim = _side(rng)
-    kind = rng.choice([part.kind for part in claim.parts])
-    claim = claim.with_part(0, kind=kind, size="big", count=1).with_part(1, kind=kind, size="small")
-    return _same(claim, claim.with_part(0, size="small").with_part(1, size="big"))
-
-
-def _add_obj(rng: Random) -> Pair:
-    claim = _any(rng)
-    layers = free_layers(claim)
-    if not layers:
-        raise NoRoom
-    kind = rng.choice(SETTINGS[claim.setting].layers[rng.choice(layers)].kinds)
-    return _same(claim, replace(claim, parts=(*claim.parts, Phrase(kind, rng.choice(COLOURS)))))
-
-
-def _add_att(rng: Random) -> Pair:
-    """The positive caption leaves a colour unsaid; the negative one says another than the picture has."""
-    negative = _any(rng)
-    number = rng.choice((0, 1))
-    positive = negative.with_part(number, colour=rng.choice(_other_colours(negative, number)))
-    return Pair(positive, positive.with_part(number, colour=""), negative)
-
-
-def _same(positive: Claim, negative: Claim) -> Pair:
-    return Pair(positive, positive, negative)
-
-
-MAKE: dict[tuple[str, str], Callable[[Random], Pair]] = dict(
-    zip(KINDS, (_replace_obj, _replace_att, _replace_rel, _swap_obj, _swap_att, _add_obj, _add_att), strict=True)
-)
-
-
-# How a picture can miss what a claim says
+    claim = _random_claim(("beside", "beside", "layered", "stacked", "hosted"), rng)
+    if move == ("swap", "att"):
+        return Pair(claim, claim, _swap_colours(claim))
+    if move == ("add", "obj"):
+        kind = rng.choice(_choice(claim.free_layers, rng).kinds)
+        return Pair(claim, claim, replace(claim, parts=(*claim.parts, Phrase(kind, rng.choice(COLOURS)))))
+    number = 0 if move == ("replace", "obj") and claim.relation not in REVERSE else rng.choice((0, 1))
+    if move == ("replace", "obj"):
+        return Pair(claim, claim, claim.with_part(number, kind=_choice(_other_kinds(claim, number), rng)))
+    changed = claim.with_part(number, colour=rng.choice(_other_colours(claim, number)))
+    if move == ("replace", "att"):
+        return Pair(claim, claim, changed)
+    return Pair(changed, changed.with_part(number, colour=""), claim)  # ("add", "att")
 
 
 def contradictions(pair: Pair) -> list[Claim]:
-    """What wrong candidates show: each differs from the negative claim in one point, so that it cannot hold.
-
-    Among them, first, is what the positive caption says.
-    """
+    """What wrong candidates show: first what the positive picture does, then claims that each contradict the negative
+    one in a single point."""
     claim = pair.negative
-    found = [pair.positive, *_without_a_part(claim)]
+    found = [pair.shown]
+    if len(claim.parts) > 2:
+        found.append(replace(claim, parts=claim.parts[:2]))
+    else:
+        found += [replace(claim, parts=(part,), relation="") for part in claim.parts]
     for number, part in enumerate(claim.parts):
         found.append(claim.with_part(number, colour=_other_colours(claim, number)[0]))
         if part.count > 1:
             found.append(claim.with_part(number, count=part.count - 1))
     if claim.layer(0) == claim.layer(1):
-        found.append(replace(claim, relation=opposite(claim)))
-    found.append(_colours_swapped(claim))
-    return list(dict.fromkeys(found))
+        found.append(replace(claim, relation=_opposite(claim)))
+    return list(dict.fromkeys([*found, _swap_colours(claim)]))
 
 
-def opposite(claim: Claim) -> str:
-    """The relation that cannot hold together with the claim's."""
+def distinct_colours(colour: str) -> list[str]:
+    """Colours that nobody mistakes for this one."""
+    return [other for other in COLOURS if other != colour and {other, colour} not in CLOSE]
+
+
+def _random_claim(layouts: tuple[str, ...], rng: Random) -> Claim:
+    layout = rng.choice(layouts)
+    if layout == "beside":
+        return _beside(("left", "right"), rng)
+    if layout == "stacked":
+        return _beside(("above", "below"), rng)
+    if layout == "hosted":
+        host = rng.choice(list(HOSTS))
+        guest = rng.choice(GUESTS[host])
+        setting, _ = rng.choice([place for place in PLACES if {host, guest} <= set(place[1].kinds)])
+        return Claim(setting, _phrases(guest, host, rng), rng.choice(HOSTS[host]))
+    setting = rng.choice(list(SETTINGS))  # "layered": one in each of two neighbouring layers
+    _, lower = sorted(rng.sample(range(len(SETTINGS[setting])), 2))
+    kinds = [rng.choice(layer.kinds) for layer in SETTINGS[setting][lower - 1 : lower + 1]]
+    if rng.random() < 0.5:
+        return _related(setting, kinds[0], kinds[1], "above", rng)
+    return _related(setting, kinds[1], kinds[0], "below", rng)
+
+
+def _beside(relations: tuple[str, str], rng: Random) -> Claim:
+    """Two things of one layer; only those that float can be above or below each other."""
+    floating = "above" in relations
+    setting, layer = rng.choice([p for p in PLACES if len(p[1].kinds) > 1 and (p[1].floats or not floating)])
+    one, other = rng.sample([kind for kind in layer.kinds if kind != "table"], 2)
+    return _related(setting, one, other, rng.choice(relations), rng)
+
+
+def _related(setting: str, one: str, other: str, relation: str, rng: Random) -> Claim:
+    claim = Claim(setting, _phrases(one, other, rng), relation)
+    if SPRITES[one].width <= MANY and rng.random() < 0.3:
+        return claim.with_part(0, count=rng.choice((2, 3)))
+    return claim
+
+
+def _phrases(one: str, other: str, rng: Random) -> tuple[Phrase, Phrase]:
+    colour = rng.choice(COLOURS)
+    return Phrase(one, colour), Phrase(other, rng.choice(distinct_colours(colour)))
+
+
+def _opposite(claim: Claim) -> str:
+    """A relation that cannot hold together with the claim's."""
     if claim.parts[1].kind == "table" and claim.relation in OFF_TABLE:
         return OFF_TABLE[claim.relation]
     return REVERSE.get(claim.relation, "left")
 
 
-def free_layers(claim: Claim) -> list[int]:
-    """Layers of the setting in which nothing of the claim is."""
-    taken = {claim.layer(number) for number in range(len(claim.parts))}
-    return [number for number in range(len(SETTINGS[claim.setting].layers)) if number not in taken]
-
-
-def _without_a_part(claim: Claim) -> list[Claim]:
-    """Without the third part the others keep their relation; without the first or second there is none."""
-    if len(claim.parts) > 2:
-        return [replace(claim, parts=claim.parts[:2])]
-    return [replace(claim, parts=(part,), relation="") for part in claim.parts]
-
-
-def _colours_swapped(claim: Claim) -> Claim:
+def _swap_colours(claim: Claim) -> Claim:
     one, other = claim.parts[:2]
     return claim.with_part(0, colour=other.colour).with_part(1, colour=one.colour)
 
 
 def _other_kinds(claim: Claim, number: int) -> list[str]:
-    """What could stand in the same place: of the same layer, or (for a guest) borne by the same host."""
-    taken = {part.kind for part in claim.parts}
-    layer = SETTINGS[claim.setting].layers[claim.layer(number)].kinds
-    allowed = layer if claim.relation in REVERSE else [kind for kind in GUESTS[claim.parts[1].kind] if kind in layer]
-    found = [kind for kind in allowed if kind not in taken and _alike(kind, claim.parts[number])]
-    if not found:
-        raise NoRoom
-    return found
-
-
-def _alike(kind: str, part: Phrase) -> bool:
-    return part.count == 1 or THINGS[kind].width <= MANY
+    """Kinds that could be in the same place: of the same layer, or guests of the same host."""
+    part, others = claim.parts[number], {part.kind for part in claim.parts}
+    kinds = claim.layer(number).kinds
+    if claim.relation not in REVERSE:
+        kinds = tuple(kind for kind in GUESTS[claim.parts[1].kind] if kind in kinds)
+    return [kind for kind in kinds if kind not in others and (part.count == 1 or SPRITES[kind].width <= MANY)]
 
 
 def _other_colours(claim: Claim, number: int) -> list[str]:
-    """Plainly another colour than the part has, and no other part's."""
+    """Colours distinct from the part's that no other part has."""
     taken = {part.colour for part in claim.parts}
-    return [colour for colour in far(claim.parts[number].colour) if colour not in taken]
+    return [colour for colour in distinct_colours(claim.parts[number].colour) if colour not in taken]
+
+
+def _choice(options: list[Any], rng: Random) -> Any:
+    if not options:
+        raise NoRoom
+    return rng.choice(options)

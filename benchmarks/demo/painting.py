@@ -1,176 +1,133 @@
-"""From a scene to a picture: what lies behind, shadows, things, damage; then JPEG bytes. Pure but for Pillow."""
+"""Draws a scene: its backdrop, shadows, things and damage, from the tables in `shapes`."""
 
 import io
+import re
+from functools import cache
 from random import Random
 
-from PIL import Image, ImageDraw, ImageFilter
+from PIL import Image, ImageColor, ImageDraw, ImageOps
 
-from benchmarks.demo.pen import LARGE, PALETTE, SIDE, Colour, Pen, dark, light, mix
-from benchmarks.demo.scenes import SETTINGS, Scene, Thing
-from benchmarks.demo.shapes import DRAW, DRAW_FRONT
+from benchmarks.demo.claims import layer_of
+from benchmarks.demo.scenes import Scene, Thing
+from benchmarks.demo.shapes import BACKDROPS, FILLS, SPRITES
 
-QUALITY = 88
-SHADOW_SIDE = 128  # shadows are soft: drawn small and stretched
+SIDE = 512  # pixels of a finished picture
+LARGE = 2 * SIDE  # drawn at twice the size and reduced, so that edges are smooth
+WHITE, SHADOW = (255, 255, 255), (40, 30, 70)
+GRADIENT = Image.linear_gradient("L").crop((0, 0, 1, 256))
+SOFT = Image.radial_gradient("L").point(lambda distance: max(0, min(92, 362 - 2 * distance)))
 
-SKIES: dict[str, list[tuple[Colour, Colour]]] = {  # top, horizon
-    "meadow": [((150, 206, 240), (226, 242, 250)), ((136, 196, 236), (252, 236, 214)),
-               ((170, 216, 236), (240, 248, 244))],
-    "snow": [((166, 180, 226), (250, 224, 226)), ((150, 190, 226), (234, 240, 250)),
-             ((184, 178, 222), (252, 232, 214))],
-    "sea": [((158, 212, 240), (236, 246, 250)), ((170, 208, 236), (254, 232, 210))],
-    "room": [((238, 226, 208), (246, 236, 220)), ((214, 228, 226), (228, 238, 234)),
-             ((232, 222, 234), (242, 234, 242))],
-    "kitchen": [((224, 236, 238), (236, 244, 244)), ((248, 236, 216), (252, 244, 230)),
-                ((226, 234, 218), (238, 242, 230))],
-}  # fmt: skip
+Pens = dict[int, ImageDraw.ImageDraw]
+Point = tuple[float, float]
+Box = tuple[float, float, float, float]  # left, top, width and height as shares of the picture's side
 
 
 def jpeg(scene: Scene) -> bytes:
     file = io.BytesIO()
-    paint(scene).save(file, "JPEG", quality=QUALITY)
+    paint(scene).save(file, "JPEG", quality=88)
     return file.getvalue()
 
 
 def paint(scene: Scene) -> Image.Image:
-    """The scene as an RGB picture of 512 x 512."""
+    """The scene as an RGB picture of 512 x 512 pixels."""
     rng = Random(scene.seed)
-    image = _sky(scene.setting, rng)
-    BEHIND[scene.setting](Pen(image), rng)
-    _shadows(image, scene)
+    backdrop = BACKDROPS[scene.setting]
+    zenith, horizon = rng.choice(backdrop.skies).split()
+    sky = ImageOps.colorize(GRADIENT, zenith, horizon, whitepoint=191).resize((1, LARGE))
+    image = sky.resize((LARGE, LARGE), Image.Resampling.NEAREST)
+    pens = {3: ImageDraw.Draw(image), 4: ImageDraw.Draw(image, "RGBA")}  # by whether a fill has an alpha value
+    ground = rng.choice(backdrop.grounds)
+    for layer in backdrop.layers:
+        for _ in range(layer.count):
+            size = rng.uniform(*layer.size)
+            _draw(pens, layer.shapes, (rng.uniform(*layer.x), rng.uniform(*layer.y), size, size), ground)
     for thing in scene.things:
-        _draw(image, thing, DRAW)
-    for thing in scene.things:
-        if thing.kind in DRAW_FRONT:
-            _draw(image, thing, DRAW_FRONT)
-        if thing.kind == "boat":
-            _waves(Pen(image, thing.left, thing.bottom - 0.03, thing.width, 0.05))
+        _draw_shadow(image, scene.setting, thing)
+    for front in (False, True):
+        for thing in scene.things:
+            sprite, box = SPRITES[thing.kind], (thing.left, thing.top, thing.width, thing.height)
+            _draw(pens, sprite.front if front else sprite.shapes, box, FILLS[thing.colour], thing.flipped)
     image = image.reduce(LARGE // SIDE)
     if scene.hidden:
-        _damage(image, scene, rng)
+        left, top, right, bottom = (round(SIDE * value) for value in scene.hidden)
+        image.paste(_damage(image.crop((left, top, right, bottom)), scene.damage, rng), (left, top))
     return image
 
 
-def _draw(image: Image.Image, thing: Thing, how) -> None:
-    pen = Pen(image, thing.left, thing.top, thing.width, thing.height, thing.flipped)
-    how[thing.kind](pen, PALETTE[thing.colour])
+def _draw(pens: Pens, shapes: str, box: Box, colour: str, flipped: bool = False) -> None:
+    left, top, width, height = (LARGE * value for value in box)
+    for form, fill, points, extra in _parsed(shapes):
+        ink = _ink(fill, colour)
+        pen = pens[len(ink)]
+        at = [(left + (1 - x if flipped else x) * width, top + y * height) for x, y in points]
+        if form == "poly":
+            pen.polygon(at, ink)
+        elif form == "line":
+            pen.line(at, ink, max(2, round(extra * width)), joint="curve")
+        else:
+            corners = [min(x for x, _ in at), at[0][1], max(x for x, _ in at), at[1][1]]
+            if form == "oval":
+                pen.ellipse(corners, ink)
+            elif form == "dome":
+                pen.pieslice(corners, 180, 360, ink)
+            else:
+                pen.rounded_rectangle(corners, extra * width, ink)
 
 
-def _sky(setting: str, rng: Random) -> Image.Image:
-    top, low = rng.choice(SKIES[setting])
-    column = Image.new("RGB", (1, 32))
-    column.putdata([mix(top, low, row / 24 if row < 24 else 1) for row in range(32)])
-    column = column.resize((1, LARGE), Image.Resampling.BILINEAR)
-    return column.resize((LARGE, LARGE), Image.Resampling.NEAREST)
+@cache
+def _parsed(shapes: str) -> list[tuple[str, str, list[Point], float]]:
+    """Form, fill, points, and radius or width of each shape, as shares of the box. Curves become polygons."""
+    found = []
+    for shape in filter(None, (part.strip() for part in shapes.replace("\n", ";").split(";"))):
+        once, _, repeat = shape.partition(" *")
+        form, fill, *numbers = once.replace(",", " ").split()
+        values = [float(number) / 100 for number in numbers]
+        extra = values.pop() if len(values) % 2 else 0.0
+        points = list(zip(values[::2], values[1::2], strict=True))
+        if form == "curve":
+            form, points = "poly", _smooth(points)
+        count, dx, dy = (float(number) / 100 for number in (repeat or "1 0,0").replace(",", " ").split())
+        for n in range(round(100 * count)):
+            found.append((form, fill, [(x + n * dx, y + n * dy) for x, y in points], extra))
+    return found
 
 
-def _shadows(image: Image.Image, scene: Scene) -> None:
-    """A soft ellipse on the ground beneath whatever stands; things in the air or in water throw none."""
-    mask = Image.new("L", (SHADOW_SIDE, SHADOW_SIDE))
-    draw = ImageDraw.Draw(mask)
-    setting = SETTINGS[scene.setting]
-    for thing in scene.things:
-        layer = setting.layers[setting.layer(thing.kind)]
-        if not layer.floats and scene.setting != "sea" and thing.bottom > layer.levels[0] - 0.03:
-            where = (thing.left - 0.02, thing.bottom - 0.032, thing.right + 0.035, thing.bottom + 0.026)
-            draw.ellipse([value * SHADOW_SIDE for value in where], 92)
-    mask = mask.filter(ImageFilter.GaussianBlur(1.4))
-    if box := mask.getbbox():
-        factor = LARGE // SHADOW_SIDE
-        left, top, right, bottom = (factor * value for value in box)
-        soft = mask.crop(box).resize((right - left, bottom - top), Image.Resampling.BILINEAR)
-        image.paste((48, 40, 72), (left, top, right, bottom), soft)
+def _smooth(points: list[Point], steps: int = 8) -> list[Point]:
+    """A closed uniform Catmull-Rom curve through the points, `steps` pieces between two of them."""
+    curve = []
+    for n, b in enumerate(points):
+        a, c, d = points[n - 1], points[(n + 1) % len(points)], points[(n + 2) % len(points)]
+        for t in (step / steps for step in range(steps)):
+            weights = (-t + 2 * t**2 - t**3, 2 - 5 * t**2 + 3 * t**3, t + 4 * t**2 - 3 * t**3, t**3 - t**2)
+            x, y = (sum(w * p[axis] for w, p in zip(weights, (a, b, c, d), strict=True)) / 2 for axis in (0, 1))
+            curve.append((x, y))
+    return curve
 
 
-def _damage(image: Image.Image, scene: Scene, rng: Random) -> None:
-    """What a broken picture hides: a part that is grey (cut), or smeared to stripes of noise."""
-    left, top, right, bottom = (round(SIDE * value) for value in scene.hidden)
-    if scene.damage == "cut":
-        image.paste((128, 128, 128), (left, top, right, bottom))
-        return
-    columns, rows = 10, max(2, (bottom - top) // 7)
-    noise = Image.frombytes("RGB", (columns, rows), rng.randbytes(3 * columns * rows))
-    behind = image.crop((left, top, right, bottom)).resize((1, 1)).resize(noise.size)
-    smear = Image.blend(noise, behind, 0.35).resize((right - left, bottom - top), Image.Resampling.BICUBIC)
-    image.paste(smear, (left, top))
+@cache
+def _ink(fill: str, colour: str) -> tuple[int, ...]:
+    """RGB or RGBA of a fill as the table writes it, where `c` is the colour."""
+    name, sign, share = (*re.split("([+-])", fill), "+", "0")[:3]
+    other = WHITE if sign == "+" else SHADOW
+    rgba = ImageColor.getrgb(colour if name == "c" else FILLS.get(name, name))
+    mixed = (round(a + (b - a) * int(share) / 100) for a, b in zip(rgba, other, strict=False))
+    return (*mixed, *rgba[3:])
 
 
-# What lies behind the things, a function for each setting
+def _draw_shadow(image: Image.Image, setting: str, thing: Thing) -> None:
+    """A soft ellipse beneath what stands on the ground."""
+    layer = layer_of(setting, thing.kind)
+    if not layer.floats and thing.kind != "boat" and thing.bottom > layer.levels[0] - 0.03:
+        shares = (thing.left - 0.03, thing.bottom - 0.04, thing.right + 0.045, thing.bottom + 0.034)
+        left, top, right, bottom = (round(LARGE * share) for share in shares)
+        image.paste((48, 40, 72), (left, top), SOFT.resize((right - left, bottom - top)))
 
 
-def _hill(pen: Pen, rng: Random, level: float, swing: float, fill) -> None:
-    tops = [(x / 4, level + rng.uniform(-swing, swing)) for x in range(-1, 6)]
-    pen.smooth([*tops, (1.6, 1.3), (-0.6, 1.3)], fill)
-
-
-def _clouds(pen: Pen, rng: Random, count: int, lowest: float) -> None:
-    for _ in range(count):
-        x, y, size = rng.uniform(-0.1, 0.95), rng.uniform(0.03, lowest), rng.uniform(0.6, 1.1)
-        for dx, dy, width, height in ((0, 0.03, 0.22, 0.05), (0.04, 0, 0.09, 0.07), (0.09, 0.012, 0.09, 0.06)):
-            left, top = x + dx * size, y + dy * size
-            pen.ellipse(left, top, left + width * size, top + height * size, (255, 255, 255, 105))
-
-
-def _meadow(pen: Pen, rng: Random) -> None:
-    _clouds(pen, rng, 3, 0.4)
-    green = rng.choice([(176, 216, 150), (190, 220, 146), (168, 212, 164)])
-    _hill(pen, rng, 0.6, 0.035, mix(green, (196, 224, 232), 0.45))
-    _hill(pen, rng, 0.66, 0.025, light(green, 0.12))
-    _hill(pen, rng, 0.74, 0.012, green)
-    for _ in range(26):
-        x, y = rng.random(), rng.uniform(0.78, 0.98)
-        pen.line([(x, y), (x + 0.006, y - 0.016)], dark(green, 0.16), 0.004)
-        pen.line([(x + 0.008, y), (x + 0.014, y - 0.012)], dark(green, 0.16), 0.004)
-
-
-def _snow(pen: Pen, rng: Random) -> None:
-    _hill(pen, rng, 0.58, 0.04, (206, 214, 238))
-    _hill(pen, rng, 0.66, 0.03, (226, 232, 246))
-    _hill(pen, rng, 0.74, 0.012, (246, 248, 253))
-    for _ in range(46):
-        x, y, size = rng.random(), rng.uniform(0, 0.7), rng.uniform(0.003, 0.007)
-        pen.ellipse(x, y, x + size, y + size, (255, 255, 255, 190))
-
-
-def _sea(pen: Pen, rng: Random) -> None:
-    _clouds(pen, rng, 3, 0.36)
-    shallow, deep = (150, 216, 222), (92, 178, 200)
-    for row in range(14):
-        pen.box(0, 0.56 + row / 14 * 0.44, 1, 0.56 + (row + 1.1) / 14 * 0.44, mix(shallow, deep, row / 13))
-    pen.polygon([(0, 0.556), (1, 0.556), (1, 0.564), (0, 0.564)], (226, 246, 246, 200))
-    for _ in range(12):
-        x, y, width = rng.uniform(-0.05, 0.95), rng.uniform(0.6, 0.97), rng.uniform(0.05, 0.13)
-        pen.box(x, y, x + width, y + 0.006, (255, 255, 255, 70), 0.003)
-
-
-def _waves(pen: Pen) -> None:
-    """Water in front of a boat's hull."""
-    pen.ellipse(-0.06, 0.42, 1.06, 1.1, (150, 216, 222, 150))
-    pen.ellipse(0.04, 0.5, 0.7, 0.72, (255, 255, 255, 120))
-
-
-def _room(pen: Pen, rng: Random) -> None:
-    for number in range(0, 18, 2):  # wallpaper
-        pen.box(number / 18, 0, (number + 1) / 18, 0.68, (255, 255, 255, 60))
-    floor = rng.choice([(222, 190, 156), (206, 178, 150), (214, 186, 166)])
-    pen.box(0, 0.7, 1, 1, floor)
-    for y in (0.76, 0.83, 0.91):
-        pen.box(0, y, 1, y + 0.004, dark(floor, 0.14))
-        for _ in range(3):
-            x = rng.random()
-            pen.box(x, y - 0.07, x + 0.003, y, dark(floor, 0.1))
-    pen.box(0, 0.675, 1, 0.702, light(floor, 0.65))
-
-
-def _kitchen(pen: Pen, rng: Random) -> None:
-    for number in range(6):
-        pen.box(number / 6, 0, number / 6 + 0.004, 0.68, (255, 255, 255, 90))
-        pen.box(0, number * 0.14, 1, number * 0.14 + 0.004, (255, 255, 255, 90))
-    wood = rng.choice([(206, 164, 122), (190, 148, 112), (218, 180, 138)])
-    pen.box(0, 0.68, 1, 1, wood)
-    pen.box(0, 0.68, 1, 0.69, light(wood, 0.35))
-    for _ in range(9):
-        x, y = rng.uniform(-0.2, 0.9), rng.uniform(0.71, 0.99)
-        pen.box(x, y, x + rng.uniform(0.1, 0.4), y + 0.003, dark(wood, 0.1))
-
-
-BEHIND = {"meadow": _meadow, "snow": _snow, "sea": _sea, "room": _room, "kitchen": _kitchen}
+def _damage(image: Image.Image, damage: str, rng: Random) -> Image.Image:
+    """What a damaged picture has in place of this part: grey where it is cut, noise where it is smeared."""
+    if damage == "cut":
+        return Image.new("RGB", image.size, (128, 128, 128))
+    noise = Image.new("RGB", (10, max(2, image.height // 7)))
+    noise.frombytes(rng.randbytes(3 * noise.width * noise.height))
+    mean = image.resize((1, 1)).resize(noise.size)
+    return Image.blend(noise, mean, 0.35).resize(image.size, Image.Resampling.BICUBIC)

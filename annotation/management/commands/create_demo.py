@@ -7,7 +7,7 @@ from annotation.designs.baseline_plans import baseline_plans
 from annotation.designs.plan import StagePlan
 from annotation.models import Study
 from annotation.studies.lifecycle import create_study
-from benchmarks.demo.items import drawn_benchmark
+from benchmarks.demo.items import demo_benchmark
 from benchmarks.imports import run as run_import
 from benchmarks.models import Benchmark
 
@@ -45,5 +45,5 @@ def plans() -> list[StagePlan]:
 
 
 def import_demo(*, items: int, seed: int, by: str) -> Benchmark:
-    records, images = drawn_benchmark(items, seed)
+    records, images = demo_benchmark(items, seed)
     return run_import.import_items(benchmark_name=BENCHMARK, records=records, images=images, source="drawn", by=by)

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 from PIL import Image, ImageChops
 
-from benchmarks.demo.claims import CLOSE, COLOURS, KINDS, far
-from benchmarks.demo.items import drawn_benchmark, drawn_item
+from benchmarks.demo.claims import CLOSE, COLOURS, MOVES, SETTINGS, Claim, Phrase, distinct_colours
+from benchmarks.demo.items import demo_benchmark, demo_item
 from benchmarks.demo.painting import paint
-from benchmarks.demo.scenes import KINDS as THINGS
-from benchmarks.demo.scenes import SETTINGS, SMALLEST, Claim, Phrase, Scene, lay_out
+from benchmarks.demo.scenes import SMALLEST, Scene, lay_out
+from benchmarks.demo.shapes import SPRITES
 from tests.benchmarks.demo.caption_reader import holds
 
-ITEMS = [drawn_item(number, seed) for seed in range(12) for number in range(35)]
+ITEMS = [demo_item(number, seed) for seed in range(12) for number in range(35)]
 HOSTED = {"table", "basket", "box"}
 
 
@@ -62,7 +62,7 @@ def test_a_right_candidate_does_not_fit_the_positive_caption_unless_something_wa
 
 
 def test_all_seven_kinds_and_every_count_of_right_candidates_come():
-    assert {(item.record.type, item.record.subtype) for item in ITEMS} == set(KINDS)
+    assert {(item.record.type, item.record.subtype) for item in ITEMS} == set(MOVES)
     counts = Counter(sum(holds(captions(i)[1], s) for s in pictures(i)[1]) for i in ITEMS)
     assert set(counts) == {0, 1, 2, 3}
     assert 0.06 < counts[0] / len(ITEMS) < 0.2
@@ -96,30 +96,30 @@ def apart(one, other) -> bool:
 
 
 def test_the_same_seed_draws_the_same_bytes_and_another_seed_others():
-    (one, first), (two, second), (three, _) = (drawn_benchmark(3, seed) for seed in (7, 7, 8))
+    (one, first), (two, second), (three, _) = (demo_benchmark(3, seed) for seed in (7, 7, 8))
     assert one == two
     assert list(first.stream(first.names[:6])) == list(second.stream(second.names[:6]))
     assert three != one
 
 
 def test_names_tell_nothing_and_no_two_pictures_are_the_same():
-    records, images = drawn_benchmark(7, 1)
+    records, images = demo_benchmark(7, 1)
     assert [image.name for record in records for image in record.images] == list(images.names)
     assert all(len(name) == 20 and name.endswith(".jpg") for name in images.names)
     assert len({data for _, data in images.stream()}) == len(images.names) == 35
 
 
 def test_a_picture_is_a_plain_jpeg_without_metadata():
-    _, images = drawn_benchmark(1, 1)
+    _, images = demo_benchmark(1, 1)
     for _, data in images.stream(images.names[:2]):
         with Image.open(io.BytesIO(data)) as picture:
             assert (picture.format, picture.size, picture.mode) == ("JPEG", (512, 512), "RGB")
             assert not picture.getexif() and set(picture.info) <= {"jfif", "jfif_version", "jfif_unit", "jfif_density"}
 
 
-@pytest.mark.parametrize("kind", THINGS)
+@pytest.mark.parametrize("kind", SPRITES)
 def test_a_thing_is_drawn_in_its_box_and_in_its_colour(kind):
-    setting = next(name for name, s in SETTINGS.items() if any(kind in layer.kinds for layer in s.layers))
+    setting = next(name for name, layers in SETTINGS.items() if any(kind in layer.kinds for layer in layers))
     scene = lay_out(Claim(setting, (Phrase(kind, "red"),)), Random(1))
     thing = scene.things[0]
     with_it, without = paint(scene), paint(Scene(setting, (), scene.seed))
@@ -133,8 +133,9 @@ def test_a_thing_is_drawn_in_its_box_and_in_its_colour(kind):
 
 def test_colours_that_look_alike_never_stand_against_each_other():
     for colour in COLOURS:
-        assert far(colour) and colour not in far(colour)
-        assert not any({colour, other} in CLOSE for other in far(colour))
+        distinct = distinct_colours(colour)
+        assert distinct and colour not in distinct
+        assert not any({colour, other} in CLOSE for other in distinct)
 
 
 def test_a_smear_and_a_cut_hide_their_part_and_nothing_else():
@@ -147,5 +148,5 @@ def test_a_smear_and_a_cut_hide_their_part_and_nothing_else():
 
 
 def test_a_thousand_items_are_laid_out_with_nothing_too_small_to_see():
-    scenes = [scene for number in range(1000) for scene in drawn_item(number, 5).scenes.values()]
+    scenes = [scene for number in range(1000) for scene in demo_item(number, 5).scenes.values()]
     assert min(min(thing.width, thing.height) for scene in scenes for thing in scene.things) >= SMALLEST
