@@ -60,18 +60,21 @@ def _draw(pens: Pens, shapes: str, box: Box, colour: str, flipped: bool = False)
         ink = _ink(fill, colour)
         pen = pens[len(ink)]
         at = [(left + (1 - x if flipped else x) * width, top + y * height) for x, y in points]
-        if form == "poly":
-            pen.polygon(at, ink)
-        elif form == "line":
-            pen.line(at, ink, max(2, round(extra * width)), joint="curve")
-        else:
-            corners = [min(x for x, _ in at), at[0][1], max(x for x, _ in at), at[1][1]]
-            if form == "oval":
+        (x0, y0), (x1, y1) = at[:2]
+        corners = (min(x0, x1), y0, max(x0, x1), y1)
+        match form:
+            case "poly":
+                pen.polygon(at, ink)
+            case "line":
+                pen.line(at, ink, max(2, round(extra * width)), joint="curve")
+            case "oval":
                 pen.ellipse(corners, ink)
-            elif form == "dome":
+            case "dome":
                 pen.pieslice(corners, 180, 360, ink)
-            else:
+            case "box":
                 pen.rounded_rectangle(corners, extra * width, ink)
+            case _:
+                raise ValueError(f"unknown form: {form}")
 
 
 @cache

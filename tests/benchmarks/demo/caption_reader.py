@@ -1,5 +1,7 @@
-"""A second opinion on drawn scenes: reads a caption's English and looks at where things are. Knows nothing of how
-scenes are made; only a scene's things, their kinds, colours and boxes, and which part of the picture is hidden."""
+"""An independent reader of the demo's captions: parses the English and looks at where things are.
+
+It knows nothing of how scenes are made, only their things, the kinds, colours and boxes of these, and the hidden part.
+"""
 
 import re
 from itertools import product
@@ -18,17 +20,17 @@ def holds(caption: str, scene) -> bool:
     groups = CAPTION.fullmatch(caption[0].lower() + caption[1:]).groups()
     subject, relation, thing, extra = groups[:4], groups[4], groups[5:9], groups[9:]
     seen = [thing for thing in scene.things if visible(thing, scene.hidden)]
-    pairs = product(meant(subject, seen), meant(thing, seen))
+    pairs = product(groups_named(subject, seen), groups_named(thing, seen))
     related = any(
-        all(stands(relation, one, other) for one, other in product(ones, others))
+        all(is_related(relation, one, other) for one, other in product(ones, others))
         for ones, others in pairs
-        if not set(ones) & set(others) and sizes_fit(subject[1], ones, others)
+        if not set(ones) & set(others) and sizes_hold(subject[1], ones, others)
     )
-    return related and (not extra[0] or bool(meant(extra, seen)))
+    return related and (not extra[0] or bool(groups_named(extra, seen)))
 
 
-def meant(phrase, seen) -> list[tuple]:
-    """The groups of things that a phrase could mean: one thing each, or all of them where it counts."""
+def groups_named(phrase, seen) -> list[tuple]:
+    """The groups of things that a phrase can name: any one thing, or all of them if the phrase has a number."""
     number, _, colour, noun = phrase
     kind = noun if NUMBERS[number] == 1 else SINGULAR.get(noun, noun[:-1])
     found = [thing for thing in seen if thing.kind == kind and colour in (None, thing.colour)]
@@ -46,15 +48,15 @@ def visible(thing, hidden) -> bool:
     return width * height < 0.2 * thing.width * thing.height
 
 
-def sizes_fit(size, ones, others) -> bool:
-    """Sizes are told of two things that are big and small beside each other."""
+def sizes_hold(size, ones, others) -> bool:
+    """Sizes are used of two things of which one is clearly larger than the other."""
     if size is None:
         return True
     factor = ones[0].width / others[0].width
     return factor > 1.4 if size == "big" else factor < 1 / 1.4
 
 
-def stands(relation: str, one, other) -> bool:
+def is_related(relation: str, one, other) -> bool:
     if relation in ("to the right of", "below"):
         one, other = other, one
     if relation.startswith("to the"):
