@@ -1,8 +1,7 @@
-"""Every table of the database out and in again, as PostgreSQL's own text, a stream at a time.
+"""Write and read every table of the database with COPY, as a stream, over Winnow's own connection.
 
-What there is, is asked of the database itself: a table that somebody adds is in the next backup. Data goes only into a
-database of the same migrations, so its tables are the same ones; foreign keys are taken off for the loading and put on
-again, which checks them all. Everything of `load` is in one transaction.
+The database itself lists its tables, so the next backup has a table that a migration adds. A database that data is
+loaded into has the same migrations, and therefore the same tables. docs/housekeeping.md says why this is not pg_dump.
 """
 
 from collections.abc import Iterable, Iterator
@@ -10,14 +9,17 @@ from collections.abc import Iterable, Iterator
 from django.db import connection
 
 HISTORY = "django_migrations"
-BY_MIGRATIONS = {"django_content_type", "auth_permission"}  # have rows in a database that nobody has used
+BY_MIGRATIONS = {"django_content_type", "auth_permission"}  # have rows in a database that has never been used
 
 NAMES = "SELECT tablename FROM pg_tables WHERE schemaname = current_schema() AND tablename <> %s ORDER BY tablename"
 COLUMNS = """
 SELECT column_name FROM information_schema.columns
 WHERE table_schema = current_schema() AND table_name = %s AND is_generated = 'NEVER' ORDER BY ordinal_position
 """
-SEQUENCES = "SELECT sequencename, last_value FROM pg_sequences WHERE schemaname = current_schema() ORDER BY 1"
+SEQUENCES = """
+SELECT sequencename, last_value FROM pg_sequences
+WHERE schemaname = current_schema() AND sequencename <> %s ORDER BY 1
+"""
 FOREIGN = """
 SELECT conrelid::regclass::text, quote_ident(conname), pg_get_constraintdef(oid) FROM pg_constraint
 WHERE contype = 'f' AND connamespace = current_schema()::regnamespace ORDER BY 1, 2
@@ -43,67 +45,64 @@ def columns(table: str) -> list[str]:
 
 
 def migrations() -> list[str]:
-    """`annotation.0001_initial` and so on: what the database is migrated to. None before the first migration."""
+    """The migrations that the database has, like `annotation.0001_initial`; empty before the first one."""
     if HISTORY not in connection.introspection.table_names():
         return []
     return [f"{app}.{name}" for app, name in _rows(f"SELECT app, name FROM {HISTORY} ORDER BY app, name")]
 
 
 def filled() -> list[str]:
-    """Tables with rows that no migration has put there."""
+    """Tables with rows that are not from migrations."""
     quote = connection.ops.quote_name
-    asked = [name for name in names() if name not in BY_MIGRATIONS]
-    return [name for name in asked if _rows(f"SELECT EXISTS (SELECT FROM {quote(name)})")[0][0]]
+    used = [name for name in names() if name not in BY_MIGRATIONS]
+    return [name for name in used if _rows(f"SELECT EXISTS (SELECT FROM {quote(name)})")[0][0]]
 
 
 def sequences() -> dict[str, int | None]:
-    """The last number that each gave; none: it has given none."""
-    return dict(_rows(SEQUENCES))
+    """The last value of each sequence; None for one that has not been used. Not that of the migrations."""
+    return dict(_rows(SEQUENCES, f"{HISTORY}_id_seq"))
 
 
 def others() -> int:
-    """Connections to this database besides our own."""
+    """How many connections to this database there are besides this one."""
     return _rows(OTHERS)[0][0]
 
 
-def _copied(table: str, named: Iterable[str]) -> str:
+def _copy(table: str, columns: Iterable[str]) -> str:
     quote = connection.ops.quote_name
-    return f"COPY {quote(table)} ({', '.join(map(quote, named))})"
+    return f"COPY {quote(table)} ({', '.join(map(quote, columns))})"
 
 
-def dump(table: str, named: list[str]) -> Iterator[bytes]:
-    """The rows as the transaction sees them, in pieces."""
-    with connection.cursor() as cursor, cursor.copy(f"{_copied(table, named)} TO STDOUT") as copy:
+def dump(table: str, columns: Iterable[str]) -> Iterator[bytes]:
+    """Pieces of the table's rows as the transaction sees them, in PostgreSQL's text format."""
+    with connection.cursor() as cursor, cursor.copy(f"{_copy(table, columns)} TO STDOUT") as copy:
         yield from map(bytes, copy)
 
 
-def load(tables: Iterable[tuple[str, list[str], Iterable[bytes]]], last: dict[str, int | None]) -> dict[str, int]:
-    """In place of everything that is there. In the caller's transaction. Returns the rows of each table."""
-    quote = connection.ops.quote_name
+def load(tables: Iterable[tuple[str, list[str], Iterable[bytes]]], sequences: dict[str, int | None]) -> dict[str, int]:
+    """Replace all rows by those of `tables`: (name, columns, pieces as from `dump`). Returns each table's row count.
+
+    Runs in the caller's transaction. Foreign keys are dropped before and added after, which checks every row.
+    """
     foreign = _rows(FOREIGN)
     counts = {}
     with connection.cursor() as cursor:
         for table, name, _ in foreign:
             cursor.execute(f"ALTER TABLE {table} DROP CONSTRAINT {name}")
-        cursor.execute(f"TRUNCATE {', '.join(map(quote, names()))}")
-        for table, named, pieces in tables:
-            counts[table] = _load_one(cursor, table, named, pieces)
+        # Only a sequence restarted in this transaction takes its value back if the transaction fails.
+        cursor.execute(f"TRUNCATE {', '.join(map(connection.ops.quote_name, names()))} RESTART IDENTITY")
+        for name, value in sequences.items():
+            if value is not None:
+                cursor.execute("SELECT setval(%s::regclass, %s)", [connection.ops.quote_name(name), value])
+        for table, columns, pieces in tables:
+            counts[table] = _load_table(cursor, table, columns, pieces)
         for table, name, definition in foreign:
             cursor.execute(f"ALTER TABLE {table} ADD CONSTRAINT {name} {definition}")
-        for name, value in last.items():
-            _set_sequence(cursor, name, value)
     return counts
 
 
-def _load_one(cursor, table: str, named: list[str], pieces: Iterable[bytes]) -> int:
-    with cursor.copy(f"{_copied(table, named)} FROM STDIN") as copy:
+def _load_table(cursor, table: str, columns: list[str], pieces: Iterable[bytes]) -> int:
+    with cursor.copy(f"{_copy(table, columns)} FROM STDIN") as copy:
         for piece in pieces:
             copy.write(piece)
     return cursor.rowcount
-
-
-def _set_sequence(cursor, name: str, value: int | None) -> None:
-    """RESTART belongs to the transaction, setval does not, except on what RESTART has begun in it."""
-    cursor.execute(f"ALTER SEQUENCE {connection.ops.quote_name(name)} RESTART")
-    if value is not None:
-        cursor.execute("SELECT setval(%s::regclass, %s)", [connection.ops.quote_name(name), value])

@@ -17,7 +17,7 @@ from benchmarks.housekeeping import (  # noqa: E402
 from benchmarks.housekeeping.deferred_files import Afterwards  # noqa: E402
 
 folder, moment = Path(sys.argv[1]), sys.argv[2]
-load_one = tables._load_one
+load_table = tables._load_table
 
 
 def die(*args, **kwargs):
@@ -25,12 +25,12 @@ def die(*args, **kwargs):
 
 
 def die_in_mid_load(cursor, table, named, pieces):
-    return die() if table == "benchmarks_item" else load_one(cursor, table, named, pieces)
+    return die() if table == "benchmarks_item" else load_table(cursor, table, named, pieces)
 
 
 MOMENTS = {
     "placed": (restore, "_load", die),  # the files are there, the database is the former one
-    "loading": (tables, "_load_one", die_in_mid_load),
+    "loading": (tables, "_load_table", die_in_mid_load),
     "loaded": (restore.Event.objects, "create", die),  # the last thing in the transaction
     "following": (Afterwards, "_move_in", die),  # it is committed, and what must follow has not
 }

@@ -170,7 +170,7 @@ def other_migrations(folder):
 
 SPOILT = {
     damage_table: "damaged: .*_item", damage_image: "damaged: .*served", lose_image: "lacks .*thumb",
-    damage_list: "damaged: .*media.jsonl", lose_manifest: "no backup", other_program: "no backup",
+    damage_list: "damaged: .*media.jsonl", lose_manifest: "not a backup", other_program: "not a backup",
     other_migrations: "lacks annotation.9999_later",
 }  # fmt: skip
 
@@ -225,5 +225,5 @@ def test_the_commands_say_what_they_did(filled, tmp_path, capsys):
     call_command("restore", str(tmp_path / "saved"), replace=True)
     said = capsys.readouterr().out
     assert "and 19 files" in said and "restored in" in said
-    with pytest.raises(CommandError, match="there already"):
+    with pytest.raises(CommandError, match="already exists"):
         call_command("backup", str(tmp_path / "saved"))

@@ -1,4 +1,4 @@
-"""`manage.py backup OUT`: the database and all files, of one moment, in a new folder."""
+"""`manage.py backup OUT`: write the database and all files, as of one moment, to a new folder."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from benchmarks.housekeeping.backup import CannotBackUp, backup
 
 
 class Command(BaseCommand):
-    help = "Write the database and all files to a new folder, as they are at one moment. Winnow may go on running."
+    help = "Write the database and all files to a new folder, as of one moment. Winnow can keep running."
 
     def add_arguments(self, parser):
         parser.add_argument("out", type=Path, help="a new folder")
@@ -19,11 +19,11 @@ class Command(BaseCommand):
             manifest = backup(out=out, link=link)
         except CannotBackUp as why:
             raise CommandError(str(why)) from None
-        self.stdout.write(told(manifest))
+        self.stdout.write(summary(manifest))
         self.stdout.write(f"{out}, in {manifest['seconds']} s")
 
 
-def told(manifest: dict) -> str:
+def summary(manifest: dict) -> str:
     found, media = manifest["tables"].values(), manifest["media"]
     rows, size = sum(table["rows"] for table in found), sum(table["bytes"] for table in found)
     return f"{rows:,} rows ({size:,} bytes packed) and {media['files']:,} files ({media['bytes']:,} bytes)"

@@ -1,4 +1,4 @@
-"""`manage.py restore DIR`: a backup back into place, whole or not at all."""
+"""`manage.py restore DIR`: restore a backup, completely or not at all."""
 
 import time
 from pathlib import Path
@@ -7,15 +7,15 @@ from django.core.management.base import BaseCommand, CommandError
 
 from benchmarks.housekeeping.restore import CannotRestore, restore
 from benchmarks.imports.staging import InUse
-from benchmarks.management.commands.backup import told
+from benchmarks.management.commands.backup import summary
 
 
 class Command(BaseCommand):
     help = "Put a backup into an empty installation of the same version. Stop web and worker first."
 
     def add_arguments(self, parser):
-        parser.add_argument("folder", type=Path, help="what manage.py backup wrote")
-        parser.add_argument("--replace", action="store_true", help="delete all that is here")
+        parser.add_argument("folder", type=Path, help="a folder that manage.py backup wrote")
+        parser.add_argument("--replace", action="store_true", help="delete all data of this installation first")
 
     def handle(self, *, folder, replace, **options):
         started = time.monotonic()
@@ -23,5 +23,5 @@ class Command(BaseCommand):
             manifest = restore(folder=folder, replace=replace, by="command")
         except (CannotRestore, InUse) as why:
             raise CommandError(str(why)) from None
-        self.stdout.write(f"{told(manifest)}, as of {manifest['at']}")
+        self.stdout.write(f"{summary(manifest)}, as of {manifest['at']}")
         self.stdout.write(f"restored in {time.monotonic() - started:.1f} s")
