@@ -2,11 +2,16 @@
 
 import gzip
 import json
+import os
 import shutil
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+import psycopg
 import pytest
+from django.conf import settings
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.core.management import CommandError, call_command
@@ -83,6 +88,52 @@ def test_in_place_of_what_is_there(saved, media, tmp_path):
     restore(folder=saved, replace=True, by="test")
     assert (kept.rows(), kept.files()) == (rows, files)
     assert Event.objects.filter(verb="restored").count() == 1
+
+
+@contextmanager
+def other_installation(media: Path, monkeypatch) -> Iterator[None]:
+    """A copy of the test's database, owned by an ordinary role that Winnow connects as, and other media."""
+    name, url = connection.settings_dict["NAME"], os.environ["DATABASE_URL"]
+    other, role = f"{name}_other", f"{name}_owner"
+    connection.close()
+    with psycopg.connect(url, autocommit=True) as server, monkeypatch.context() as patch:
+        server.execute(f"CREATE ROLE {role} LOGIN NOSUPERUSER")
+        server.execute(f"CREATE DATABASE {other} TEMPLATE {name} OWNER {role}")
+        with psycopg.connect(url.replace("/winnow?", f"/{other}?")) as database:
+            for (table,) in database.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public'").fetchall():
+                database.execute(f"ALTER TABLE {table} OWNER TO {role}")
+        patch.setitem(connection.settings_dict, "NAME", other)
+        patch.setitem(connection.settings_dict, "USER", role)
+        patch.setattr(settings, "MEDIA_ROOT", media)
+        try:
+            yield
+        finally:
+            connection.close()
+            server.execute(f"DROP DATABASE {other}")
+            server.execute(f"DROP ROLE {role}")
+
+
+def test_into_another_database_and_back_without_a_superuser(saved, media, tmp_path, monkeypatch):
+    """PostgreSQL lets only superusers disable the triggers of foreign keys; on a server, Winnow's role is not one."""
+    rows, files = kept.rows(), kept.files()
+    change(tmp_path)
+    with other_installation(tmp_path / "other", monkeypatch):
+        restore(folder=saved, replace=True, by="test")
+        assert (kept.rows(), kept.files()) == (rows, files)
+        backup(out=tmp_path / "back")
+    assert kept.rows() != rows
+    restore(folder=tmp_path / "back", replace=True, by="test")
+    assert (kept.rows(), kept.files()) == (rows, files)
+
+
+def test_the_sequence_of_migrations_stays(saved):
+    """Rows of django_migrations are not restored: with a lower number the next migration would fail."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT nextval('django_migrations_id_seq')")
+        number = cursor.fetchone()
+        restore(folder=saved, replace=True, by="test")
+        cursor.execute("SELECT last_value FROM django_migrations_id_seq")
+        assert cursor.fetchone() == number
 
 
 @pytest.mark.parametrize("moment", ["placed", "loading", "loaded", "following"])
