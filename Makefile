@@ -16,18 +16,18 @@ test: $(VENV)/requirements-dev.stamp
 	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
 
 load: $(VENV)/requirements-dev.stamp
-	@WINNOW_RACE_ROUNDS=200 $(BIN)/python -m pytest tests/annotation/test_races.py $(ARGS)
-	@WINNOW_SEQUENCES=4 $(BIN)/python -m pytest tests/annotation/test_state_machine.py tests/annotation/test_state_machine_words.py
-	@$(BIN)/python -m tests.load.throughput
-	@$(BIN)/python -m tests.load.full_study
-	@$(BIN)/python -m tests.load.import_full
-	@$(BIN)/python -m tests.load.bad_inputs
-	@$(BIN)/python -m tests.load.blinding
-	@$(BIN)/python -m tests.load.paper
-	@$(BIN)/python -m tests.load.housekeeping
-	@$(BIN)/python -m tests.load.releases
-	@$(BIN)/python -m tests.load.release_kills
-	@$(BIN)/python -m tests.load.scoring
+	@WINNOW_RACE_ROUNDS=200 $(BIN)/python -m pytest tests/annotation/judging/test_races.py $(ARGS)
+	@WINNOW_SEQUENCES=4 $(BIN)/python -m pytest tests/annotation/pipeline/test_state_machine.py tests/annotation/pipeline/test_state_machine_text.py
+	@$(BIN)/python -m bench.throughput
+	@$(BIN)/python -m bench.full_study
+	@$(BIN)/python -m bench.import_full
+	@$(BIN)/python -m bench.bad_inputs
+	@$(BIN)/python -m bench.blinding
+	@$(BIN)/python -m bench.paper
+	@$(BIN)/python -m bench.housekeeping
+	@$(BIN)/python -m bench.releases
+	@$(BIN)/python -m bench.release_kills
+	@$(BIN)/python -m bench.scoring
 
 # Several GB: lets models score benchmarks. `make run` then starts a worker for that too.
 scoring: $(VENV)/requirements-scoring.stamp

@@ -31,9 +31,9 @@ LONGEST = (
     "test_state_machine.py",
     "test_blinding_classifier.py",
     "test_round_trips.py",
-    "test_paper.py",
+    "test_bivlc_paper.py",
     "test_up.py",
-    "test_state_machine_words.py",
+    "test_state_machine_text.py",
     "test_races.py",
     "test_real_run.py",
 )

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[1]
 ORDER = ["config", "annotation", "benchmarks", "workers"]  # each may import itself and what stands to its right
 PURE = [
     "annotation/protocols",

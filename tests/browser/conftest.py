@@ -8,7 +8,7 @@ from playwright.sync_api import Page, Route, expect
 
 from annotation.models import Annotator, Judgment, Seat
 from annotation.screens.read_answer import shown_as
-from tests import pictures
+from tests.builders import pictures
 
 
 class Sitting:

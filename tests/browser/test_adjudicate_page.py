@@ -8,9 +8,9 @@ from playwright.sync_api import expect
 from annotation.adjudication import cases
 from annotation.judging import submissions
 from annotation.models import Outcome, Stage, Study
-from tests import make, worded
-from tests import real as material
-from tests.pictures import paint
+from tests.builders import real_material as material
+from tests.builders import studies, text_items
+from tests.builders.pictures import paint
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 SIZES = [(1366, 768), (390, 844)]
@@ -20,8 +20,8 @@ def split(study: Study) -> Stage:
     """Two people disagree about everything, and one flags the first."""
     stage = study.stages.select_related("study").get(position=1)
     for answer in ("none", "candidate-1"):
-        person = make.annotator(study)
-        while judged := make.judgment(person, stage, answer):
+        person = studies.annotator(study)
+        while judged := studies.judgment(person, stage, answer):
             lease = judged.lease
     submissions.flag(annotator=person, token=lease.token, reason="The cup is cut off at the left edge.")
     return stage
@@ -41,7 +41,7 @@ def visit(site, sign_in):
 
 @pytest.fixture
 def stage():
-    return split(paint(make.study(items=3, overlap=2, tie_rule="adjudicate")))
+    return split(paint(studies.study(items=3, overlap=2, tie_rule="adjudicate")))
 
 
 def test_three_items_by_keyboard_alone(visit, page, stage):
@@ -77,12 +77,12 @@ def test_it_works_without_script(visit, open_page, stage):
 @pytest.fixture
 def edited():
     """Two items, each edited by three people in three ways."""
-    study = paint(worded.study(worded.PARAPHRASE, items=2))
+    study = paint(text_items.study(text_items.PARAPHRASE, items=2))
     stage = study.stages.select_related("study").get()
     for words in ("A cat is lying on a mat.", "There is a cat on a mat.", "A mat has a cat on it."):
-        person = make.annotator(study)
-        while worded.hold(person, stage):
-            worded.edits(stage, words, person=person)
+        person = studies.annotator(study)
+        while text_items.hold(person, stage):
+            text_items.edits(stage, words, person=person)
     return stage
 
 

@@ -6,8 +6,8 @@ from playwright.sync_api import expect
 
 from annotation.models import Annotator
 from benchmarks.models import Event
-from tests import cohorts
 from tests.browser.looking import fits, tab_to
+from tests.builders import cohorts
 
 pytestmark = pytest.mark.django_db(transaction=True)
 SIZES = {"desk": {"width": 1366, "height": 768}, "phone": {"width": 390, "height": 844, "dark": True}}

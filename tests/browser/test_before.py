@@ -7,8 +7,8 @@ import pytest
 from annotation.checks import qualification
 from annotation.models import Kind
 from annotation.screens import read_answer
-from tests import make, pictures
-from tests.annotation.test_training import QUESTIONS, stage_with
+from tests.annotation.checks.test_qualification import QUESTIONS, stage_with
+from tests.builders import pictures, studies
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -28,7 +28,7 @@ def right_key(annotator, stage):
 
 
 def test_by_keyboard_alone(page, site, stage, axe_violations):
-    annotator = make.annotator(stage.study)
+    annotator = studies.annotator(stage.study)
     page.goto(f"{site}/judge/{annotator.token}/")
     assert axe_violations(page) == []
     page.locator("summary").focus()
@@ -51,7 +51,7 @@ def test_by_keyboard_alone(page, site, stage, axe_violations):
 
 
 def test_without_script(open_page, site, stage):
-    annotator = make.annotator(stage.study)
+    annotator = studies.annotator(stage.study)
     page = open_page(java_script_enabled=False)
     page.goto(f"{site}/judge/{annotator.token}/")
     page.get_by_label("content").check()
@@ -67,7 +67,7 @@ def test_without_script(open_page, site, stage):
 @pytest.mark.parametrize(("width", "height"), [(1366, 768), (390, 844)])
 @pytest.mark.parametrize("dark", [False, True])
 def test_nothing_runs_over_the_edge(open_page, site, stage, axe_violations, width, height, dark):
-    annotator = make.annotator(stage.study)
+    annotator = studies.annotator(stage.study)
     page = open_page(width=width, height=height, dark=dark)
     page.goto(f"{site}/judge/{annotator.token}/")
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

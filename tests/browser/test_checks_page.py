@@ -4,8 +4,8 @@ import pytest
 from playwright.sync_api import expect
 
 from annotation.models import Kind
-from tests.annotation.test_checks import with_checks
-from tests.annotation.test_training import QUESTIONS
+from tests.annotation.checks.test_attention_checks import with_checks
+from tests.annotation.checks.test_qualification import QUESTIONS
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

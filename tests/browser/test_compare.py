@@ -6,9 +6,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from annotation.models import Judgment, Lease
-from tests import sentences
 from tests.browser.conftest import Sitting
 from tests.browser.test_judge_look import INSIDE
+from tests.builders import ranking_screens
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 ANSWERS = ("negative-0", "negative-1", "tie")
@@ -38,7 +38,7 @@ def marked(desk: Sitting) -> str:
 
 @pytest.mark.parametrize("put", [press, click])
 def test_every_pair_of_answers_is_stored_as_it_was_entered(sit, put):
-    desk, entered = sit(annotator=sentences.comparing(9)), {}
+    desk, entered = sit(annotator=ranking_screens.comparing(9)), {}
     for count, (sense, fluency) in enumerate(product(ANSWERS, repeat=2), 1):
         shown = Lease.objects.get(token=desk.lease).shown
         places = {"tie": "tie"} | {one.removeprefix("caption-"): str(n) for n, one in enumerate(shown, 1)}
@@ -55,7 +55,7 @@ def test_every_pair_of_answers_is_stored_as_it_was_entered(sit, put):
 
 
 def test_both_questions_are_asked_for_and_nothing_is_picked_at_first(sit):
-    desk = sit(annotator=sentences.comparing())
+    desk = sit(annotator=ranking_screens.comparing())
     assert said(desk.page) == {} and marked(desk) == "sense"
     desk.press("Enter").told("Which makes more sense?").press("ArrowDown", "1", "3")
     assert said(desk.page) == {"fluency": "1"} and marked(desk) == "sense"
@@ -66,7 +66,7 @@ def test_both_questions_are_asked_for_and_nothing_is_picked_at_first(sit):
 
 
 def test_up_and_down_mark_a_question_and_say_what_it_has(sit):
-    desk = sit(annotator=sentences.comparing())
+    desk = sit(annotator=ranking_screens.comparing())
     desk.press("2").told("Which makes more sense? Sentence 2. Which is more fluent?")
     assert marked(desk) == "fluency"
     desk.press("ArrowUp").told("Which makes more sense? Answered: Sentence 2")
@@ -75,7 +75,7 @@ def test_up_and_down_mark_a_question_and_say_what_it_has(sit):
 
 
 def test_questions_are_native_radio_groups_for_tab_and_arrows(sit):
-    desk = sit(annotator=sentences.comparing())
+    desk = sit(annotator=ranking_screens.comparing())
     sense = desk.page.get_by_role("radiogroup", name="Which makes more sense?")
     sense.get_by_role("radio", name="Sentence 1").focus()
     desk.press("Space", "ArrowRight")
@@ -86,7 +86,7 @@ def test_questions_are_native_radio_groups_for_tab_and_arrows(sit):
 
 
 def test_an_answer_comes_back_undone_looked_back_at_and_over_a_reload(sit):
-    desk = sit(annotator=sentences.comparing())
+    desk = sit(annotator=ranking_screens.comparing())
     desk.press("1", "2", "Enter").counts(1).says("saved").press("u").told("Taken back").counts(0)
     assert said(desk.page) == {"sense": "1", "fluency": "2"}
     desk.press("Enter").counts(1).says("saved").press("0")
@@ -102,7 +102,7 @@ def test_an_answer_comes_back_undone_looked_back_at_and_over_a_reload(sit):
 
 def test_a_finger_answers_and_the_next_question_is_marked(open_page, site):
     page = open_page(width=390, height=844, has_touch=True, is_mobile=True)
-    desk = Sitting(page, site, sentences.comparing(2)).open()
+    desk = Sitting(page, site, ranking_screens.comparing(2)).open()
     page.locator(".choice").nth(1).tap()
     assert said(page) == {"sense": "tie"} and marked(desk) == "fluency"
     page.locator(".choice").nth(5).tap()
@@ -112,7 +112,7 @@ def test_a_finger_answers_and_the_next_question_is_marked(open_page, site):
 
 def test_all_of_it_works_without_script(open_page, site):
     page = open_page(java_script_enabled=False)
-    page.goto(f"{site}/judge/{sentences.comparing(1).token}/")
+    page.goto(f"{site}/judge/{ranking_screens.comparing(1).token}/")
     page.locator('[name="sense"][value="2"]').check()
     page.locator('[name="fluency"][value="tie"]').check()
     page.locator("#submit").click()
@@ -122,8 +122,8 @@ def test_all_of_it_works_without_script(open_page, site):
 
 @WINDOWS
 def test_everything_is_in_sight_whatever_the_sentences(sit, width, height):
-    for words in (sentences.COMPARED, LONG_WORDS):
-        page = sit(annotator=sentences.comparing([words]), width=width, height=height).page
+    for words in (ranking_screens.COMPARED, LONG_WORDS):
+        page = sit(annotator=ranking_screens.comparing([words]), width=width, height=height).page
         assert page.evaluate(INSIDE, PARTS) == []
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
         submit = page.locator("#submit").bounding_box()["y"]
@@ -134,7 +134,7 @@ def test_everything_is_in_sight_whatever_the_sentences(sit, width, height):
 @WINDOWS
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 def test_every_state_is_accessible(sit, axe_violations, width, height, dark):
-    desk = sit(annotator=sentences.comparing(), width=width, height=height, dark=dark)
+    desk = sit(annotator=ranking_screens.comparing(), width=width, height=height, dark=dark)
     found = {"screen": axe_violations(desk.page)}
     desk.press("1", "0")
     found["answered"] = axe_violations(desk.page)

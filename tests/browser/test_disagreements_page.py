@@ -8,10 +8,10 @@ from playwright.sync_api import expect
 from annotation.adjudication import disagreement_list
 from annotation.adjudication.disagreement_list import Wanted
 from annotation.models import Outcome, Stage, Study
-from tests import make, worded
-from tests import real as material
 from tests.browser.looking import fits, tab_to
-from tests.pictures import paint
+from tests.builders import real_material as material
+from tests.builders import studies, text_items
+from tests.builders.pictures import paint
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 SIZES = [(1366, 768), (390, 844)]
@@ -22,8 +22,8 @@ def split(study: Study) -> Stage:
     """Three people, of one mind about every third item in the order of asking."""
     stage = study.stages.select_related("study").get(position=1)
     for place in range(3):
-        person, number = make.annotator(study), 0
-        while make.judgment(person, stage, SAID[number % 3][place]):
+        person, number = studies.annotator(study), 0
+        while studies.judgment(person, stage, SAID[number % 3][place]):
             number += 1
     return stage
 
@@ -41,7 +41,7 @@ def visit(site, sign_in):
 
 
 def test_a_filter_a_row_its_decision_and_the_next_by_keyboard_alone(visit, page):
-    stage = split(paint(make.study(items=5, overlap=3)))
+    stage = split(paint(studies.study(items=5, overlap=3)))
     order = disagreement_list.listed(stage, 9, 0, Wanted("item"))
     visit(page, stage)
     tab_to(page, page.locator("#sort"))
@@ -66,12 +66,12 @@ def test_a_filter_a_row_its_decision_and_the_next_by_keyboard_alone(visit, page)
 @pytest.mark.parametrize("width, height", SIZES)
 @pytest.mark.parametrize("dark", [False, True])
 def test_words_are_accessible_and_fit(visit, open_page, axe_violations, width, height, dark, tmp_path):
-    study = paint(worded.study(worded.PARAPHRASE, items=2))
+    study = paint(text_items.study(text_items.PARAPHRASE, items=2))
     stage = study.stages.select_related("study").get()
     for words in ("A cat is lying on a mat.", "There is a cat on a mat.", "A mat has a cat on it."):
-        person = make.annotator(study)
-        while worded.hold(person, stage):
-            worded.edits(stage, words, person=person)
+        person = studies.annotator(study)
+        while text_items.hold(person, stage):
+            text_items.edits(stage, words, person=person)
     page = visit(open_page(width, height, dark), stage)
     assert axe_violations(page) == [] and fits(page)
     page.screenshot(path=tmp_path / f"words-{width}-{'dark' if dark else 'light'}.png", full_page=True)

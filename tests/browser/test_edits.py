@@ -6,9 +6,9 @@ import pytest
 from playwright.sync_api import expect
 
 from annotation.models import Judgment, Outcome
-from tests import make, pictures, triples
 from tests.browser.looking import send
 from tests.browser.test_judge import stored
+from tests.builders import pictures, studies, visla_items
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 WINDOWS = pytest.mark.parametrize(("width", "height"), [(1366, 768), (390, 844)])
@@ -17,7 +17,7 @@ ANOTHER = "A cat sits in the basket."
 
 
 def somebody(protocol: str, items=2, **settings):
-    return make.annotator(pictures.paint(triples.study(protocol, items, **settings)))
+    return studies.annotator(pictures.paint(visla_items.study(protocol, items, **settings)))
 
 
 def last() -> Judgment:
@@ -122,13 +122,13 @@ def test_the_picture_comes_on_request(sit):
 
 
 def test_the_second_annotator_sees_the_edit_and_confirms_it(sit):
-    study = pictures.paint(triples.study("visla-paraphrase", 1))
-    desk = sit(annotator=make.annotator(study))
+    study = pictures.paint(visla_items.study("visla-paraphrase", 1))
+    desk = sit(annotator=studies.annotator(study))
     desk.press("1", "e")
     type_all(desk, ANOTHER)
     desk.press("Control+Enter").says("saved")
     stored(desk, 1)
-    other = sit(annotator=make.annotator(study))
+    other = sit(annotator=studies.annotator(study))
     edited = other.page.locator(".edit-option", has=other.page.locator(".by"))
     expect(edited).to_have_count(1)
     expect(edited.locator("ins")).to_have_text(["sits"])
@@ -249,8 +249,8 @@ def test_sentences_beyond_what_a_request_that_outlives_its_page_may_hold_arrive(
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @BOTH
 def test_real_rows_break_no_rule_of_accessibility(real, sit, axe_violations, protocol, width, height, dark):
-    study = triples.real(real / "data", protocol, 3)
-    desk = sit(annotator=make.annotator(study), width=width, height=height, dark=dark)
+    study = visla_items.real(real / "data", protocol, 3)
+    desk = sit(annotator=studies.annotator(study), width=width, height=height, dark=dark)
     found = {"screen": axe_violations(desk.page)}
     desk.press("1", "e")
     desk.page.keyboard.type(" And more.")
@@ -266,7 +266,7 @@ def test_real_rows_break_no_rule_of_accessibility(real, sit, axe_violations, pro
     ("protocol", "keys"), [("visla-paraphrase", ["1", "Enter"]), ("visla-triplet", ["a", "Enter"])]
 )
 def test_real_rows_are_walked_by_keyboard(real, sit, protocol, keys):
-    desk = sit(annotator=make.annotator(triples.real(real / "data", protocol, 8)))
+    desk = sit(annotator=studies.annotator(visla_items.real(real / "data", protocol, 8)))
     for _ in range(8):
         send(desk, *keys)
     expect(desk.page.get_by_role("heading", name="All done, thank you")).to_be_visible()

@@ -11,8 +11,8 @@ from benchmarks import tasks
 from benchmarks.imports import run as run_import
 from benchmarks.jobs import jobs
 from benchmarks.models import Item, Job
-from tests.benchmarks import importing
-from tests.benchmarks.bad_sources import vl_row
+from tests.benchmarks.bad_inputs.sources import vl_row
+from tests.builders import imports
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -42,7 +42,7 @@ def fill_in(page: Page, path: Path, images: Path) -> None:
 
 def test_upload_progress_report(manager, waiting, tmp_path, monkeypatch, axe_violations):
     monkeypatch.setattr(jobs, "WRITE_EVERY", 0)
-    fill_in(manager, *importing.small(tmp_path / "given", 20))
+    fill_in(manager, *imports.small(tmp_path / "given", 20))
     expect(manager.get_by_role("heading", name="Waiting for a worker")).to_be_visible()
     seen = []
 
@@ -64,8 +64,8 @@ def test_upload_progress_report(manager, waiting, tmp_path, monkeypatch, axe_vio
 
 
 def test_problems_appear_without_a_reload(manager, waiting, tmp_path):
-    path, _ = importing.small(tmp_path / "given", 2)
-    fill_in(manager, path, importing.archive(tmp_path, ["0.jpg"]))
+    path, _ = imports.small(tmp_path / "given", 2)
+    fill_in(manager, path, imports.archive(tmp_path, ["0.jpg"]))
     expect(manager.get_by_role("heading", name="Waiting for a worker")).to_be_visible()
     jobs.run(job_id=waiting[0], by="test", work=run_import.import_files)
     expect(manager.get_by_role("heading", name="Nothing was stored: 3 problems")).to_be_visible()
@@ -74,7 +74,7 @@ def test_problems_appear_without_a_reload(manager, waiting, tmp_path):
 
 
 def test_cancel(manager, waiting, tmp_path):
-    fill_in(manager, *importing.small(tmp_path / "given", 2))
+    fill_in(manager, *imports.small(tmp_path / "given", 2))
     manager.get_by_role("button", name="Cancel").click()
     expect(manager.get_by_role("heading", name="Cancelled")).to_be_visible()
     jobs.run(job_id=waiting[0], by="test", work=run_import.import_files)
@@ -82,9 +82,9 @@ def test_cancel(manager, waiting, tmp_path):
 
 
 def test_a_name_with_a_quotation_mark_arrives(manager, waiting, tmp_path):
-    item = importing.item(1, images=[{"role": "positive", "file": 'a "red" cup.jpg'}])
-    picture = {"name": 'a "red" cup.jpg', "mimeType": "image/jpeg", "buffer": importing.jpeg(1)}
-    fill_in(manager, importing.manifest(tmp_path, [item]), picture)
+    item = imports.item(1, images=[{"role": "positive", "file": 'a "red" cup.jpg'}])
+    picture = {"name": 'a "red" cup.jpg', "mimeType": "image/jpeg", "buffer": imports.jpeg(1)}
+    fill_in(manager, imports.manifest(tmp_path, [item]), picture)
     expect(manager.get_by_role("heading", name="Waiting for a worker")).to_be_visible()
     assert jobs.run(job_id=waiting[0], by="test", work=run_import.import_files).state == "done"
 

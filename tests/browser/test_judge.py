@@ -6,8 +6,8 @@ from playwright.sync_api import expect
 from annotation.assignment import leases
 from annotation.models import Annotator, Flag, Judgment, Slot, Stage
 from annotation.studies import lifecycle as study_lifecycle
-from tests import make, pictures
 from tests.browser.conftest import Sitting, refuse
+from tests.builders import pictures, studies
 
 PAST = "2020-01-01T00:00Z"
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -176,9 +176,9 @@ def test_two_tabs_make_one_counted_judgment(sit):
 def test_a_late_answer_is_kept_and_the_annotator_is_told_kindly(sit):
     desk = sit(items=3)
     Slot.objects.filter(annotator=desk.annotator).update(held_until=PAST)
-    other = make.annotator(desk.annotator.study)
+    other = studies.annotator(desk.annotator.study)
     for _ in range(3):
-        make.judgment(other, Stage.objects.get())
+        studies.judgment(other, Stage.objects.get())
     desk.press("1", "Enter").told("kept, but does not count")
 
 
@@ -278,7 +278,7 @@ def test_a_page_left_open_renews_its_leases(sit):
 def test_the_waiting_page_goes_on_by_itself(sit):
     holder = pictures.desk(items=1)
     leases.hold(annotator=holder, stage=Stage.objects.get())
-    waiting = make.annotator(holder.study, ready=False)
+    waiting = studies.annotator(holder.study, ready=False)
     desk = sit(annotator=waiting)  # nobody reads rules for nothing
     expect(desk.page.get_by_text("1 in others' hands.")).to_be_visible()
     Slot.objects.update(held_until=PAST)
@@ -325,7 +325,7 @@ def test_one_answer_that_the_server_fails_on_lets_the_others_go(sit):
 def test_words_about_a_late_answer_stay_when_it_was_the_last(sit):
     desk = sit(items=1)
     Slot.objects.filter(annotator=desk.annotator).update(held_until=PAST)
-    make.judgment(make.annotator(desk.annotator.study), Stage.objects.get())
+    studies.judgment(studies.annotator(desk.annotator.study), Stage.objects.get())
     desk.press("1", "Enter")
     expect(desk.page.get_by_role("heading", name="All done, thank you")).to_be_visible()
     expect(desk.page.get_by_text("kept, but does not count")).to_be_visible()

@@ -12,7 +12,7 @@ from annotation.models import Annotator, Stage
 from annotation.protocols.registry import PROTOCOLS
 from annotation.studies import lifecycle as study_lifecycle
 from benchmarks.models import Caption
-from tests import make, pictures
+from tests.builders import pictures, studies
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 STATIC = Path(__file__).resolve().parents[2] / "static"
@@ -62,9 +62,9 @@ def test_a_caption_of_300_characters_leaves_everything_in_sight(sit, candidates)
 
 
 def test_wide_and_tall_pictures_are_shown_whole(sit):
-    study = make.study(items=1)
+    study = studies.study(items=1)
     pictures.paint(study, [pictures.draw(n, 640, 427) for n in range(5)])
-    page = sit(annotator=make.annotator(study)).page
+    page = sit(annotator=studies.annotator(study)).page
     box = page.locator(".card-option").first.bounding_box()
     assert box["width"] / box["height"] == pytest.approx(640 / 427, rel=0.02)
     assert outside(page) == []
@@ -177,15 +177,15 @@ def at(site: str, annotator: Annotator) -> str:
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 def test_every_page_around_it_is_accessible(open_page, site, axe_violations, dark):
-    stage = make.stage(items=2, overlap=1, pay_per_hour="12.00")
-    newcomer, holder, worker = (make.annotator(stage.study, ready=ready) for ready in (False, True, True))
+    stage = studies.stage(items=2, overlap=1, pay_per_hour="12.00")
+    newcomer, holder, worker = (studies.annotator(stage.study, ready=ready) for ready in (False, True, True))
     page = open_page(dark=dark, width=390, height=844)
     look(page, f"{site}/join/{stage.study.invite}/", "You are invited", axe_violations)
     look(page, at(site, newcomer), "Before you start", axe_violations)
     leases.hold(annotator=holder, stage=stage, wanted=1)
-    make.judgment(worker, stage)
+    studies.judgment(worker, stage)
     look(page, at(site, worker), "Waiting for a screen", axe_violations)
-    make.judgment(holder, stage)
+    studies.judgment(holder, stage)
     look(page, at(site, worker), "All done, thank you", axe_violations)
     study_lifecycle.move_study(study=stage.study, to="paused", by="test")
     look(page, at(site, worker), "The study is paused", axe_violations)
@@ -198,9 +198,9 @@ def look(page: Page, address: str, words: str, axe_violations) -> None:
 
 
 def test_the_code_can_be_copied(open_page, site):
-    stage = make.stage(items=1)
-    annotator = make.annotator(stage.study)
-    make.judgment(annotator, stage)
+    stage = studies.stage(items=1)
+    annotator = studies.annotator(stage.study)
+    studies.judgment(annotator, stage)
     page = open_page(permissions=["clipboard-read", "clipboard-write"])
     page.goto(at(site, annotator))
     page.get_by_role("button", name="Copy").click()

@@ -9,9 +9,9 @@ from annotation.protocols.registry import PROTOCOLS
 from annotation.screens.read_answer import shown_as
 from annotation.studies import lifecycle as study_lifecycle
 from benchmarks.models import Benchmark
-from tests import make
-from tests import real as material
-from tests.benchmarks.scored import tiny_clip
+from tests.builders import real_material as material
+from tests.builders import studies
+from tests.builders.scored_benchmarks import tiny_clip
 
 pytestmark = [pytest.mark.browser, pytest.mark.real, pytest.mark.django_db(transaction=True)]
 ITEMS = 4
@@ -65,7 +65,7 @@ def test_people_and_a_model_stand_in_one_table(
     benchmark = bring_in(page, site, material.packed(pairs(real / "data" / "bivlc"), real / "data", tmp_path))
     study = baseline_of(benchmark)
     for stage in study.stages.all():
-        judge(sit(annotator=make.annotator(study, stage=stage)), stage)
+        judge(sit(annotator=studies.annotator(study, stage=stage)), stage)
     page.goto(f"{site}/benchmarks/{benchmark.pk}/")
     page.get_by_role("link", name="Score with a model").click()
     page.get_by_label("Model", exact=True).fill("local-dir:tiny")

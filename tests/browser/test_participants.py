@@ -6,8 +6,8 @@ from playwright.sync_api import expect
 
 from annotation.models import Annotator, Study
 from annotation.participants import lifecycle as participant_lifecycle
-from tests import make
 from tests.browser.looking import fits, tab_to
+from tests.builders import studies
 
 pytestmark = pytest.mark.django_db(transaction=True)
 CONSENT = "We ask you to look at pictures.\n\n- It takes ten minutes.\n- You can stop at any time."
@@ -16,14 +16,14 @@ SIZES = {"desk": {"width": 1366, "height": 768}, "phone": {"width": 390, "height
 
 @pytest.fixture
 def study(site) -> Study:
-    return make.study(items=6, consent=CONSENT, pay_per_hour="12.00")
+    return studies.study(items=6, consent=CONSENT, pay_per_hour="12.00")
 
 
 def agreed(study: Study, judgments: int = 0, **who) -> Annotator:
-    made = make.annotator(study, **who)
+    made = studies.annotator(study, **who)
     participant_lifecycle.agree(annotator=made, by="test")
     for _ in range(judgments):
-        make.judgment(made, study.stages.get(), active_ms=2000, elapsed_ms=2500)
+        studies.judgment(made, study.stages.get(), active_ms=2000, elapsed_ms=2500)
     return made
 
 

@@ -13,9 +13,9 @@ from annotation.models import Study
 from annotation.participants import lifecycle as participant_lifecycle
 from annotation.studies.lifecycle import move_study
 from benchmarks.models import Image
-from tests import cohorts, crowd
 from tests.browser.looking import fits
-from tests.pictures import draw, put
+from tests.builders import cohorts, crowds
+from tests.builders.pictures import draw, put
 from workers.images import check_and_render
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -220,7 +220,7 @@ def test_without_the_chart_library_they_stand_open_too(visit, page):
 
 
 def test_a_matrix_of_many_is_cut_and_drawn_at_once(visit, open_page, site, study):
-    many = crowd.stage(items=60, people=40, overlap=6)
+    many = crowds.stage(items=60, people=40, overlap=6)
     page = visit(open_page(390, 844))
     page.goto(f"{site}/studies/{many.study_id}/agreement/")
     page.wait_for_function(DRAWN, arg="kappa-matrix")

@@ -6,21 +6,21 @@ from playwright.sync_api import expect
 from annotation.checks import qualification
 from annotation.checks.gold_items import Known
 from benchmarks.models import Caption
-from tests import make, pictures
 from tests.browser.test_judge_look import INSIDE
+from tests.builders import pictures, studies
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
 def pupil():
     """About to practise: four pictures, square and side by side with the words, as BiVLC's are."""
-    source = make.benchmark(items=1, candidates=4)
+    source = studies.benchmark(items=1, candidates=4)
     Caption.objects.filter(item__benchmark=source).update(text="A grey and white rabbit lays in a sink.")
-    pictures.paint(make.study(benchmark=source))
-    study = make.study()
+    pictures.paint(studies.study(benchmark=source))
+    study = studies.study()
     known = {item: Known(("candidate-1",)) for item in source.items.all()}
     qualification.set_training(stage=study.stages.get(), known=known, by="test")
-    return make.annotator(study)
+    return studies.annotator(study)
 
 
 @pytest.mark.parametrize(("width", "height"), [(1366, 768), (390, 844)])

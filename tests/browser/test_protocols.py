@@ -6,9 +6,9 @@ from playwright.sync_api import expect
 from annotation.designs.plan import StagePlan
 from annotation.models import Judgment
 from benchmarks.models import Caption, ItemImage
-from tests import make, pictures
 from tests.browser.test_judge import stored
 from tests.browser.test_judge_look import CONTROLS, INSIDE
+from tests.builders import pictures, studies
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 LONG = ("A very long sentence about a red cup that stands on a blue plate beside a green bottle and " * 4)[:300]
@@ -19,12 +19,12 @@ WINDOWS = pytest.mark.parametrize(("width", "height"), [(1366, 768), (390, 844)]
 
 def somebody(protocol: str, items: int = 3, shapes=((640, 427), (512, 512))):
     """Ready to judge items that have both images, of these sizes."""
-    benchmark = make.benchmark(items, candidates=2)
+    benchmark = studies.benchmark(items, candidates=2)
     for item in benchmark.items.all():
-        ItemImage.objects.create(item=item, image=make.image(), role="negative", position=0, source_name="x.jpg")
-    study = make.study(benchmark=benchmark, protocol=protocol)
+        ItemImage.objects.create(item=item, image=studies.image(), role="negative", position=0, source_name="x.jpg")
+    study = studies.study(benchmark=benchmark, protocol=protocol)
     drawn = [pictures.draw(n, *shapes[n % len(shapes)]) for n in range(4 * items)]
-    return make.annotator(pictures.paint(study, drawn))
+    return studies.annotator(pictures.paint(study, drawn))
 
 
 def outside(page) -> list[str]:
@@ -147,8 +147,8 @@ def test_without_script_it_is_judged_all_the_same(open_page, site, protocol):
 def test_the_next_stage_comes_by_itself_and_undo_leads_back(sit):
     plans = [StagePlan("bivlc-choose", "a", settings={"carries": "negative"}),
              StagePlan("bivlc-disambiguate", "b", "a", apart_from=())]  # fmt: skip
-    study = pictures.paint(make.study(items=2, stages=plans))
-    desk = sit(annotator=make.annotator(study))
+    study = pictures.paint(studies.study(items=2, stages=plans))
+    desk = sit(annotator=studies.annotator(study))
     desk.press("1", "Enter").counts(1).press("2", "Enter")
     expect(desk.page.get_by_role("heading", name="Before you start")).to_be_visible()
     desk.page.get_by_role("button", name="start").click()

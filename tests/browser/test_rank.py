@@ -7,9 +7,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from annotation.models import Judgment, Lease
-from tests import sentences
 from tests.browser.conftest import Sitting
 from tests.browser.test_judge_look import INSIDE
+from tests.builders import ranking_screens
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 ROLES = ("positive", "second_positive", "negative")
@@ -128,12 +128,12 @@ def test_there_are_thirteen_orders():
 @pytest.mark.parametrize("put", [press, drag, click])
 def test_every_order_is_stored_as_it_was_entered(sit, put):
     by_mouse = {press: enter}.get(put, lambda page: page.locator("#submit").click())
-    walk(sit(annotator=sentences.ranking(13)), put, by_mouse)
+    walk(sit(annotator=ranking_screens.ranking(13)), put, by_mouse)
 
 
 def test_every_order_is_stored_as_it_was_pulled_with_a_finger(open_page, site):
     page = open_page(width=390, height=844, has_touch=True, is_mobile=True)
-    desk = Sitting(page, site, sentences.ranking(13)).open()
+    desk = Sitting(page, site, ranking_screens.ranking(13)).open()
     page.evaluate(
         "window.kinds = new Set(); addEventListener('pointerup', event => kinds.add(event.pointerType), true)"
     )
@@ -147,13 +147,13 @@ def touched_submit(page: Page) -> None:
 
 def test_a_tap_on_a_button_puts_the_sentence_there(open_page, site):
     page = open_page(width=390, height=844, has_touch=True, is_mobile=True)
-    Sitting(page, site, sentences.ranking(1)).open()
+    Sitting(page, site, ranking_screens.ranking(1)).open()
     page.locator('[data-letter="B"] .put').nth(2).tap()
     assert ranked(page) == {"B": 3}
 
 
 def test_nothing_is_ranked_at_first_and_what_is_missing_is_asked_for(sit):
-    desk = sit(annotator=sentences.ranking())
+    desk = sit(annotator=ranking_screens.ranking())
     says(desk, "Not on a step yet: A, B and C.")
     desk.press("Enter").told("Put sentence A on a step")
     desk.press("1", "ArrowDown", "2")
@@ -166,7 +166,7 @@ def test_nothing_is_ranked_at_first_and_what_is_missing_is_asked_for(sit):
 
 
 def test_a_digit_marks_the_next_that_is_on_no_step_then_the_next(sit):
-    desk = sit(annotator=sentences.ranking())
+    desk = sit(annotator=ranking_screens.ranking())
     assert marked(desk) == "A"
     desk.press("b", "3")
     assert marked(desk) == "C"
@@ -180,7 +180,7 @@ def test_a_digit_marks_the_next_that_is_on_no_step_then_the_next(sit):
 
 
 def test_up_and_down_go_by_what_stands_above_and_below(sit):
-    desk = sit(annotator=sentences.ranking())
+    desk = sit(annotator=ranking_screens.ranking())
     desk.press("3", "2", "1")  # C stands on top, A at the bottom
     seen = []
     for _ in range(3):
@@ -194,7 +194,7 @@ def test_up_and_down_go_by_what_stands_above_and_below(sit):
 
 
 def test_buttons_are_native_radio_buttons_for_tab_and_arrows(sit):
-    desk = sit(annotator=sentences.ranking())
+    desk = sit(annotator=ranking_screens.ranking())
     first = desk.page.get_by_role("radiogroup").first
     expect(first).to_have_accessible_name(f"A: {first.locator('.says').text_content()}")
     first.get_by_role("radio", name="1 best").focus()
@@ -207,7 +207,7 @@ def test_buttons_are_native_radio_buttons_for_tab_and_arrows(sit):
 
 
 def test_a_drag_that_ends_beside_the_steps_or_with_escape_changes_nothing(sit):
-    desk = sit(annotator=sentences.ranking())
+    desk = sit(annotator=ranking_screens.ranking())
     page = desk.page
     for end in ("beside", "Escape"):
         page.mouse.move(*centre(page, '[data-letter="A"] .says'))
@@ -227,7 +227,7 @@ def test_a_drag_that_ends_beside_the_steps_or_with_escape_changes_nothing(sit):
 
 
 def test_arrows_mark_again_after_a_click_on_a_button(sit):
-    desk = sit(annotator=sentences.ranking())
+    desk = sit(annotator=ranking_screens.ranking())
     click(desk.page, "B", 1)
     assert marked(desk) == "C"
     desk.press("ArrowUp")
@@ -237,7 +237,7 @@ def test_arrows_mark_again_after_a_click_on_a_button(sit):
 
 
 def test_an_answer_comes_back_undone_looked_back_at_and_over_a_reload(sit):
-    desk = sit(annotator=sentences.ranking())
+    desk = sit(annotator=ranking_screens.ranking())
     desk.press("2", "2", "3", "Enter").counts(1).says("saved").press("u").told("Taken back").counts(0)
     says(desk, "A and B together, then C.")
     desk.press("Enter").counts(1).says("saved").press("3", "1")
@@ -254,7 +254,7 @@ def test_an_answer_comes_back_undone_looked_back_at_and_over_a_reload(sit):
 
 def test_all_of_it_works_without_script(open_page, site):
     page = open_page(java_script_enabled=False)
-    page.goto(f"{site}/judge/{sentences.ranking(1).token}/")
+    page.goto(f"{site}/judge/{ranking_screens.ranking(1).token}/")
     for letter, step in (("A", 2), ("B", 1), ("C", 1)):
         page.locator(f'[data-letter="{letter}"] input[value="{step}"]').check()
     tops = [page.locator(f'[data-letter="{letter}"]').bounding_box()["y"] for letter in "BCA"]
@@ -266,7 +266,7 @@ def test_all_of_it_works_without_script(open_page, site):
 
 def test_where_less_motion_is_wanted_nothing_moves_by_itself(open_page, site):
     page = open_page(reduced_motion="reduce")
-    desk = Sitting(page, site, sentences.ranking(1)).open()
+    desk = Sitting(page, site, ranking_screens.ranking(1)).open()
     drag(page, "A", 3)
     desk.press("1", "2")
     assert page.evaluate("document.getAnimations().length") == 0 and ranked(page) == {"A": 3, "B": 1, "C": 2}
@@ -274,7 +274,7 @@ def test_where_less_motion_is_wanted_nothing_moves_by_itself(open_page, site):
 
 @WINDOWS
 def test_everything_is_in_sight_whatever_is_ranked(sit, width, height):
-    desk = sit(annotator=sentences.ranking(1), width=width, height=height)
+    desk = sit(annotator=ranking_screens.ranking(1), width=width, height=height)
     for step in ("", "1", "1", "3"):
         desk.press(*step)
         assert desk.page.evaluate(INSIDE, PARTS) == []
@@ -292,7 +292,7 @@ def under(page: Page) -> list[str]:
 
 @pytest.mark.parametrize(("width", "height"), [(1366, 768), (390, 844), (683, 384), (320, 640)])
 def test_long_sentences_can_all_be_reached_without_scrolling_sideways(sit, width, height):
-    desk = sit(annotator=sentences.ranking([LONG_WORDS]), width=width, height=height)
+    desk = sit(annotator=ranking_screens.ranking([LONG_WORDS]), width=width, height=height)
     for letter in "ABC":
         click(desk.page, letter, 2)
     assert ranked(desk.page) == {"A": 2, "B": 2, "C": 2}
@@ -300,7 +300,7 @@ def test_long_sentences_can_all_be_reached_without_scrolling_sideways(sit, width
 
 
 def test_targets_are_at_least_24_pixels(sit):
-    page = sit(annotator=sentences.ranking(1), width=390, height=844).page
+    page = sit(annotator=ranking_screens.ranking(1), width=390, height=844).page
     sizes = page.evaluate("[...document.querySelectorAll('.put')].map(one => one.getBoundingClientRect().height)")
     assert len(sizes) == 9 and min(sizes) >= 24
 
@@ -308,7 +308,7 @@ def test_targets_are_at_least_24_pixels(sit):
 @WINDOWS
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 def test_every_state_is_accessible(sit, axe_violations, width, height, dark):
-    desk = sit(annotator=sentences.ranking(), width=width, height=height, dark=dark)
+    desk = sit(annotator=ranking_screens.ranking(), width=width, height=height, dark=dark)
     found = {"screen": axe_violations(desk.page)}
     desk.press("1", "1", "3")
     found["ranked"] = axe_violations(desk.page)

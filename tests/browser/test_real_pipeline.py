@@ -12,9 +12,9 @@ from annotation.protocols.decision_rule import KEPT
 from annotation.protocols.registry import PROTOCOLS
 from annotation.screens.read_answer import shown_as
 from annotation.studies import lifecycle as study_lifecycle
-from tests import make
-from tests import real as material
 from tests.browser.test_real_run import BIVLC, INDICES
+from tests.builders import real_material as material
+from tests.builders import studies
 
 pytestmark = [pytest.mark.browser, pytest.mark.real, pytest.mark.django_db(transaction=True)]
 DISCARDED = "bivlc-6850"  # nobody finds an image for it, and nobody can tell these two apart
@@ -60,13 +60,13 @@ def read_rules(page) -> None:
 
 def test_twelve_items_through_all_four_stages(study, sit, tmp_path):
     choose, disambiguate, i2t, _ = study.stages.all()
-    judge(sit(annotator=make.annotator(study, stage=choose)), BIVLC)
-    desk = sit(annotator=make.annotator(study, stage=disambiguate))
+    judge(sit(annotator=studies.annotator(study, stage=choose)), BIVLC)
+    desk = sit(annotator=studies.annotator(study, stage=disambiguate))
     judge(desk, BIVLC - 1)
     expect(desk.page.get_by_role("heading", name="All done, thank you")).to_be_visible()
     study_lifecycle.move_stage(stage=disambiguate, to="closed", by="test")
     assert sum(result.state == KEPT for result in promotion.results(disambiguate).values()) == BIVLC - 2
-    desk = sit(annotator=make.annotator(study, stage=i2t))
+    desk = sit(annotator=studies.annotator(study, stage=i2t))
     judge(desk, 16)
     desk.page.get_by_role("button", name="Start").or_(desk.page.get_by_role("button", name="I have read")).first.click()
     judge(desk.at_desk(), 16)

@@ -9,8 +9,8 @@ from playwright.sync_api import expect
 
 from annotation.models import Judgment, Lease, Study
 from annotation.screens.read_answer import shown_as
-from tests import make
-from tests import real as material
+from tests.builders import real_material as material
+from tests.builders import studies
 
 os.environ["HF_HUB_OFFLINE"] = os.environ["HF_DATASETS_OFFLINE"] = "1"
 pytestmark = [pytest.mark.browser, pytest.mark.real, pytest.mark.django_db(transaction=True)]
@@ -47,7 +47,7 @@ def imported(real_folder, folder) -> Study:
 def test_from_candidate_images_to_a_split_that_loads(real, sit, tmp_path):
     study = imported(real, tmp_path)
     for hasty in (False, True):
-        judge_all(sit(annotator=make.annotator(study)), hasty)
+        judge_all(sit(annotator=studies.annotator(study)), hasty)
     assert Judgment.objects.filter(counted_on__stage__study=study).count() == 2 * (BIVLC + COCO)
     call_command("export_split", "Real run", out=tmp_path / "split")
     check_split(tmp_path / "split")

@@ -12,8 +12,8 @@ from annotation.models import Judgment, Lease, Outcome, Study
 from annotation.protocols import hard_positive_rank
 from benchmarks.construction.order import perturbed
 from benchmarks.construction.tagging import tagger
-from tests import make, pictures
 from tests.browser.looking import send
+from tests.builders import pictures, studies
 
 pytestmark = [pytest.mark.browser, pytest.mark.real, pytest.mark.django_db(transaction=True)]
 ROWS = 4
@@ -35,7 +35,7 @@ def drawn(folder: Path, names) -> Path:
 
 
 def sitting(sit, study: Study):
-    return sit(annotator=make.annotator(study))
+    return sit(annotator=studies.annotator(study))
 
 
 def all_done(desk) -> None:

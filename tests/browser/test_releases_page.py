@@ -7,9 +7,9 @@ from playwright.sync_api import expect
 from annotation.models import Release
 from annotation.releases import lifecycle as release_lifecycle
 from benchmarks.jobs import jobs
-from tests import crowd, make, released
 from tests.browser.looking import fits, tab_to
-from tests.pipeline import with_originals
+from tests.builders import crowds, releases, studies
+from tests.builders.pipelines import with_originals
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 @pytest.fixture
 def study():
     """Its items share no images, so there can be several splits."""
-    return with_originals(crowd.stage(benchmark=make.benchmark(items=8), people=2).study)
+    return with_originals(crowds.stage(benchmark=studies.benchmark(items=8), people=2).study)
 
 
 @pytest.fixture
@@ -35,12 +35,12 @@ def visit(site, sign_in):
 @pytest.mark.parametrize("width, height, dark", [(1366, 768, False), (390, 844, True)])
 def test_every_page_fits_the_window_and_breaks_no_rule(study, visit, open_page, axe_violations, width, height, dark):
     page = open_page(width, height, dark=dark)
-    first = released.frozen(study, "1.0", forms=("imagefolder", "webdataset"), words={"citation": "@misc{a}"})
+    first = releases.frozen(study, "1.0", forms=("imagefolder", "webdataset"), words={"citation": "@misc{a}"})
     study.annotators.filter(number=1).update(excluded_at="2026-03-02T08:00Z", exclusion_reason="Always left")
-    second = released.frozen(study, "1.1", splits={"train": 50, "test": 50})
-    failed, making = released.failed(study, "1.2"), released.asked(study, "1.3")
+    second = releases.frozen(study, "1.1", splits={"train": 50, "test": 50})
+    failed, making = releases.failed(study, "1.2"), releases.asked(study, "1.3")
     paths = [f"/releases/{one.pk}/" for one in (first, failed, making)]
-    paths += [f"/studies/{study.pk}/releases/", f"/studies/{make.study().pk}/releases/"]
+    paths += [f"/studies/{study.pk}/releases/", f"/studies/{studies.study().pk}/releases/"]
     for path in [*paths, f"/releases/{second.pk}/?against={first.pk}", f"/studies/{study.pk}/releases/new/"]:
         visit(page, path)
         page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
@@ -80,7 +80,7 @@ def test_the_keyboard_makes_one_and_sees_it_come(study, visit, page):
 
 
 def test_a_hash_is_copied_whole(visit, open_page):
-    release = released.by_hand(make.study())
+    release = releases.by_hand(studies.study())
     page = visit(open_page(permissions=["clipboard-read", "clipboard-write"]), f"/releases/{release.pk}/")
     page.get_by_role("button", name="Copy the content hash").click()
     expect(page.get_by_text("Copied.")).to_be_visible()
@@ -88,8 +88,8 @@ def test_a_hash_is_copied_whole(visit, open_page):
 
 
 def test_changes_come_by_themselves_and_without_script_by_a_link(study, visit, open_page):
-    released.frozen(study, "1.0")
-    second = released.frozen(study, "1.1")
+    releases.frozen(study, "1.0")
+    second = releases.frozen(study, "1.1")
     plain = visit(open_page(java_script_enabled=False), f"/releases/{second.pk}/")
     assert plain.get_by_text("Nothing but the name").count() == 0
     page = visit(open_page(), f"/releases/{second.pk}/")

@@ -5,8 +5,8 @@ import re
 import pytest
 from django.contrib.auth.models import User
 
-from tests import crowd
 from tests.browser.looking import fits, tab_to
+from tests.builders import crowds
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 SHOWN = "selector => [...document.querySelectorAll(selector)].filter(one => one.checkVisibility()).length"
@@ -15,7 +15,7 @@ WIDE = 700  # pixels between the margins of A4
 
 @pytest.fixture
 def visit(site, sign_in):
-    study = crowd.stage(items=12, people=3, overlap=2).study
+    study = crowds.stage(items=12, people=3, overlap=2).study
     user = User.objects.create_superuser("ana", password="x")
 
     def go(page):

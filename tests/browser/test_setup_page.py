@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from playwright.sync_api import expect
 
 from annotation.models import Study
-from tests import make
+from tests.builders import studies
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 FINE = {"choose-overlap": "3", "choose-quota": "7", "choose-seconds": "17.5", "choose-kept": "33.3"}
@@ -55,7 +55,7 @@ def plan(html: str) -> list[str]:
 
 @pytest.mark.parametrize("changes", CHANGES.values(), ids=CHANGES)
 def test_the_plan_as_one_types_is_the_servers(visit, page, client, changes):
-    benchmark = make.benchmark(items=23)
+    benchmark = studies.benchmark(items=23)
     visit(page, f"/studies/new/?preset=bivlc&benchmark={benchmark.pk}")
     fill(page, {"name": "Round 1", **changes})
     expect(page.locator("#work-out")).to_be_hidden()
@@ -67,7 +67,7 @@ def test_the_plan_as_one_types_is_the_servers(visit, page, client, changes):
 
 
 def test_where_edits_are_confirmed_the_plan_has_two_people(visit, page, client):
-    path = f"/studies/new/?protocol=visla-paraphrase&benchmark={make.benchmark(items=3).pk}"
+    path = f"/studies/new/?protocol=visla-paraphrase&benchmark={studies.benchmark(items=3).pk}"
     visit(page, path)
     expect(page.locator("#work-out")).to_be_hidden()
     people = page.locator("[data-of=annotators]")
@@ -76,8 +76,8 @@ def test_where_edits_are_confirmed_the_plan_has_two_people(visit, page, client):
 
 
 def test_another_benchmark_changes_the_plan(visit, page):
-    make.benchmark(items=7, name="Seven")
-    make.benchmark(items=3, name="Three")
+    studies.benchmark(items=7, name="Seven")
+    studies.benchmark(items=3, name="Three")
     visit(page, "/studies/new/?protocol=bivlc-choose")
     for name, judgments in (("Seven", "14"), ("Three", "6")):
         page.get_by_label("Benchmark").select_option(name)
@@ -85,7 +85,7 @@ def test_another_benchmark_changes_the_plan(visit, page):
 
 
 def test_a_study_is_set_up_by_keyboard_alone(visit, page):
-    benchmark = make.benchmark(items=2)
+    benchmark = studies.benchmark(items=2)
     visit(page, f"/studies/new/?preset=bivlc&benchmark={benchmark.pk}")
     page.get_by_label("Name of the study").focus()
     page.keyboard.type("By keyboard")
@@ -101,7 +101,7 @@ def test_a_study_is_set_up_by_keyboard_alone(visit, page):
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize(("width", "height"), [(1366, 768), (390, 844)])
 def test_the_form_breaks_no_rule_and_fits_even_with_errors(visit, open_page, axe_violations, width, height, dark):
-    benchmark = make.benchmark(items=2)
+    benchmark = studies.benchmark(items=2)
     page = visit(open_page(width, height, dark), f"/studies/new/?preset=bivlc&benchmark={benchmark.pk}")
     fill(page, {"choose-overlap": "0", "i2t-lease_seconds": "1"})
     assert axe_violations(page) == []
@@ -115,8 +115,8 @@ def test_the_form_breaks_no_rule_and_fits_even_with_errors(visit, open_page, axe
 
 @pytest.mark.parametrize(("width", "height"), [(1366, 768), (390, 844)])
 def test_who_judges_what_breaks_no_rule_and_fits(visit, open_page, axe_violations, width, height):
-    stage = make.stage(items=4, strategy="named")
-    make.annotator(stage.study, name="Ana Lima")
+    stage = studies.stage(items=4, strategy="named")
+    studies.annotator(stage.study, name="Ana Lima")
     page = visit(open_page(width, height), f"/studies/{stage.study_id}/stages/1/assign/")
     page.get_by_label("A-01 Ana Lima").check()
     page.get_by_label("Items", exact=True).select_option("all of the stage")

@@ -8,17 +8,17 @@ from annotation.assignment import by_name, leases
 from annotation.judging import submissions
 from annotation.models import Stage
 from annotation.participants import lifecycle as participant_lifecycle
-from tests import make
 from tests.browser.looking import fits, tab_to
-from tests.pictures import paint
+from tests.builders import studies
+from tests.builders.pictures import paint
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
 def stuck() -> Stage:
     """Named annotators: one left, one skipped, one flagged, the rest is given to nobody."""
-    study = paint(make.study(items=6, strategy="named", pay_per_hour=12))
-    stage, people = study.stages.get(), [make.annotator(study) for _ in range(3)]
+    study = paint(studies.study(items=6, strategy="named", pay_per_hour=12))
+    stage, people = study.stages.get(), [studies.annotator(study) for _ in range(3)]
     for person, number in zip(people, range(3), strict=True):
         by_name.assign(stage=stage, annotators=[person], keys=[f"item-{number}"], by="test")
     participant_lifecycle.leave(annotator=people[0], by="test")

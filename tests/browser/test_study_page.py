@@ -6,16 +6,18 @@ from django.contrib.auth.models import User
 from annotation.designs.plan import StagePlan
 from annotation.models import Study
 from annotation.studies.lifecycle import move_study
-from tests import crowd, make
-from tests.pictures import paint
+from tests.builders import crowds, studies
+from tests.builders.pictures import paint
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
 @pytest.fixture
 def study() -> Study:
-    benchmark = make.benchmark(items=6)
-    return crowd.work(paint(make.study(benchmark=benchmark, overlap=3, pay_per_hour=12)), people=4, undone=0.4).study
+    benchmark = studies.benchmark(items=6)
+    return crowds.work(
+        paint(studies.study(benchmark=benchmark, overlap=3, pay_per_hour=12)), people=4, undone=0.4
+    ).study
 
 
 @pytest.fixture
@@ -31,7 +33,7 @@ def visit(site, sign_in, study):
 
 
 def judge_one(study: Study) -> None:
-    assert make.judgment(make.annotator(study), study.stages.get(), "none")
+    assert studies.judgment(studies.annotator(study), study.stages.get(), "none")
 
 
 def test_a_new_judgment_appears_and_nothing_moves(visit, open_page, study):
@@ -105,8 +107,8 @@ STAGES = [
 
 @pytest.fixture
 def pipeline(visit, site, study):
-    made = paint(make.study(benchmark=make.benchmark(items=12), stages=STAGES, pay_per_hour=12))
-    crowd.work(made, people=4, undone=0.1, seed=2)
+    made = paint(studies.study(benchmark=studies.benchmark(items=12), stages=STAGES, pay_per_hour=12))
+    crowds.work(made, people=4, undone=0.1, seed=2)
 
     def go(page, path: str = ""):
         visit(page)
@@ -132,7 +134,7 @@ def test_a_judgment_in_one_stage_shows_under_anothers_tab(pipeline, page):
     pipeline(page, "?stage=2")
     before = page.inner_text("#live-funnel .sum")
     choose = pipeline.study.stages.get(position=1)
-    assert make.judgment(make.annotator(pipeline.study), choose, "none")
+    assert studies.judgment(studies.annotator(pipeline.study), choose, "none")
     page.wait_for_function("text => document.querySelector('#live-funnel .sum').innerText !== text", arg=before)
     assert page.inner_text("#stage-title").startswith("2 ")
     assert page.errors == []

@@ -3,8 +3,8 @@
 import pytest
 from django.contrib.auth.models import User
 
-from tests.pages.test_text_figures import MATERIAL, worked
-from tests.pictures import paint
+from tests.annotation.dashboard.test_text_figures import MATERIAL, worked
+from tests.builders.pictures import paint
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

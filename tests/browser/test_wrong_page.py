@@ -7,9 +7,9 @@ from playwright.sync_api import expect
 
 from annotation.models import Stage, Study
 from benchmarks.models import Benchmark
-from tests import judged_by, make
-from tests import real as material
 from tests.browser.looking import fits, tab_to
+from tests.builders import predictions, studies
+from tests.builders import real_material as material
 
 pytestmark = [pytest.mark.browser, pytest.mark.real, pytest.mark.django_db(transaction=True)]
 SIZES = [(1366, 768), (390, 844)]
@@ -28,16 +28,16 @@ def stage(real, tmp_path) -> Stage:
     manifest, images = material.packed(items, real / "data", tmp_path)
     call_command("import_benchmark", "jsonl", str(manifest), images=str(images), name="Real", verbosity=0)
     benchmark = Benchmark.objects.get(name="Real")
-    study = make.study(benchmark=benchmark, protocol="bivlc-i2t", overlap=2, name="Real run")
+    study = studies.study(benchmark=benchmark, protocol="bivlc-i2t", overlap=2, name="Real run")
     for place in range(2):
-        person, number = make.annotator(study), 0
-        while make.judgment(person, study.stages.get(), WRONG if place and number % 3 == 0 else RIGHT):
+        person, number = studies.annotator(study), 0
+        while studies.judgment(person, study.stages.get(), WRONG if place and number % 3 == 0 else RIGHT):
             number += 1
     rows = list(benchmark.items.all())
     long = "hf-hub:laion/CLIP-ViT-bigG-14-laion2B-39B-b160k"
     for title, right, size in (("ViT-B-32", 2, 0.04), (long, 99, 0.02), ("gpt2", 3, 1.5)):
-        of = {row: judged_by.bivlc(row.position % right == 1, size * (1 + row.position)) for row in rows}
-        judged_by.model(benchmark, of, title, blind=title == "gpt2")
+        of = {row: predictions.bivlc(row.position % right == 1, size * (1 + row.position)) for row in rows}
+        predictions.model(benchmark, of, title, blind=title == "gpt2")
     return study.stages.get()
 
 

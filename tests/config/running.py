@@ -11,7 +11,7 @@ from pathlib import Path
 
 from config.processes import leftovers
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 READY = "Ctrl-C stops it."
 
 

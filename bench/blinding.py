@@ -1,0 +1,92 @@
+"""Law 4 by measure: 10,000 screens through the real pages, and classifiers that look for a tell in all of them.
+
+    python -m bench.blinding [--screens 10000] [--only checks|sides]       (about half an hour)
+
+1. Which screens are checks: half in a pool, half among batches. The area under the curve must lie in 0.47–0.53; a blind
+   guess has a standard error of 0.006 there.
+2. At which of two places the right option stands: half image to text, half text to image. Right 50 ± 1 % of the time. A
+   blind guess has a standard error of 0.5 % there, so one run in twenty would fail by chance; therefore the database's
+   random numbers are seeded, and what is new in each run (tokens, times) is left out here, so that the figure is the
+   same in every run. With tokens and times it must lie in 50 ± 2 %.
+
+Starts servers of its own in a temporary place. docs/checks.md says what is looked at.
+"""
+
+import argparse
+import json
+import sys
+import time
+
+from bench.scratch import winnow
+
+NEW_EACH_RUN = ("_ms", "token_")
+PLAIN = 3  # one annotator in three works without script
+
+
+def timed(name: str, seen: list, start: float) -> None:
+    print(f"{name}: {len(seen)} screens in {time.monotonic() - start:.0f} s", file=sys.stderr)
+
+
+def look_for_checks(screens: int) -> dict:
+    from annotation.models import Strategy
+    from tests.annotation.judging import visible_features
+
+    start, per = time.monotonic(), 48
+    half = screens // 2 // per
+    stages = [visible_features.stage_with_checks(Strategy.POOL, items=max(40, half), known=20, quota=per)]
+    seen = visible_features.collect(stages[0], half, per, PLAIN)
+    for first in range(0, half, 50):  # an item is judged 50 times at most
+        stages.append(visible_features.stage_with_checks(Strategy.EVERYONE, items=36, known=12))
+        more = visible_features.collect(stages[-1], min(50, half - first), per, PLAIN)
+        for one in more:
+            one.who += (len(stages) - 1) * 10**6
+        seen += more
+    labels = visible_features.is_check(seen)
+    timed("checks", seen, start)
+    found = visible_features.auc(seen, labels)
+    ok = all(0.47 <= one <= 0.53 for one in found.values())
+    return {"screens": len(seen), "checks": sum(labels), "auc": found, "ok": ok}
+
+
+def look_for_sides(screens: int) -> dict:
+    from annotation.protocols.registry import PROTOCOLS
+    from tests.annotation.judging import visible_features
+
+    start, per = time.monotonic(), 100
+    visible_features.seed(1)
+    seen, places = [], []
+    for number, protocol in enumerate(("bivlc-i2t", "bivlc-t2i")):
+        stage = visible_features.stage_with_sides(protocol, items=per // visible_features.QUESTIONS[protocol])
+        mine = visible_features.collect(stage, screens // 2 // per, per, PLAIN)
+        places += visible_features.right_place(mine, PROTOCOLS[protocol])
+        for one in mine:
+            one.who += number * 10**6
+        seen += mine
+    timed("sides", seen, start)
+    same = visible_features.accuracy(seen, places, without=NEW_EACH_RUN)
+    every = visible_features.accuracy(seen, places)
+    ok = all(abs(one - 0.5) <= 0.01 for one in same.values()) and all(abs(one - 0.5) <= 0.02 for one in every.values())
+    first = places.count(0) / len(places)
+    return {"screens": len(seen), "first_place": first, "accuracy": same, "with_tokens_and_times": every, "ok": ok}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--screens", type=int, default=10_000)
+    parser.add_argument("--only", choices=["checks", "sides"])
+    options = parser.parse_args()
+    looks = {"checks": look_for_checks, "sides": look_for_sides}
+    with winnow(durable=False):
+        from django.conf import settings
+        from django.core.management import call_command
+
+        settings.ALLOWED_HOSTS = ["testserver"]
+        call_command("collectstatic", interactive=False, verbosity=0)
+        found = {name: look(options.screens) for name, look in looks.items() if options.only in (None, name)}
+    print(json.dumps(found, indent=2))
+    if not all(one["ok"] for one in found.values()):
+        sys.exit("a tell was found")
+
+
+if __name__ == "__main__":
+    main()

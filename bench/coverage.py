@@ -1,0 +1,108 @@
+"""How often the bootstrap intervals of agreement hold the truth, in made-up studies whose agreement is known.
+
+`python -m bench.coverage` prints a table of designs by measures: 500 studies each, 1,000 resamples. Of each item a
+true label is drawn by its share; an annotator gives it with probability `right`, else any label at random. Then the
+agreement of two random annotators, by chance and beyond it, follows from the shares alone (`truth`).
+"""
+
+import argparse
+import sys
+import time
+from dataclasses import dataclass
+
+import numpy as np
+
+from annotation.measures import agreement
+from annotation.measures.agreement import SEED, Table
+from annotation.measures.pairwise_kappa import Pairs, around
+from annotation.measures.reliability import ends, intervals, measures_of, scale
+
+
+@dataclass(frozen=True, slots=True)
+class Design:
+    """`each` of the `people`, drawn anew, judge an item."""
+
+    items: int
+    people: int
+    each: int
+    shares: tuple[float, ...]
+    right: float
+
+    @property
+    def shared(self) -> float:
+        """Items that two annotators have in common, on average."""
+        return self.items * self.each * (self.each - 1) / (self.people * (self.people - 1))
+
+
+EVEN, SKEWED, FIVE = (1 / 3, 1 / 3, 1 / 3), (0.6, 0.3, 0.1), (0.5, 0.2, 0.1, 0.1, 0.1)
+DESIGNS = (
+    Design(120, 3, 3, EVEN, 0.8),
+    Design(500, 2, 2, SKEWED, 0.7),
+    Design(400, 5, 3, SKEWED, 0.8),
+    Design(1000, 12, 4, FIVE, 0.8),
+    Design(300, 12, 3, FIVE, 0.8),
+    Design(100, 12, 2, FIVE, 0.8),
+)
+MEASURES = ("percent", "fleiss", "alpha_nominal", "ac1", "cohen_mean")
+
+
+def truth(design: Design) -> dict[str, float]:
+    shares, labels = np.array(design.shares), len(design.shares)
+    said = design.right * np.eye(labels) + (1 - design.right) / labels  # true label → label given
+    given, same = shares @ said, float((shares[:, None] * said**2).sum())
+    by_chance, of_hard = float((given**2).sum()), float((given * (1 - given)).sum() / (labels - 1))
+    kappa = (same - by_chance) / (1 - by_chance)
+    return {
+        "percent": same,
+        "ac1": (same - of_hard) / (1 - of_hard),
+        **dict.fromkeys(("fleiss", "alpha_nominal", "cohen_mean"), kappa),
+    }
+
+
+def study(design: Design, dice: np.random.Generator) -> Table:
+    labels, shape = len(design.shares), (design.items, design.each)
+    true = dice.choice(labels, design.items, p=design.shares)
+    who = np.argsort(dice.random((design.items, design.people)), axis=1)[:, : design.each]
+    said = np.where(dice.random(shape) < design.right, true[:, None], dice.integers(0, labels, shape))
+    return Table(
+        (item, int(who[item, k]), str(said[item, k])) for item in range(design.items) for k in range(design.each)
+    )
+
+
+def spans(table: Table, resamples: int) -> dict[str, list[float]]:
+    """Of each measure, and of Cohen's mean also as plain percentiles, which the app does not show."""
+    measures, notes = measures_of(table.counts, scale(()))
+    found = intervals(
+        table.counts, measures, notes | dict.fromkeys(("alpha_ordinal", "alpha_interval"), ""), resamples, SEED
+    )
+    values = Pairs(table).resampled(resamples, SEED)
+    mean = agreement.mean_kappa(agreement.cohen_kappas(table)).value
+    return found | {"cohen_mean": around(mean, values), "percentiles": ends(values)}
+
+
+def coverage(design: Design, studies: int, resamples: int, seed: int = 1) -> dict[str, float]:
+    """The share of the studies whose interval holds the truth, by measure."""
+    dice, true = np.random.default_rng(seed), truth(design)
+    true["percentiles"] = true["cohen_mean"]
+    held = dict.fromkeys((*MEASURES, "percentiles"), 0)
+    for _ in range(studies):
+        found = spans(study(design, dice), resamples)
+        for name in held:
+            held[name] += found[name][0] <= true[name] <= found[name][1]
+    return {name: times / studies for name, times in held.items()}
+
+
+def main(argv: list[str]) -> None:
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--studies", type=int, default=500)
+    options.add_argument("--resamples", type=int, default=1000)
+    asked = options.parse_args(argv)
+    for design in DESIGNS:
+        begun = time.monotonic()
+        found = coverage(design, asked.studies, asked.resamples)
+        told = "  ".join(f"{name} {share:.1%}" for name, share in found.items())
+        print(f"{design} shared {design.shared:.0f}: {told}  ({time.monotonic() - begun:.0f} s)", flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

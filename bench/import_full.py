@@ -1,0 +1,139 @@
+"""BiVLC's candidates at full size, in one go: 7,512 real rows, each of the images they name drawn as a stand-in.
+
+    python -m bench.import_full            (about 3 GB of temporary disk; several minutes)
+
+Starts servers of its own in a temporary place. Prints seconds, images a second, and the importing process's memory.
+"""
+
+import argparse
+import csv
+import io
+import os
+import random
+import statistics
+import tarfile
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from PIL import Image, ImageDraw
+
+from config.services import Servers, database_url, redis_url
+
+TABLE = Path(__file__).resolve().parents[2] / "shared" / "data" / "bivlc" / "BiVLC_negative_imgs.csv"
+DRAWINGS = 64
+SIDE = 512
+
+
+def drawing(seed: int) -> bytes:
+    """A JPEG of 512 x 512 with circles and grain, about as large as a generated image's."""
+    draw = random.Random(seed)
+    image = Image.effect_noise((SIDE, SIDE), 40).convert("RGB")
+    pen = ImageDraw.Draw(image)
+    for _ in range(40):
+        x, y, radius = draw.randrange(SIDE), draw.randrange(SIDE), draw.randrange(10, 120)
+        colour = tuple(draw.randrange(256) for _ in range(3))
+        pen.ellipse((x - radius, y - radius, x + radius, y + radius), fill=colour)
+    file = io.BytesIO()
+    image.save(file, "JPEG", quality=85)
+    return file.getvalue()
+
+
+def numbered(jpeg: bytes, number: int) -> bytes:
+    """The same picture with a comment of its own: other bytes, another hash, the same work to decode."""
+    comment = f"stand-in {number}".encode()
+    return jpeg[:2] + b"\xff\xfe" + (len(comment) + 2).to_bytes(2) + comment + jpeg[2:]
+
+
+def pack(names: list[str], into: Path) -> None:
+    drawings = [drawing(seed) for seed in range(DRAWINGS)]
+    with tarfile.open(into, "w") as archive:
+        for number, name in enumerate(names):
+            data = numbered(drawings[number % DRAWINGS], number)
+            entry = tarfile.TarInfo(name)
+            entry.size = len(data)
+            archive.addfile(entry, io.BytesIO(data))
+
+
+def named_images(table: Path) -> list[str]:
+    with table.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    columns = ("filename", *(f"hn_img_{number}" for number in range(4)))
+    return list(dict.fromkeys(row[column] for row in rows for column in columns))
+
+
+class Memory(threading.Thread):
+    """This process's resident memory, MB, five times a second."""
+
+    def __init__(self):
+        super().__init__(daemon=True)
+        self.samples: list[float] = []
+        self.over = threading.Event()
+
+    def run(self) -> None:
+        page = os.sysconf("SC_PAGE_SIZE")
+        while not self.over.wait(0.2):
+            self.samples.append(int(Path("/proc/self/statm").read_text().split()[1]) * page / 2**20)
+
+    def quarters(self) -> list[float]:
+        size = max(1, len(self.samples) // 4)
+        return [statistics.median(self.samples[start : start + size]) for start in range(0, 4 * size, size)]
+
+
+def measure(format: str, path: Path, archive: Path) -> None:
+    import django
+
+    django.setup()
+    from django.core.management import call_command
+
+    from benchmarks.imports import run as run_import
+    from benchmarks.jobs import jobs
+
+    call_command("migrate", verbosity=0)
+    job = run_import.queue_import(
+        name="Measured", format=format, path=path, images=archive, options=run_import.Options(), by="measure"
+    )
+    memory = Memory()
+    memory.start()
+    started = time.monotonic()
+    job = jobs.run(job_id=job.pk, by="measure", work=run_import.import_files)
+    seconds = time.monotonic() - started
+    memory.over.set()
+    assert job.state == "done", job.problems
+    stored, report = job.report["images"]["stored"], job.report
+    size = archive.stat().st_size / 2**20
+    print(f"{report['items']:,} items, {report['uses']:,} places, {stored:,} images of {size:,.0f} MB")
+    print(f"{seconds:,.0f} s, {stored / seconds:,.0f} images a second, on {os.cpu_count()} cores")
+    print(f"memory: peak {max(memory.samples):,.0f} MB; median of each quarter of the time:", end=" ")
+    print(", ".join(f"{mb:,.0f}" for mb in memory.quarters()), "MB")
+
+
+@contextmanager
+def house() -> Iterator[Path]:
+    """A folder that is gone afterwards, with servers of its own that Django is told of."""
+    with tempfile.TemporaryDirectory(prefix="winnow-load-") as folder:
+        var = Path(folder).resolve()
+        servers = Servers(var, durable=False)
+        servers.start()
+        os.environ |= {"WINNOW_VAR": str(var), "DATABASE_URL": database_url(var), "REDIS_URL": redis_url(var)}
+        os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
+        try:
+            yield var
+        finally:
+            servers.stop()
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options.add_argument("--table", type=Path, default=TABLE, help="the CSV file of candidates")
+    table = options.parse_args().table
+    with house() as var:
+        pack(named_images(table), var / "images.tar")
+        measure("bivlc-candidates", table, var / "images.tar")
+
+
+if __name__ == "__main__":
+    main()

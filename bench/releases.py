@@ -1,0 +1,146 @@
+"""A release at full size: seconds of each part of its job, the largest memory of the process, and its verification.
+
+    python -m bench.releases                               (about 12 GB of temporary disk; many minutes)
+    python -m bench.releases --items 500 --judgments 0
+
+First BiVLC's 7,512 real rows with a stand-in for every image that they name, judged in bulk so that every item is kept,
+released in all forms. Then a study of 1,000,000 judgments by SQL, whose five images are the same everywhere, released
+with its times and annotators. Starts servers of its own; every release is made, and verified, in a process of its own.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from bench import scratch
+from bench.import_full import TABLE, named_images, pack
+
+MAKE = """
+import json, resource, sys, time, django
+django.setup()
+from annotation import freezing
+from annotation.models import Release
+from benchmarks import jobs
+phases, state = {}, ["", 0.0]
+def tell(phase, done, total):
+    if phase != state[0]:
+        now = time.monotonic()
+        if state[0]:
+            phases[state[0]] = now - state[1]
+        state[:] = [phase, now]
+release = Release.objects.get(pk=int(sys.argv[1]))
+job = jobs.jobs.run(job_id=release.job_id, by="measure", work=releases.lifecycle.run_release, tell=tell)
+phases[state[0]] = time.monotonic() - state[1]
+assert job.state == "done", job.problems
+print(json.dumps({"phases": phases, "memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}))
+"""
+UNDECIDE = """
+DELETE FROM annotation_outcome WHERE task_id IN (SELECT id FROM annotation_task WHERE stage_id = ANY(%(of)s))
+"""
+# What the stage's rule makes of five judgments: most kinds of answer decide, then the image picked most, then first.
+DECIDE = """
+INSERT INTO annotation_outcome (task_id, state, outcome, content, reason, by, note)
+WITH given AS (
+  SELECT slot.task_id, judgment.id, judgment.answer
+  FROM annotation_slot slot JOIN annotation_judgment judgment ON judgment.id = slot.judgment_id
+  WHERE slot.stage_id = ANY(%(of)s)
+), kinds AS (
+  SELECT task_id, count(*) FILTER (WHERE answer = 'none') > 2 AS none, count(DISTINCT answer) AS kinds
+  FROM given GROUP BY task_id HAVING count(*) = 5
+), picks AS (
+  SELECT DISTINCT ON (task_id) task_id, answer, count(*) OVER (PARTITION BY task_id, n) > 1 AS level
+  FROM (SELECT task_id, answer, count(*) AS n, min(id) AS first FROM given WHERE answer <> 'none' GROUP BY 1, 2) each
+  ORDER BY task_id, n DESC, first
+)
+SELECT kinds.task_id, CASE WHEN none THEN 'dropped' ELSE 'kept' END, CASE WHEN none THEN 'none' ELSE picks.answer END,
+       '{}', CASE WHEN none THEN 'no_image_fits' ELSE '' END,
+       CASE WHEN kinds = 1 THEN 'unanimous' WHEN level AND NOT none THEN 'first_of_equals' ELSE 'majority' END, ''
+FROM kinds LEFT JOIN picks USING (task_id)
+"""
+VERIFY = """
+import json, resource, sys, time
+from pathlib import Path
+from annotation.releases.verification.verifying import verify
+begun = time.monotonic()
+report = verify(Path(sys.argv[1]))
+most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+print(json.dumps({"seconds": time.monotonic() - begun, "memory": most, "problems": report.problems[:5]}))
+"""
+
+
+def work(code: str, *arguments: object) -> dict:
+    command = [sys.executable, "-c", code, *map(str, arguments)]
+    return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()[-1])
+
+
+def items(count: int, var: Path) -> None:
+    """Imported as the first study of a lab would be, judged in bulk."""
+    from annotation.releases.plan import FORMS
+    from benchmarks.imports import run as run_import
+    from benchmarks.jobs import jobs
+    from benchmarks.models import Benchmark
+    from tests.builders import crowds, studies
+
+    table = var / "rows.csv"
+    table.write_text("".join(TABLE.read_text().splitlines(keepends=True)[: count + 1]))
+    pack(named_images(table), var / "images.tar")
+    job = run_import.queue_import(
+        name="Measured", format="bivlc-candidates", path=table, images=var / "images.tar", by="measure",
+        options=run_import.Options(),
+    )  # fmt: skip
+    assert jobs.run(job_id=job.pk, by="measure", work=run_import.import_files).state == "done"
+    (var / "images.tar").unlink()
+    made = studies.study(benchmark=Benchmark.objects.get(name="Measured"), overlap=2, pay_per_hour=12)
+    crowds.Shift.pick = lambda shift, slot, error: slot.task.options[slot.task_id % len(slot.task.options)]
+    crowds.work(made, people=16, undone=0)
+    release(made, var, "items", splits={"train": 80, "validation": 20}, forms=FORMS)
+
+
+def judgments(count: int, var: Path) -> None:
+    from bench.claim_plans import run
+    from bench.study_page import filled
+    from tests.builders.pipelines import with_originals
+
+    study = with_originals(filled(count).study)
+    stages = [stage.pk for stage in study.stages.all()]
+    run(UNDECIDE, of=stages)
+    run(DECIDE, of=stages)
+    release(study, var, "judgments", forms=("jsonl",), public=("times", "annotators"))
+
+
+def release(study, var: Path, name: str, **plan: object) -> None:
+    from annotation.releases import lifecycle as release_lifecycle
+    from annotation.releases.plan import Plan
+
+    made = release_lifecycle.freeze(study=study, plan=Plan(name, "1.0", **plan), by="measure")
+    began = time.monotonic()
+    told = work(MAKE, made.pk)
+    seconds = time.monotonic() - began
+    made.refresh_from_db()
+    counts = made.summary["counts"]
+    print(f"{name}: {counts['kept']:,} items kept of {counts['imported']:,}; {made.size / 1e6:,.0f} MB", flush=True)
+    print(f"  {seconds:,.0f} s, peak memory {told['memory']:,.0f} MB")
+    print("  " + ", ".join(f"{phase} {spent:,.0f} s" for phase, spent in told["phases"].items()), flush=True)
+    release_lifecycle.unpack(made, var / name)
+    found = work(VERIFY, var / name)
+    said = found["problems"] or "sound"
+    print(f"  verified in {found['seconds']:,.0f} s, peak memory {found['memory']:,.0f} MB: {said}", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--items", type=int, default=7512)
+    parser.add_argument("--judgments", type=int, default=1_000_000)
+    options = parser.parse_args()
+    with scratch.winnow(durable=False) as var:
+        if options.items:
+            items(options.items, var)
+        if options.judgments:
+            judgments(options.judgments, var)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,198 @@
+"""How fast scoring goes beside a bare loop of open_clip, what a second run costs, and whether memory stays flat.
+
+    python -m bench.scoring                      (ViT-B-32, 200 drawn photographs; some minutes on two cores)
+    python -m bench.scoring --model tiny --images 1000 30000      (memory; a small random model and small pictures)
+
+Weights are random: numbers mean nothing, work is the same. All loops run in one process, on one machine, with the same
+files and batches, one after the other in `--rounds` rounds, and the middle round counts: `decoded` is open_clip over
+tensors that are made before the clock starts, `bare` is the loop that everybody writes (open, prepare, stack, encode),
+`winnow` is the job from missing images to committed vectors. Prints JSON.
+"""
+
+import argparse
+import io
+import json
+import random
+import statistics
+import time
+import zipfile
+from pathlib import Path
+
+from bench.scratch import winnow
+
+PHOTO, SMALL = (640, 480), (64, 48)
+WORDS = "a the red blue cup plate dog cat table on under beside small large green old two three men ride"
+
+
+def picture(number: int, size: tuple[int, int]) -> bytes:
+    """A JPEG with as much in it as a photograph: soft shapes and some noise."""
+    from PIL import Image
+
+    draw = random.Random(number)
+    small = Image.frombytes("RGB", (24, 18), draw.randbytes(24 * 18 * 3)).resize(size, Image.Resampling.BICUBIC)
+    noise = Image.effect_noise(size, 20).convert("RGB") if size == PHOTO else small
+    file = io.BytesIO()
+    Image.blend(small, noise, 0.3).save(file, "JPEG", quality=90, comment=str(number).encode())
+    return file.getvalue()
+
+
+def imported(folder: Path, images: int, size: tuple[int, int]):
+    """A benchmark of half as many items, each with two captions and two images."""
+    from benchmarks.models import Benchmark
+    from tests.builders import imports
+
+    draw, items = random.Random(1), []
+    with zipfile.ZipFile(folder / "images.zip", "w") as packed:
+        for number in range(images // 2):
+            names = [f"{number}-{role}.jpg" for role in ("positive", "negative")]
+            for place, name in enumerate(names):
+                packed.writestr(name, picture(2 * number + place, size))
+            captions = [
+                {"role": role, "text": f"{number} {' '.join(draw.choices(WORDS.split(), k=11))}."}
+                for role in ("positive", "negative")
+            ]
+            shown = [{"role": role, "file": name} for role, name in zip(("positive", "negative"), names, strict=True)]
+            items.append(imports.item(number, images=shown, captions=captions))
+    name = f"{images} images"
+    job = imports.imported(imports.manifest(folder, items), folder / "images.zip", name=name)
+    assert job.state == "done", job.problems
+    return Benchmark.objects.get(name=name)
+
+
+def timed(work) -> float:
+    began = time.perf_counter()
+    work()
+    return time.perf_counter() - began
+
+
+def bare_loops(encoder, prepare, files: list[Path], texts: list[str]) -> dict:
+    """Work of the loops by name; each takes the model that Winnow has loaded."""
+    import torch
+    from PIL import Image
+
+    model, tokenizer, device, size = encoder.model, encoder.tokenizer, encoder.device, encoder.most
+    decoded = [prepare(Image.open(file)) for file in files]
+    tokens = tokenizer(texts)
+
+    def over(things, batch_of, encode):
+        with torch.inference_mode():
+            for start in range(0, len(things), size):
+                encode(batch_of(things[start : start + size]).to(device), normalize=True).cpu().numpy()
+
+    opened = lambda part: torch.stack([prepare(Image.open(file)) for file in part])  # noqa: E731
+    return {
+        "images decoded": lambda: over(decoded, torch.stack, model.encode_image),
+        "images bare": lambda: over(files, opened, model.encode_image),
+        "captions decoded": lambda: over(tokens, lambda part: part, model.encode_text),
+        "captions bare": lambda: over(texts, tokenizer, model.encode_text),
+    }
+
+
+def speed(benchmark, encoder, prepare, rounds: int) -> dict:
+    from benchmarks.imports.staging import media
+    from benchmarks.models import Caption, Embedding, Image
+
+    images = list(Image.objects.filter(uses__item__benchmark=benchmark).distinct().order_by("pk"))
+    texts = sorted(Caption.objects.filter(item__benchmark=benchmark).values_list("text", flat=True).distinct())
+    loops = bare_loops(encoder, prepare, [media(image.original_path) for image in images], texts)
+    counts = {"images": len(images), "captions": len(texts)}
+    loops |= {f"{what} winnow": lambda what=what: filled(benchmark, encoder, what) for what in counts}
+    taken: dict[str, list[float]] = {name: [] for name in loops}
+    for round_ in range(rounds + 1):
+        for name, loop in loops.items():
+            Embedding.objects.all().delete()
+            seconds = timed(loop)
+            if round_:  # the first one warms up
+                taken[name].append(seconds)
+    rates = {name: counts[name.split()[0]] / statistics.median(found) for name, found in taken.items()}
+    told = {f"{name} a second": round(rate, 2) for name, rate in rates.items()}
+    for what in counts:
+        for other in ("decoded", "bare"):
+            told[f"{what} winnow / {other}"] = round(rates[f"{what} winnow"] / rates[f"{what} {other}"], 3)
+    return told
+
+
+def filled(benchmark, encoder, what: str) -> None:
+    """The job's own step: encode what is missing and keep it."""
+    from benchmarks.jobs import jobs
+    from benchmarks.scoring import score
+
+    job = score.queue_score(benchmark=benchmark, model=ASKED[0], pretrained=ASKED[1], device="auto", by="load")
+    work = score.Scoring(job, jobs.Progress(job))
+    work.encoder = encoder
+    model = score.row_of(encoder, work.asked, None)
+    missing = work.missing(model)
+    for other in {"images", "captions"} - {what}:
+        missing[other] = missing[other].none()
+    work.missing = lambda model: missing
+    work.encode(model)
+    assert work.encoded[what]
+
+
+ASKED = ["", ""]
+
+
+def peak() -> float:
+    """MiB of this process, at most so far."""
+    import resource
+
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def twice(benchmark) -> dict:
+    """A first run and a second one, as a worker does them."""
+    from benchmarks.jobs import jobs
+    from benchmarks.scoring import score
+
+    told = {}
+    for name in ("first", "second"):
+        job = score.queue_score(benchmark=benchmark, model=ASKED[0], pretrained=ASKED[1], device="auto", by="load")
+        done = jobs.run(job_id=job.pk, by="load", work=score.score)
+        assert done.state == "done", done.problems
+        told[name] = (done.finished_at - done.started_at).total_seconds()
+    share = round(100 * told["second"] / told["first"], 2)
+    return {f"{name} run, seconds": round(of, 2) for name, of in told.items()} | {"second of first, percent": share}
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options.add_argument("--model", default="ViT-B-32-quickgelu")
+    options.add_argument("--images", type=int, nargs="+", default=[200])
+    options.add_argument("--rounds", type=int, default=3)
+    options.add_argument("--only-memory", action="store_true")
+    asked = options.parse_args()
+    with winnow() as var:
+        import open_clip
+        import torch
+
+        from tests.builders.scored_benchmarks import tiny_clip
+        from workers.scoring import encoder as encoders
+        from workers.scoring import model_name as asking
+
+        small = asked.model == "tiny"
+        if small:
+            ASKED[:] = [tiny_clip(var / "models" / "tiny"), ""]
+        else:
+            torch.manual_seed(0)
+            torch.save(open_clip.create_model(asked.model).state_dict(), var / "weights.pt")
+            ASKED[:] = [asked.model, str(var / "weights.pt")]
+        told = {
+            "device": "cuda" if torch.cuda.is_available() else "cpu",
+            "cores": len(encoders.os.sched_getaffinity(0)),
+        }
+        for count in asked.images:
+            folder = var / f"import-{count}"
+            folder.mkdir()
+            benchmark = imported(folder, count, SMALL if small else PHOTO)
+            found = {"peak before, MiB": round(peak()), **twice(benchmark), "peak after, MiB": round(peak())}
+            if not small and not asked.only_memory:
+                encoder = encoders.load(asking.read(*ASKED))
+                _, prepare = open_clip.create_model_from_pretrained(*ASKED)
+                found |= speed(benchmark, encoder, prepare, asked.rounds)
+            told[f"{count} images"] = found
+            print(json.dumps(told[f"{count} images"]), flush=True)
+        print(json.dumps(told, indent=1))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,243 @@
+"""The page of adjudication: what it shows and what it keeps from the adjudicator, its buttons, who may see it."""
+
+import re
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from annotation.adjudication import cases
+from annotation.adjudication import decisions as adjudication_decisions
+from annotation.assignment import leases as assignment_leases
+from annotation.judging import submissions
+from annotation.models import Flag, Outcome, Task
+from annotation.screens import read_answer
+from benchmarks.models import ItemImage
+from tests.builders import studies
+
+pytestmark = pytest.mark.django_db
+
+
+def tied(items=1, answers=("none", "candidate-1"), **settings):
+    """A stage whose every task has these answers, one of each annotator."""
+    study = studies.study(items=items, **{"overlap": len(answers), "tie_rule": "adjudicate", **settings})
+    stage = study.stages.select_related("study").get()
+    for answer in answers:
+        person = studies.annotator(study)
+        while studies.judgment(person, stage, answer, reason="The left one is black."):
+            pass
+    return stage
+
+
+def url(stage, **query) -> str:
+    asked = "&".join(f"{name}={value}" for name, value in {"stage": stage.position, **query}.items())
+    return f"{reverse('study-adjudicate', args=[stage.study_id])}?{asked}"
+
+
+def fields(page: str) -> dict[str, str]:
+    """What a browser would send with the form as it stands."""
+    hidden = re.findall(r'<input type="hidden" name="(task|seen|next)" value="([^"]*)"', page.partition("</form>")[2])
+    return dict(reversed(hidden))
+
+
+def post(client, page: str, stage, **said):
+    return client.post(url(stage), {**fields(page), **said})
+
+
+def test_the_item_the_counts_and_the_reasons_are_there_and_nobody_s_name(client, manager):
+    stage = tied(answers=("none", "candidate-1", "candidate-1", "cannot_judge"), tie_rule="adjudicate")
+    page = client.get(url(stage)).text
+    task = Task.objects.get()
+    assert task.item.captions.get(role="negative").text in page
+    assert page.count('class="option') == 4 + 1 + 1 + 1  # images, None, cannot judge, broken
+    assert page.count("1 annotator<") == 2 and page.count("2 annotators<") == 1
+    assert "The left one is black." in page
+    for secret in ("A-01", "A-02", "candidate-", *ItemImage.objects.values_list("source_name", flat=True)):
+        assert secret not in page
+
+
+def test_what_was_said_of_it_is_escaped(client, manager):
+    stage = tied()
+    lease = Task.objects.get().leases.first()
+    submissions.flag(annotator=lease.annotator, token=lease.token, reason="<script>alert(1)</script>")
+    page = client.get(url(stage)).text
+    assert "<script>alert" not in page and "&lt;script&gt;alert" in page
+
+
+def test_a_decision_brings_the_next_item_at_once(client, manager):
+    stage = tied(items=3)
+    order = [pk for pk, _ in cases.queue(stage)]
+    page = client.get(url(stage)).text
+    assert fields(page)["task"] == str(order[0])
+    answer = post(client, page, stage, do="decide", verdict="none", note="No image has it.")
+    after = client.get(answer.url).text
+    assert "Decided: dropped, no image fits." in after and fields(after)["task"] == str(order[1])
+    found = Outcome.objects.get()
+    assert (found.task_id, found.outcome, found.adjudicator, found.note) == (
+        order[0],
+        "none",
+        manager,
+        "No image has it.",
+    )
+
+
+def test_later_goes_round_and_decides_nothing(client, manager):
+    stage = tied(items=3)
+    seen, page = [], client.get(url(stage)).text
+    for _ in range(4):
+        seen.append(fields(page)["task"])
+        page = client.get(re.search(r'href="([^"]*)" id="later"', page)[1].replace("&amp;", "&")).text
+    assert len(set(seen[:3])) == 3 and seen[3] == seen[0] and not Outcome.objects.exists()
+
+
+def test_the_place_that_is_picked_is_the_image_that_stood_there(client, manager):
+    stage = tied()
+    task = Task.objects.get()
+    page = client.get(url(stage)).text
+    opaque = {use.key: use.image.opaque for use in task.item.item_images.all()}
+    shown = re.findall(r'name="verdict" value="(\d)"[^/]*/i/([0-9a-f]{32})', page)
+    assert [opaque[cases.drawn(task)[int(place) - 1]] for place, _ in shown] == [name for _, name in shown]
+    post(client, page, stage, do="decide", verdict="3", note="It fits.")
+    assert Outcome.objects.get().outcome == cases.drawn(task)[2]
+
+
+def test_broken_material_is_dropped(client, manager):
+    stage = tied()
+    post(client, client.get(url(stage)).text, stage, do="decide", verdict="flagged", note="Cut in half.")
+    assert Outcome.objects.get().reason == "flagged"
+
+
+@pytest.mark.parametrize(
+    "said, words",
+    [
+        ({"verdict": "1", "note": " "}, "in a few words why"),
+        ({"note": "So."}, "Pick one of the answers"),
+        ({"verdict": "9", "note": "So."}, "Pick one of the answers"),
+        ({"verdict": "candidate-0", "note": "So."}, "Pick one of the answers"),
+    ],
+)
+def test_what_is_no_decision_is_said_and_the_reason_kept(client, manager, said, words):
+    stage = tied()
+    answer = post(client, client.get(url(stage)).text, stage, do="decide", **said)
+    assert answer.status_code == 422 and words in answer.text
+    assert f'name="note" value="{said["note"]}"' in answer.text and not Outcome.objects.exists()
+
+
+def test_who_comes_second_is_told_and_sees_what_was_decided(client, manager):
+    stage = tied()
+    page = client.get(url(stage)).text
+    other = {"task": Task.objects.get(), "by": "user:99", "seen": fields(page)["seen"]}
+    adjudication_decisions.decide(**other, answer="none", note="Nothing fits.")
+    answer = post(client, page, stage, do="decide", verdict="1", note="It fits.")
+    assert answer.status_code == 409 and "meanwhile" in answer.text and "Nothing fits." in answer.text
+    assert Outcome.objects.get().outcome == "none"
+
+
+def test_sent_twice_it_is_done_once(client, manager):
+    stage = tied()
+    page = client.get(url(stage)).text
+    assert [post(client, page, stage, do="send_back", note="Again.").status_code for _ in range(2)] == [302, 302]
+    assert Task.objects.get().slots.count() == 3
+
+
+def test_what_was_decided_can_be_looked_up_and_withdrawn(client, manager):
+    stage = tied()
+    post(client, client.get(url(stage)).text, stage, do="decide", verdict="none", note="No.")
+    assert "Nothing waits here" in client.get(url(stage)).text
+    page = client.get(url(stage, show="decided")).text
+    assert "An adjudicator decided" in page and "“No.”" in page
+    answer = client.post(url(stage, show="decided"), {**fields(page), "do": "withdraw"})
+    assert "show=decided" in answer.url and not Outcome.objects.exists()
+
+
+def test_flags_are_settled_with_the_decision_or_alone(client, manager):
+    stage = tied()
+    lease = Task.objects.get().leases.first()
+    submissions.flag(annotator=lease.annotator, token=lease.token, reason="Odd")
+    page = client.get(url(stage)).text
+    assert "“Odd”" in page and 'name="settle_flags"' in page
+    flag = Flag.objects.get()
+    answer = post(client, page, stage, do="settle", flag=flag.pk)
+    assert f"task={lease.task_id}" in answer.url
+    flag.refresh_from_db()
+    assert flag.settled_by == manager and not Outcome.objects.exists()
+    Flag.objects.update(settled_at=None, settled_by=None)
+    post(client, page, stage, do="decide", verdict="1", note="It fits.", settle_flags="1")
+    assert Flag.objects.get().settled_by == manager
+
+
+def test_a_flag_of_another_item_is_not_settled_here(client, manager):
+    here, there = tied(), tied()
+    lease = there.tasks.get().leases.first()
+    flag = submissions.flag(annotator=lease.annotator, token=lease.token, reason="Odd")
+    assert post(client, client.get(url(here)).text, here, do="settle", flag=flag.pk).status_code == 422
+    assert not Flag.objects.get().settled_at
+
+
+@pytest.mark.parametrize("task", ["x", "-1", "9" * 30, "999999"])
+def test_an_item_that_is_not_there_is_said(client, manager, task):
+    stage = tied()
+    assert "not in this stage now" in client.get(url(stage, task=task)).text
+    assert client.post(url(stage), {"task": task, "do": "decide"}).status_code == 409
+
+
+def test_an_item_of_another_study_is_not_shown_here(client, manager):
+    here, there = tied(), tied()
+    assert "not in this stage now" in client.get(url(here, task=there.tasks.get().pk)).text
+
+
+@pytest.mark.parametrize("protocol", ["bivlc-i2t", "bivlc-t2i", "verify"])
+def test_every_protocol_can_be_adjudicated(client, manager, protocol):
+    answers = {"verify": ("yes", "no")}.get(protocol)
+    benchmark = studies.benchmark(items=1)
+    item = benchmark.items.get()
+    ItemImage.objects.create(item=item, image=studies.image(), role="negative", position=0, source_name="n.jpg")
+    study = studies.study(benchmark=benchmark, protocol=protocol, overlap=2, tie_rule="adjudicate")
+    stage = study.stages.select_related("study").get()
+    for number in range(2):
+        person = studies.annotator(study)
+        while leases := assignment_leases.hold(annotator=person, stage=stage, wanted=1):
+            said = answers[number] if answers else read_answer.shown_as(leases[0], leases[0].task.options[number])
+            studies.submit(person, leases[0], said)
+    page = client.get(url(stage)).text
+    assert page.count("1 annotator<") == 2
+    if protocol == "bivlc-i2t":
+        assert all(caption.text in page for caption in item.captions.all())
+    post(client, page, stage, do="decide", verdict="no" if answers else "2", note="I looked.")
+    assert Outcome.objects.get().by == "adjudicator"
+    assert client.get(reverse("study-disagreements", args=[study.pk])).status_code == 200
+
+
+def test_a_case_costs_the_same_whatever_was_said(client, manager):
+    costs = []
+    for items, answers in ((1, ("none", "candidate-1")), (4, ("none", "candidate-1", "cannot_judge"))):
+        stage = tied(items, answers)
+        with CaptureQueriesContext(
+            connection,
+        ) as spent:
+            client.get(url(stage))
+        costs.append(len(spent))
+    assert costs[0] == costs[1] <= 20
+
+
+def test_disagreements_and_flags_are_one_click_from_here(client, manager):
+    stage = tied(tie_rule="drop")
+    task = Task.objects.get()
+    lease = task.leases.first()
+    submissions.flag(annotator=lease.annotator, token=lease.token, reason="Odd")
+    there = f"{reverse('study-adjudicate', args=[stage.study_id])}?stage=1&amp;task={task.pk}"
+    assert there in client.get(reverse("study-disagreements", args=[stage.study_id])).text
+    assert client.get(reverse("study-detail", args=[stage.study_id])).text.count(there) == 2
+
+
+def test_only_staff_and_only_with_the_form_s_token(client):
+    stage = tied()
+    assert client.get(url(stage)).status_code == 302
+    client.force_login(User.objects.create_user("eve"))
+    assert [client.get(url(stage)).status_code, client.post(url(stage)).status_code] == [403, 403]
+    strict = Client(enforce_csrf_checks=True)
+    strict.force_login(User.objects.create_user("ana", is_staff=True))
+    assert strict.post(url(stage), {"do": "decide"}).status_code == 403

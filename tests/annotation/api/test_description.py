@@ -1,0 +1,83 @@
+"""The API's description: it is valid, it is all there, and a client that is made from it works."""
+
+import importlib
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from django.contrib.auth.models import User
+from django.urls import get_resolver, reverse
+from drf_spectacular.generators import SchemaGenerator
+from drf_spectacular.validation import validate_schema
+
+from annotation.studies import members
+from benchmarks.accounts import tokens
+from tests.builders import crowds
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def description(client) -> dict:
+    client.force_login(User.objects.create_user("ana", is_staff=True))
+    return client.get(reverse("api-schema")).json()
+
+
+def test_it_is_for_managers(client):
+    assert client.get(reverse("api-schema")).status_code == 403
+    client.force_login(User.objects.create_user("guest"))
+    assert client.get(reverse("api-schema")).status_code == 403
+
+
+def test_it_is_valid_and_made_without_a_guess(description, capsys):
+    validate_schema(description)
+    SchemaGenerator().get_schema(request=None, public=True)
+    assert "Warning" not in capsys.readouterr().err
+
+
+def test_it_has_every_address_and_reads_alone(description):
+    names = [name for name in get_resolver().reverse_dict if isinstance(name, str) and name.startswith("api-")]
+    pages = {"api-schema", "api-token", "api-token-revoke"}
+    assert len(description["paths"]) == len(set(names) - pages)
+    assert {method for path in description["paths"].values() for method in path} == {"get"}
+
+
+def test_every_filter_is_in_it(description):
+    taken = description["paths"]["/api/studies/{id}/judgments/"]["get"]["parameters"]
+    named = {one["name"] for one in taken if one["in"] == "query"}
+    assert named == {"limit", "cursor", "stage", "annotator", "counted", "withdrawn", "since"}
+
+
+def made_client(description: dict, folder: Path):
+    """A package of its own, imported."""
+    (folder / "schema.json").write_text(json.dumps(description))
+    (folder / "config.yml").write_text("post_hooks: []\n")
+    command = [
+        Path(sys.executable).with_name("openapi-python-client"),
+        "generate",
+        "--meta",
+        "none",
+        "--fail-on-warning",
+    ]
+    files = ["--path", "schema.json", "--config", "config.yml", "--output-path", "winnow_client"]
+    done = subprocess.run([*command, *files], cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return importlib.import_module("winnow_client")
+
+
+def test_a_client_is_made_from_it_and_reads_a_study(client, description, site, tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    made = made_client(description, tmp_path)
+    study = crowds.stage(items=6, people=3).study
+    members.add(study=study, user=(owner := User.objects.get(username="ana")), role="viewer", by="test")
+    asking = made.AuthenticatedClient(base_url=site, token=tokens.make_token(user=owner, by="test"))
+    api = {
+        name: importlib.import_module(f"winnow_client.api.studies.{name}") for name in ("studies", "study", "judgments")
+    }
+    assert [found.name for found in api["studies"].sync(client=asking).results] == [study.name]
+    assert api["study"].sync(study.pk, client=asking).funnel["imported"] == 6
+    page = api["judgments"].sync(study.pk, client=asking, counted=True, limit=3)
+    assert [row.counted for row in page.results] == [True] * 3 and page.next_
+    assert api["judgments"].sync_detailed(study.pk, client=asking, annotator="A-99").status_code == 400

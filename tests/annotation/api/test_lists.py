@@ -1,0 +1,175 @@
+"""The API's lists and pages: who may read, what may be asked, how many queries it takes."""
+
+from datetime import timedelta
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from annotation.models import Annotator, Flag, Judgment, Study, Task
+from annotation.studies import members
+from tests.annotation.api.reading import LISTS, OF_STUDY, adjudicate, rows, told
+from tests.builders import crowds, studies
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def study() -> Study:
+    return crowds.stage(items=18, people=4, overlap=2).study
+
+
+# Who may read
+
+
+@pytest.mark.parametrize("name", OF_STUDY)
+def test_members_read_and_to_others_there_is_no_such_study(client, study, name):
+    member, other = (User.objects.create_user(called, is_staff=True) for called in ("vera", "otto"))
+    members.add(study=study, user=member, role="viewer", by="test")
+    client.force_login(member)
+    told(client, name, study.pk)
+    client.force_login(other)
+    told(client, name, study.pk, expects=404)
+    client.logout()
+    told(client, name, study.pk, expects=403)
+
+
+def test_the_list_has_what_one_is_a_member_of(client, study):
+    member = User.objects.create_user("vera", is_staff=True)
+    mine = studies.study()
+    members.add(study=mine, user=member, role="manager", by="test")
+    client.force_login(member)
+    page = client.get(reverse("api-study-list")).json()
+    assert [(row["id"], row["role"]) for row in page["results"]] == [(mine.pk, "manager")]
+
+
+@pytest.mark.parametrize("name", OF_STUDY)
+def test_nothing_can_be_changed(client, manager, study, name):
+    for method in (client.post, client.put, client.patch, client.delete):
+        assert method(reverse(name, args=[study.pk])).status_code == 405
+
+
+# What may be asked
+
+WRONG = [
+    ("api-task-list", "colour", "red", "no such filter here. There are: limit, cursor, stage"),
+    ("api-task-list", "state", "lost", "not a valid choice"),
+    ("api-task-list", "live", "perhaps", "valid boolean"),
+    ("api-task-list", "stage", "7", "has the stages 1 to 1"),
+    ("api-judgment-list", "stage", "one", "valid integer"),
+    ("api-judgment-list", "annotator", "A-99", "Nobody in this study is A-99"),
+    ("api-judgment-list", "annotator", "A-001", "Nobody in this study is A-001"),
+    ("api-judgment-list", "since", "yesterday", "wrong format"),
+    ("api-judgment-list", "limit", "1001", "less than or equal to 1000"),
+    ("api-judgment-list", "limit", "0", "greater than or equal to 1"),
+    ("api-judgment-list", "cursor", "nonsense", "This is no cursor"),
+    ("api-judgment-list", "cursor", "cD1hYmM=", "This is no cursor"),  # p=abc
+    ("api-annotator-list", "stage", "1", "no such filter"),
+    ("api-study-detail", "stage", "1", "There are: none"),
+    ("api-study-figures", "stage", "99", "has the stages 1 to 1"),
+    ("api-study-agreement", "view", "mood", "There are: answer, any or none"),
+]
+
+
+@pytest.mark.parametrize(("name", "filter", "value", "says"), WRONG)
+def test_what_is_unknown_or_wrong_is_refused_in_words(client, manager, study, name, filter, value, says):
+    assert says in told(client, name, study.pk, expects=400, **{filter: value})[filter][0]
+
+
+def test_a_filter_that_is_given_twice_is_refused(client, manager, study):
+    answer = client.get(reverse("api-task-list", args=[study.pk]) + "?stage=1&stage=1")
+    assert (answer.status_code, answer.json()) == (400, {"stage": ["Give this once."]})
+
+
+def test_judgments_are_filtered(client, manager, study):
+    everything = rows(client, "api-judgment-list", study.pk)
+    half = Judgment.objects.order_by("created_at")[len(everything) // 2].created_at
+    tests = {
+        "annotator": ("A-02", lambda row: row["annotator"] == "A-02"),
+        "counted": ("false", lambda row: not row["counted"]),
+        "withdrawn": ("true", lambda row: row["withdrawn"]),
+        "since": (half.isoformat(), lambda row: row["created_at"] >= half.isoformat().replace("+00:00", "Z")),
+    }
+    for name, (value, fits) in tests.items():
+        expected = [row for row in everything if fits(row)]
+        assert rows(client, "api-judgment-list", study.pk, **{name: value}) == expected
+        assert 0 < len(expected) < len(everything), name
+    later = (half + timedelta(days=1)).isoformat()
+    assert rows(client, "api-judgment-list", study.pk, since=later) == []
+
+
+def test_tasks_are_filtered(client, manager, study):
+    Task.objects.filter(pk__in=study.stages.get().tasks.values("pk")[:1]).update(live=False)
+    everything = rows(client, "api-task-list", study.pk)
+    tests = {
+        "state": {"kept": "kept", "dropped": "dropped", "open": None},
+        "live": {"true": True, "false": False},
+        "item": {"item-3": "item-3"},
+        "type": {"swap": "swap"},
+        "subtype": {"rel": "rel"},
+    }
+    for name, values in tests.items():
+        for asked, value in values.items():
+            expected = [row for row in everything if row[name] == value]
+            assert rows(client, "api-task-list", study.pk, **{name: asked}) == expected
+            assert 0 < len(expected) < len(everything), name
+    assert rows(client, "api-task-list", study.pk, kind="training") == []
+
+
+def test_other_lists_are_filtered(client, manager, study):
+    flag = Flag.objects.order_by("pk").first()
+    Flag.objects.filter(pk=flag.pk).update(settled_at=flag.created_at)
+    assert [row["id"] for row in rows(client, "api-flag-list", study.pk, settled="true")] == [flag.pk]
+    Annotator.objects.filter(study=study, number=3).update(excluded_at=flag.created_at, exclusion_reason="Random.")
+    assert [row["annotator"] for row in rows(client, "api-annotator-list", study.pk, excluded="true")] == ["A-03"]
+    study.state = "closed"
+    study.save()
+    for state, count in (("open", 0), ("closed", 1)):
+        assert client.get(reverse("api-study-list"), {"state": state}).json()["count"] == count
+
+
+# Pages
+
+
+@pytest.mark.parametrize("name", ["api-task-list", "api-judgment-list"])
+def test_pages_follow_each_other_and_miss_nothing_that_came_meanwhile(client, manager, study, name):
+    whole = rows(client, name, study.pk, limit=1000)
+    assert rows(client, name, study.pk, limit=7) == whole
+    assert [row["id"] for row in whole] == sorted(row["id"] for row in whole)
+    first = told(client, name, study.pk, limit=5)
+    newcomer = studies.annotator(study)
+    studies.judgment(newcomer, study.stages.get())
+    second = client.get(first["next"]).json()
+    assert [row["id"] for row in second["results"]] == [row["id"] for row in whole[5:10]]
+    assert client.get(second["previous"]).json()["results"] == whole[:5]
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_lists_take_as_many_queries_for_three_rows_as_for_one(client, manager, name):
+    counts = []
+    for some in (1, 3):
+        stage = studies.stage(items=some)
+        for _ in range(some):
+            studies.judgment(person := studies.annotator(stage.study), stage, "candidate-1")
+            Flag.objects.create(lease=person.leases.first(), reason="A typing error.")
+        for task in stage.tasks.select_related("stage__study"):
+            adjudicate(task, manager)
+        with CaptureQueriesContext(connection) as captured:
+            assert len(told(client, name, stage.study_id)["results"]) == some
+        counts.append(len(captured))
+    assert counts[0] == counts[1]
+
+
+@pytest.mark.parametrize("name", ["api-stage-list", "api-item-list", "api-benchmark-list", "api-study-list"])
+def test_the_other_lists_too(client, manager, name):
+    counts = []
+    for some in (1, 3):
+        made = [crowds.stage(items=some, people=some).study for _ in range(some)][-1]
+        key = [] if name in ("api-benchmark-list", "api-study-list") else [made.pk]
+        key = [made.benchmark_id] if name == "api-item-list" else key
+        with CaptureQueriesContext(connection) as captured:
+            assert client.get(reverse(name, args=key)).status_code == 200
+        counts.append(len(captured))
+    assert counts[0] == counts[1]

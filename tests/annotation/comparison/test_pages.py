@@ -1,0 +1,185 @@
+"""The page of models beside humans, and how predictions and reported figures come to it through the browser."""
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.urls import reverse
+
+from benchmarks.models import Benchmark, Job, Run
+from benchmarks.runs import figures as run_figures
+from benchmarks.runs import paper_tables
+from tests.annotation.dashboard.test_human_baseline_page import answered
+from tests.builders import compared_models, predictions, studies
+
+pytestmark = pytest.mark.django_db
+
+
+def address(benchmark: Benchmark) -> str:
+    return reverse("benchmark-models", args=[benchmark.pk])
+
+
+@pytest.fixture
+def study(manager, tmp_path):
+    """A human baseline, a model's predictions, the paper's rows."""
+    found = answered(items=12, people=2, batch_items=6)
+    compared_models.imported(found.benchmark, tmp_path, right=6, model="CLIP")
+    compared_models.reported(found.benchmark)
+    return found
+
+
+def test_humans_models_and_papers_stand_in_one_table(client, study):
+    page = client.get(address(study.benchmark))
+    assert [one.title for one in page.context["sections"]] == [
+        "Humans", "Predictions imported", "Reported: generative", "Reported: contrastive",
+    ]  # fmt: skip
+    [imported] = page.context["sections"][1].rows
+    assert [cell.share for cell in imported.cells[:3]] == [1, 0.5, 0.5] and imported.cells[0].n == 12
+    assert page.context["people"].title == study.name
+    for shown in ("CLIP TROHN-Img", "BiVLC (Miranda et al. 2024), Tables 3 and 4", ">12</td>", "16.67 %", "\\toprule"):
+        assert shown in page.text
+
+
+def test_a_benchmark_without_models_says_how_they_come(client, manager):
+    assert "No model has been scored" in client.get(address(studies.benchmark())).text
+
+
+@pytest.mark.parametrize("table", paper_tables.TABLES, ids=lambda table: table.name)
+def test_each_kind_has_its_page(client, manager, table):
+    benchmark = studies.benchmark()
+    compared_models.reported(benchmark, table.name)
+    page = client.get(address(benchmark), {"order": "best"})
+    assert page.context["kind"].name == table.kind
+    assert sum(len(section.rows) for section in page.context["sections"]) == len(table.rows)
+
+
+def test_people_of_studies_that_one_may_not_see_do_not_stand_there(client, study):
+    client.force_login(User.objects.create_user("other", is_staff=True))
+    page = client.get(address(study.benchmark))
+    assert study.name not in page.text
+    assert page.context["people"].title == "Human"
+
+
+def test_the_same_models_on_another_benchmark(client, study):
+    other = studies.benchmark()
+    compared_models.reported(other, "sugarcrepe")
+    page = client.get(address(study.benchmark), {"other": other.pk, "measure": "i2t", "order": "best"})
+    found = page.context["correlation"]
+    assert (found.n, found.exact) == (9, False)
+    assert "Spearman’s ρ between I2T here and All there" in page.text
+    assert [pair[2] for pair in page.context["pairs"]] == sorted(pair[2] for pair in page.context["pairs"])
+
+
+def test_what_takes_long_is_left_to_the_worker(client, study, monkeypatch):
+    run = Run.objects.get(origin="imported")
+    monkeypatch.setattr(run_figures, "INLINE", 10)
+    monkeypatch.setattr(run_figures, "VERSION", "test")
+    assert "of 1 run are being computed" in client.get(address(study.benchmark)).text
+    run_figures.compute_missing([run.pk])
+    assert "being computed" not in client.get(address(study.benchmark)).text
+
+
+@pytest.mark.parametrize("query", ["measure=x&order=x&kind=x", "kind=sugarcrepe", "other=99999999999999999999"])
+def test_what_the_address_asks_wrongly_is_as_usual(client, study, query):
+    assert client.get(f"{address(study.benchmark)}?{query}").context["asked"].measure.name == "group"
+
+
+# Uploads
+
+
+def upload(client, benchmark: Benchmark, text: str, name: str = "answers.jsonl", **fields):
+    asked = {"model": "CLIP", "source": "a repository", "kind": "bivlc"} | fields
+    asked["files"] = SimpleUploadedFile(name, text.encode())
+    return client.post(reverse("predictions-new", args=[benchmark.pk]), asked)
+
+
+@pytest.mark.usefixtures("eager_tasks")
+def test_uploaded_predictions_come_to_a_report_of_what_did_not_match(
+    client, manager, django_capture_on_commit_callbacks
+):
+    benchmark = compared_models.pairs(2)
+    text = compared_models.lines(benchmark, 1) + '{"item": "gone", "question": "i_pos2t", "choice": "positive"}\n'
+    with django_capture_on_commit_callbacks(execute=True):
+        answer = upload(client, benchmark, text)
+    page = client.get(answer.url).text
+    assert "8 answers of" in page and "no item has this id" in page
+    assert Run.objects.get().created_by == manager
+    with django_capture_on_commit_callbacks(execute=True):
+        answer = upload(client, benchmark, text)
+    assert "ALREADY_IMPORTED" in client.get(answer.url).text
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"model": ""}, "required"), ({"source": ""}, "required"), ({"name": "a.txt"}, "end in .csv or .jsonl"),
+        ({"kind": "retrieval"}, "valid choice"), ({"model": "a\u202eb"}, "on one line"),
+        ({"source": "a\nb"}, "on one line"),
+    ],
+)  # fmt: skip
+def test_what_makes_no_sense_is_refused_beside_the_field(client, manager, fields, words):
+    answer = upload(client, compared_models.pairs(1), "", **fields)
+    assert answer.status_code == 422 and words in answer.text
+    assert not Job.objects.exists()
+
+
+def test_tables_and_files_of_reported_figures(client, manager):
+    benchmark = compared_models.pairs(1)
+    url = reverse("reported-new", args=[benchmark.pk])
+    assert "Tables 2 to 4" in client.get(url).text
+    file = SimpleUploadedFile("figures.csv", b"model,measure,value,source\nX,group,12.5,here\n")
+    assert client.post(url, {"kind": "bivlc", "file": file}).url == address(benchmark)
+    assert client.post(url, {"kind": "bivlc", "tables": ["bivlc"]}).status_code == 302
+    again = client.post(url, {"kind": "bivlc", "tables": ["bivlc"]})
+    assert again.status_code == 422 and "ALREADY_IMPORTED" in again.text
+    assert client.post(url, {"kind": "bivlc"}).status_code == 422
+    assert Run.objects.filter(origin="reported").count() == 11
+
+
+def test_a_run_is_deleted_on_its_own_benchmark_alone(client, study):
+    run = Run.objects.get(origin="imported")
+    assert client.post(reverse("run-delete", args=[studies.benchmark().pk, run.pk])).status_code == 404
+    assert client.post(reverse("run-delete", args=[study.benchmark_id, run.pk])).url == address(study.benchmark)
+    assert not Run.objects.filter(pk=run.pk).exists()
+
+
+@pytest.mark.browser
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("width, dark", [(1366, False), (390, True)])
+def test_axe_finds_nothing(open_page, site, sign_in, axe_violations, study, manager, width, dark):
+    other = studies.benchmark()
+    compared_models.reported(other, "sugarcrepe")
+    page = open_page(width=width, dark=dark, permissions=["clipboard-read", "clipboard-write"])
+    sign_in(page, manager)
+    page.goto(f"{site}{address(study.benchmark)}?other={other.pk}")
+    page.locator("#plane svg").wait_for()
+    assert axe_violations(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.get_by_role("button", name="Copy").last.click()
+    assert page.evaluate("navigator.clipboard.readText()").startswith("\\begin{tabular}")
+    page.get_by_text("Delete", exact=True).first.click()
+    assert axe_violations(page) == []
+    for name in ("predictions-new", "reported-new"):
+        page.goto(site + reverse(name, args=[study.benchmark_id]))
+        assert axe_violations(page) == []
+    assert page.errors == []
+
+
+def test_an_item_that_nobody_judged_does_not_count_as_judged(client, manager):
+    study = answered(items=12, people=1, batch_items=6)
+    page = client.get(address(study.benchmark))
+    [people] = page.context["entries"]
+    assert (people.figures["n"], people.figures["measures"]["group"]["n"]) == (6, 6)
+    compared_models.reported(study.benchmark)
+    assert "These humans judged 6 of 12 items" in client.get(address(study.benchmark)).text
+
+
+def test_files_of_one_name_are_models_of_their_own(client, manager, settings):
+    benchmark, title = compared_models.pairs(2), "ViT-B-32 · epoch_10.pt"
+    given = [f"{settings.MODELS.resolve()}/one/epoch_10.pt", "/elsewhere/epoch_10.pt", "/elsewhere/epoch_10.pt"]
+    for path in given:
+        model = predictions.weights(name="ViT-B-32", pretrained=path, title=title)
+        said = {item: predictions.bivlc() for item in benchmark.items.all()}
+        predictions.model(benchmark, said, title=title, model=model, origin="measured")
+    context = client.get(address(benchmark)).context
+    assert [one.source for one in context["entries"]] == ["one/epoch_10.pt", "/elsewhere/epoch_10.pt"]
+    assert [one.source for one in context["older"]] == ["/elsewhere/epoch_10.pt"]

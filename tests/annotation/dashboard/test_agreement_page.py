@@ -1,0 +1,157 @@
+"""The page of a stage's agreement: what it shows, to whom, with how many queries, as a file, and without a barrier."""
+
+import csv
+import io
+import re
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from annotation.dashboard import agreement_page
+from annotation.figures import agreement
+from annotation.models import Reckoning
+from annotation.templatetags.figures import decimals
+from benchmarks.models import Item
+from tests.builders import crowds, studies
+
+pytestmark = pytest.mark.django_db
+
+
+def address(stage, name="study-agreement"):
+    return reverse(name, args=[stage.study_id])
+
+
+def text(client, stage, **asked) -> str:
+    return client.get(address(stage), asked).content.decode()
+
+
+def test_every_measure_stands_with_its_interval_and_count(client, manager):
+    stage = crowds.stage(items=40, people=4, overlap=3)
+    page = text(client, stage)
+    for name, told in agreement.stage_agreement(stage, "answer")["whole"]["measures"].items():
+        assert agreement_page.MEASURES[name][0] in page
+        assert decimals(told["value"], 3) in page and decimals(told["low"], 3) in page
+
+
+@pytest.mark.parametrize("by", agreement_page.BY)
+def test_each_breakdown_has_its_rows(client, manager, by):
+    stage = crowds.stage(items=40, people=4, overlap=3)
+    rows = agreement.stage_agreement(stage, "any or none")[by]
+    page = text(client, stage, view="any or none", by=by)
+    table = page[page.index('class="figures by-table"') :]
+    table = table[: table.index("</table>")]
+    names = re.findall(r'<th scope="row">(.*?)</th>', table)
+    assert names == [agreement_page.name_of(by, row) for row in rows] != []
+    assert all(decimals(row["measures"]["alpha_nominal"]["value"], 3) in table for row in rows)
+
+
+def test_what_is_not_defined_is_said_in_words(client, manager):
+    stage = studies.stage(items=2)
+    assert "Nothing is judged yet" in text(client, stage)
+    studies.judgment(studies.annotator(stage.study), stage, "none")
+    page = text(client, stage)
+    assert "no item has two judgments" in page and "no two annotators judged the same item" in page
+    assert "No two annotators judged the same task yet" in text(client, stage, by="pair")
+
+
+def test_a_chosen_pair_has_its_confusion_table(client, manager):
+    stage = studies.stage(items=3, overlap=2)
+    for answers in (["none", "candidate-1", "none"], ["none", "none", "none"]):
+        person = studies.annotator(stage.study)
+        for answer in answers:
+            studies.judgment(person, stage, answer)
+    page = text(client, stage, pair="A-01 A-02")
+    shown = client.get(address(stage)).context
+    square, pooled = shown["confused"], shown["pooled"]
+    assert "Confusion of A-01 A-02" in page
+    assert square["heads"] == ["image 2", "None"]
+    assert [[count for count, _ in row["cells"]] for row in square["rows"]] == [[0, 1], [0, 2]]
+    assert [[count for count, _ in row["cells"]] for row in pooled["rows"]] == [[0, 1], [1, 2]]  # both ways round
+
+
+def test_the_file_has_every_digit(client, manager):
+    stage = crowds.stage(items=40, people=4, overlap=3)
+    response = client.get(address(stage, "study-agreement-csv"), {"by": "subtype"})
+    rows = list(csv.DictReader(io.StringIO(response.content.decode())))
+    data = agreement.stage_agreement(stage, "answer")
+    assert len(rows) == len(agreement_page.MEASURES) * (1 + len(data["subtype"]))
+    assert response["Content-Disposition"].endswith('stage-1-subtype.csv"')
+    told = data["subtype"][0]["measures"]["ac1"]
+    (row,) = [row for row in rows if row["name"] == "add obj" and row["measure"] == "ac1"]
+    assert [float(row[end]) for end in ("value", "low", "high")] == [told["value"], told["low"], told["high"]]
+
+
+def test_a_type_that_a_spreadsheet_would_compute_is_text(client, manager):
+    stage = crowds.stage()
+    Item.objects.update(type="=1+1")
+    response = client.get(address(stage, "study-agreement-csv"), {"by": "type"})
+    assert {row["name"] for row in csv.DictReader(io.StringIO(response.content.decode()))} == {"", "'=1+1"}
+
+
+def test_what_is_asked_wrongly_is_the_first_there_is(client, manager):
+    stage = studies.stage(items=2)
+    shown = client.get(address(stage), {"view": "x", "by": "x", "measure": "x", "stage": "x", "pair": "x"}).context
+    assert (shown["asked"].view, shown["asked"].by, shown["asked"].measure) == ("answer", "type", "alpha_nominal")
+
+
+def test_nothing_is_sent_where_nothing_changed_and_a_closed_study_is_not_asked(client, manager):
+    stage = crowds.stage(items=6)
+    seen = client.get(address(stage)).context["seen"]
+    assert client.get(address(stage), {"seen": seen}).status_code == 204
+    assert 'hx-trigger="every 30s"' in text(client, stage)
+    stage.study.state = "closed"
+    stage.study.save()
+    assert "every 30s" not in text(client, stage)
+
+
+def test_it_is_computed_once_and_of_many_judgments_by_the_worker(client, manager, monkeypatch):
+    stage = crowds.stage(items=6)
+    text(client, stage)
+    made = Reckoning.objects.get(kind="agreement")
+    text(client, stage, by="week")
+    assert Reckoning.objects.get(kind="agreement").made_at == made.made_at
+    monkeypatch.setattr(agreement, "PROMPT", 3)
+    page = text(client, stage, view="any or none")
+    assert "The figures are being computed" in page
+    assert client.get(address(stage, "study-agreement-csv"), {"view": "any or none"}).status_code == 404
+
+
+def test_members_alone_see_it(client):
+    stage = studies.stage()
+    assert client.get(address(stage)).status_code == 302
+    client.force_login(User.objects.create_user("bo", password="x", is_staff=True))
+    assert client.get(address(stage)).status_code == 404
+    assert client.get(address(stage, "study-agreement-csv")).status_code == 404
+
+
+def test_the_number_of_queries_does_not_grow(client, manager):
+    counts = []
+    for items, people in ((6, 3), (40, 6)):
+        stage = crowds.stage(items=items, people=people, overlap=3)
+        with CaptureQueriesContext(connection) as queries:
+            client.get(address(stage), {"by": "pair"})
+        counts.append(len(queries))
+    assert counts[0] == counts[1] <= 16
+
+
+@pytest.mark.browser
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("width, dark", [(1366, False), (390, True)])
+def test_axe_finds_nothing_and_keys_reach_it_all(open_page, site, sign_in, axe_violations, manager, width, dark):
+    stage = crowds.stage(items=60, people=12, overlap=3)
+    page = open_page(width=width, dark=dark)
+    sign_in(page, manager)
+    page.goto(site + address(stage))
+    page.focus("#by")
+    page.keyboard.press("p")  # pair of annotators
+    page.keyboard.press("Enter") if page.locator("#by").input_value() == "pair" else page.select_option("#by", "pair")
+    page.focus("form.asks button")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**by=pair**")
+    assert page.locator(".by-table tbody tr").count() == len(agreement.stage_agreement(stage, "answer")["pair"])
+    assert axe_violations(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert page.errors == []

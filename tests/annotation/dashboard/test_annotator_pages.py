@@ -1,0 +1,212 @@
+"""The pages of annotators: what stands there, in which order, for whom, and what is decided there."""
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from annotation.dashboard import annotator_page
+from annotation.figures import annotators
+from annotation.models import Annotator, Reckoning, Role
+from annotation.participants import lifecycle as participant_lifecycle
+from annotation.studies import members
+from benchmarks.models import Event
+from tests.builders import cohorts, crowds, studies
+
+pytestmark = pytest.mark.django_db
+TWO = ("honest", "honest", "honest", "always left")
+
+
+def table(study, **query) -> str:
+    return reverse("study-annotators", args=[study.pk], query=query)
+
+
+def one(study, number: int, **query) -> str:
+    return reverse("study-annotator", args=[study.pk, number], query=query)
+
+
+@pytest.fixture
+def stage(db):
+    return cohorts.study(TWO, judgments=30)[0]
+
+
+def login(client, study, role: str) -> User:
+    user = User.objects.create_user(role, password="x", is_staff=True)
+    members.add(study=study, user=user, role=role, by="test")
+    client.force_login(user)
+    return user
+
+
+# The table
+
+
+def test_everybody_stands_there_with_the_signs_and_who_is_to_be_looked_at_first(client, manager, stage):
+    shown = client.get(table(stage.study)).text
+    assert "4 joined, 1 to look at" in shown and "one place" in shown
+    assert shown.index("A-04") < shown.index("A-01")
+    assert "?stage=1&amp;show=side#signs" in shown
+
+
+@pytest.mark.parametrize("where", [{}, {"stage": 1}])
+def test_every_column_sorts_both_ways(client, manager, stage, where):
+    lines = annotator_page.lines(stage.study, annotators.look(stage.study).data, where.get("stage"))
+    for column, key in annotator_page.ORDERS.items():
+        for sort, down in ((column, False), (f"-{column}", True)):
+            shown = client.get(table(stage.study, sort=sort, **where)).text
+            found = [key(line) for line in sorted(lines, key=lambda line: shown.index(line.who.pseudonym))]
+            assert found == sorted(map(key, lines), key=lambda at: (at is None, at), reverse=down), sort
+
+
+def test_a_column_says_how_it_is_sorted_and_its_link_turns_it_round(client, manager, stage):
+    shown = client.get(table(stage.study, sort="-judged")).text
+    assert 'aria-sort="descending"><a href="?sort=judged"' in shown
+    assert 'aria-sort="none"><a href="?sort=-paid"' in shown
+
+
+@pytest.mark.parametrize("query", [{"sort": "nothing"}, {"sort": "-"}, {"stage": "x"}, {"stage": "99"}])
+def test_what_cannot_be_sorted_by_or_is_no_stage_gives_the_whole_study(client, manager, stage, query):
+    assert "Over the whole study" in client.get(table(stage.study, **query)).text
+
+
+def test_a_study_nobody_has_come_to(client, manager):
+    study = studies.study()
+    assert "Nobody has come here yet" in client.get(table(study)).text
+    studies.annotator(study)
+    shown = client.get(one(study, 1)).text
+    assert "not tested" in shown and "Nobody has decided anything" in shown
+
+
+def test_the_figures_are_those_of_the_rows(client, manager, stage):
+    found = annotators.look(stage.study).data
+    [row] = [row for row in found["stages"][0]["rows"] if row["number"] == 4]
+    assert row["side"]["counts"][0] == row["judged"] == row["runs"]["longest"]
+    assert row["paid"] == pytest.approx(row["active_minutes"] / 5)  # 12 an hour
+    assert row["per_hour"] == pytest.approx(row["answers"] / row["active_minutes"] * 60)
+    assert row["answers"] == row["judged"] + row["checks"]["n"]
+
+
+def test_they_are_computed_once_for_each_state(client, manager, stage):
+    client.get(table(stage.study))
+    made = Reckoning.objects.get(kind="annotators").made_at
+    client.get(table(stage.study))
+    assert Reckoning.objects.get(kind="annotators").made_at == made
+
+
+def test_nothing_is_sent_where_nothing_changed_and_a_closed_study_is_not_asked(client, manager, stage):
+    seen = client.get(table(stage.study)).context["seen"]
+    assert client.get(table(stage.study, seen=seen)).status_code == 204
+    participant_lifecycle.keep(annotator=stage.study.annotators.get(number=4), reason="A pilot of ours", by="test")
+    assert client.get(table(stage.study, seen=seen)).status_code == 200
+    assert 'hx-trigger="every 30s"' in client.get(table(stage.study)).text
+    stage.study.state = "closed"
+    stage.study.save()
+    assert "every 30s" not in client.get(table(stage.study)).text
+
+
+# One annotator
+
+
+def test_the_screens_behind_each_sign(client, manager, stage):
+    row = annotators.look(stage.study).data["stages"][0]["rows"][3]
+    wrong = row["checks"]["n"] - row["checks"]["right"]
+    same = row["majority"][row["agreement"].get("on", "answer")]
+    expected = dict.fromkeys(("all", "side", "runs", "nothing"), row["judged"])
+    for show, n in {**expected, "agreement": same["n"] - same["same"], "fast": row["quick"], "checks": wrong}.items():
+        screens = client.get(one(stage.study, 4, stage=1, show=show)).text.split('id="screens"')[1]
+        assert screens.count('<tr><th scope="row">') == min(n, annotator_page.SCREENS), show
+
+
+def test_the_evidence_of_somebody_who_was_excluded_stays(client, manager, stage):
+    before = annotators.look(stage.study).data["whole"][3]
+    participant_lifecycle.exclude(annotator=stage.study.annotators.get(number=4), reason="Always left", by="test")
+    after = annotators.look(stage.study).data["whole"][3]
+    assert after["judged"] == before["judged"] > 0
+    assert {"side", "runs"} <= {sign["kind"] for sign in after["signs"]}
+    shown = client.get(one(stage.study, 4)).text
+    assert "excluded</b> by test" in shown and "Reinstate A-04" in shown and "picked place 1 in 100%" in shown
+
+
+def test_what_is_not_there_is_404(client, manager, stage):
+    assert client.get(one(stage.study, 99)).status_code == 404
+    assert client.get(reverse("study-annotators", args=[9999])).status_code == 404
+    assert "done nothing there" in client.get(one(stage.study, 1, stage=7)).text
+
+
+# Deciding
+
+
+def test_a_manager_keeps_somebody_with_a_reason(client, stage):
+    login(client, stage.study, Role.MANAGER)
+    shown = client.post(one(stage.study, 4), {"act": "keep", "reason": "They <use> the keyboard."}, follow=True).text
+    assert "A-04 is kept" in shown and "kept</b> by manager" in shown and "They &lt;use&gt; the keyboard." in shown
+    assert "kept</b>" in client.get(table(stage.study)).text
+    assert Event.objects.get(verb="kept").data["reason"] == "They <use> the keyboard."
+    assert not Annotator.objects.exclude(excluded_at=None).exists()
+
+
+def test_another_word_decides_nothing(client, manager, stage):
+    assert "no such decision" in client.post(one(stage.study, 4), {"act": "left", "reason": "x"}, follow=True).text
+    assert not Annotator.objects.exclude(left_at=None).exists()
+
+
+def test_a_manager_excludes_and_reinstates(client, manager, stage):
+    client.post(one(stage.study, 4), {"act": "exclude", "reason": "Always left."})
+    assert Annotator.objects.get(number=4).exclusion_reason == "Always left."
+    shown = client.post(one(stage.study, 4), {"act": "reinstate", "reason": "A mistake."}, follow=True).text
+    assert shown.index("reinstated</b> by ana") < shown.index("excluded</b> by ana")
+
+
+@pytest.mark.parametrize("act", ["keep", "exclude", "reinstate"])
+def test_without_a_reason_nothing_is_decided(client, manager, stage, act):
+    shown = client.post(one(stage.study, 4), {"act": act, "reason": " "}, follow=True).text
+    assert "Say why" in shown and not Event.objects.filter(verb__in=["kept", "excluded", "reinstated"]).exists()
+
+
+# Who
+
+
+def test_a_viewer_sees_pseudonyms_and_decides_nothing(client, stage):
+    who = stage.study.annotators.get(number=4)
+    Annotator.objects.filter(pk=who.pk).update(name="Grace Hopper", prolific_pid="pid-grace")
+    login(client, stage.study, Role.VIEWER)
+    for url in (
+        table(stage.study),
+        table(stage.study, stage=1),
+        one(stage.study, 4),
+        one(stage.study, 4, show="checks"),
+    ):
+        shown = client.get(url).text
+        assert "A-04" in shown and "Grace" not in shown and "pid-grace" not in shown, url
+        assert "wrong checks" not in shown and "Exclude A-04" not in shown
+    assert client.post(one(stage.study, 4), {"act": "keep", "reason": "x"}).status_code == 403
+
+
+def test_a_manager_sees_names(client, stage):
+    Annotator.objects.filter(number=4).update(name="Grace <b>", prolific_pid="pid-grace")
+    login(client, stage.study, Role.MANAGER)
+    for url in (table(stage.study), one(stage.study, 4)):
+        shown = client.get(url).text
+        assert "Grace &lt;b&gt;" in shown and "pid-grace" in shown
+
+
+# How many queries
+
+
+ADDRESSES = [table, lambda study: table(study, stage=1), lambda study: one(study, 1)]
+
+
+@pytest.mark.parametrize("address", ADDRESSES, ids=["study", "stage", "annotator"])
+@pytest.mark.parametrize("fresh", [True, False])
+def test_as_many_queries_for_three_as_for_one(client, manager, address, fresh):
+    counts = []
+    for people in (1, 3):
+        stage = crowds.stage(items=8 * people, people=people, overlap=1)
+        for who in stage.study.annotators.all():
+            participant_lifecycle.keep(annotator=who, reason="x", by=f"user:{manager.pk}")
+        client.get(address(stage.study))
+        Reckoning.objects.all().delete() if fresh else None
+        with CaptureQueriesContext(connection) as captured:
+            assert client.get(address(stage.study)).status_code == 200
+        counts.append(len(captured))
+    assert counts[0] == counts[1]

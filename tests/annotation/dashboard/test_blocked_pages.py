@@ -1,0 +1,62 @@
+"""The page of what is stuck, and its count on the study's page."""
+
+import re
+
+import pytest
+from django.urls import reverse
+
+from annotation.dashboard import blocked_views as view
+from annotation.figures import blocked_items
+from tests.builders import studies
+
+pytestmark = pytest.mark.django_db
+
+
+def look(client, stage, **asked) -> str:
+    return client.get(reverse("study-stuck", args=[stage.study_id]), {"stage": 1, **asked}).text
+
+
+def test_the_study_page_counts_and_links(client, manager):
+    stage = studies.stage(items=3)
+    page = client.get(reverse("study-detail", args=[stage.study_id])).text
+    assert "<b>3 stuck</b>" in page and f"{blocked_items.REASONS['nobody'][0]}" in page
+    studies.annotator(stage.study)
+    assert "Nothing is stuck" in client.get(reverse("study-detail", args=[stage.study_id])).text
+
+
+def test_each_row_says_why_and_leads_on(client, manager):
+    stage = studies.stage(items=1, overlap=2, tie_rule="adjudicate")
+    for answer in ("candidate-0", "none"):
+        studies.judgment(studies.annotator(stage.study), stage, answer)
+    page, task = look(client, stage), stage.tasks.get().pk
+    assert "waits for an adjudicator" in page and "2 of 2" in page
+    assert f"{reverse('study-adjudicate', args=[stage.study_id])}?stage=1&amp;task={task}" in page
+
+
+def test_one_reason_page_by_page(client, manager, monkeypatch):
+    monkeypatch.setattr(view, "PAGE", 2)
+    stage = studies.stage(items=5)
+    pages = [look(client, stage, reason="nobody", page=number) for number in (1, 2, 3)]
+    assert [len(re.findall(r"item-\d", page)) for page in pages] == [2, 2, 1]
+    assert "page=2" in pages[0] and 'rel="next"' not in pages[2]
+    assert len(re.findall(r"item-\d", look(client, stage, reason="no such", page="x"))) == 2
+
+
+def test_nothing_is_stuck(client, manager):
+    stage = studies.stage(items=1)
+    studies.annotator(stage.study)
+    assert "Nothing is stuck in stage" in look(client, stage)
+
+
+def test_of_a_large_study_it_is_what_the_worker_found_last(client, manager, monkeypatch):
+    monkeypatch.setattr("annotation.figures.cache.SMALL", 0)
+    stage = studies.stage(items=1)
+    assert "waiting for a worker" in look(client, stage)
+
+
+@pytest.mark.parametrize("items", [1, 3])
+def test_it_takes_as_many_queries_for_three_as_for_one(client, manager, items, django_assert_num_queries):
+    stage = studies.stage(items=items)
+    look(client, stage)
+    with django_assert_num_queries(7):
+        look(client, stage)

@@ -1,0 +1,102 @@
+"""The page of a human baseline: what it shows, to whom, with how many queries, and without a barrier."""
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from annotation.designs.baseline_plans import baseline_plans
+from annotation.designs.plan import StagePlan
+from annotation.protocols.registry import PROTOCOLS
+from tests.builders import annotators, studies
+
+pytestmark = pytest.mark.django_db
+
+
+def nine_in_ten(dice, task, protocol) -> str:
+    right = PROTOCOLS[protocol].right(task.question, task.options)
+    return right if dice.random() < 0.9 else next(one for one in task.options if one != right)
+
+
+def answered(items=24, people=4, batch_items=6):
+    plans = baseline_plans(sample=None, batch_items=batch_items)
+    study = studies.study(benchmark=annotators.benchmark_of_pairs(items), stages=plans)
+    annotators.finish([annotators.Worker(study, nine_in_ten, number) for number in range(people)])
+    return study
+
+
+def address(study):
+    return reverse("study-baseline", args=[study.pk])
+
+
+def text(client, study) -> str:
+    return client.get(address(study)).content.decode()
+
+
+def test_the_page_shows_every_measure_with_its_count_and_chance(client, manager):
+    page = text(client, answered())
+    for shown in (
+        "I2T",
+        "T2I",
+        "Group",
+        "96 of 96 questions answered",
+        "16.67 %",
+        "A-04",
+        "by one annotator: 24 items",
+    ):
+        assert shown in page
+
+
+def test_an_unanswered_baseline_has_a_page(client, manager):
+    study = studies.study(benchmark=annotators.benchmark_of_pairs(6), stages=baseline_plans(sample=None))
+    page = text(client, study)
+    assert "0 of 24 questions answered" in page and "Nobody has answered yet" in page
+
+
+def test_a_baseline_that_waits_says_for_what(client, manager):
+    plans = [StagePlan("bivlc-choose", "pick", settings={"carries": "negative"}), *baseline_plans(source="pick")]
+    page = text(client, studies.study(items=3, stages=plans))
+    assert "Nothing is asked yet" in page and "1 pick</a> is closed" in page
+
+
+def test_a_study_that_measures_nothing_says_how_it_would(client, manager):
+    assert "no stage that measures people" in text(client, studies.study())
+
+
+def test_nothing_is_sent_where_nothing_changed(client, manager):
+    study = answered(items=6, people=1)
+    seen = client.get(address(study)).context["seen"]
+    assert client.get(address(study), {"seen": seen}).status_code == 204
+    assert client.get(address(study), {"seen": "other"}).status_code == 200
+
+
+def test_managers_alone_see_it(client):
+    study = studies.study()
+    assert client.get(address(study)).status_code == 302
+    client.force_login(User.objects.create_user("bo", password="x"))
+    assert client.get(address(study)).status_code == 403
+
+
+def test_the_number_of_queries_does_not_grow(client, manager):
+    counts = []
+    for items, people in ((6, 1), (24, 4)):
+        study = answered(items, people)
+        with CaptureQueriesContext(connection) as queries:
+            client.get(address(study))
+        counts.append(len(queries))
+    assert counts[0] == counts[1] <= 8
+
+
+@pytest.mark.browser
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("width, dark", [(1366, False), (390, True)])
+def test_axe_finds_nothing(open_page, site, sign_in, axe_violations, manager, width, dark):
+    study = answered()
+    page = open_page(width=width, dark=dark)
+    sign_in(page, manager)
+    page.goto(site + address(study))
+    page.locator("details summary").first.click()
+    assert axe_violations(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert page.errors == []

@@ -1,0 +1,339 @@
+"""Every number of a study's pages is one that independent scripts compute from its export, to 1e-9.
+
+The walk (dashboard/page_numbers.py) takes each number of a page's main content with where it stands: which part of the page, what row.
+It has to be among the few that the scripts have for that place, and where the page carries its digits, equal to them.
+"""
+
+import json
+import math
+import re
+from collections import Counter
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+from django.urls import reverse
+
+from annotation.exports.export import export_split
+from annotation.models import Study
+from annotation.releases.verification.recomputing import agreement_page
+from annotation.releases.verification.recomputing.baselines import baselines
+from annotation.releases.verification.recomputing.differences import Either
+from annotation.releases.verification.recomputing.reading import Files
+from annotation.releases.verification.recomputing.recomputed import read_stages, recompute
+from annotation.templatetags import figures as written
+from tests.annotation.dashboard.page_numbers import Seen, every, numbers
+from tests.builders import cohorts
+from tests.builders.pipelines import pipeline, with_originals
+
+pytestmark = pytest.mark.django_db(transaction=True)
+NO_FIGURES = re.compile(  # words of the pages, and what depends on the clock
+    r"95 %|from 3 on|[Tt]hree standard|have 20 judgments|fewer than \d+|below 0\.001 and 10 points|each at 0\.001"
+    r"|, 1,000 resamples|: 1,000 resamples|seed 20240601|\d+ on screens|\d+ /h|gets 6\.25 %|the newest \d+|v\d+"
+)
+Known = dict[str, dict[str, set[float]]]
+
+
+class Export:
+    """A study's export, and what the scripts make of its files alone."""
+
+    def __init__(self, study: Study, folder: Path):
+        export_split(study=study, out=folder, by="test")
+        self.folder, self.manifest = folder, json.loads((folder / "manifest.json").read_text())
+        found = recompute(folder)
+        self.funnel, self.stages = found["funnel"], found["stages"]
+        self.people, self.read = with_all(found["annotators"]), read_stages(Files(folder))
+        self.places = {float(stage["position"]) for stage in self.manifest["stages"]}
+
+
+def with_all(tree):
+    """Where a test may read in several ways, its first way and all of them under `or`."""
+    if isinstance(tree, Either):
+        return {**tree[0], "or": [with_all(one) for one in tree]}
+    if isinstance(tree, dict):
+        return {name: with_all(part) for name, part in tree.items()}
+    return [with_all(part) for part in tree] if isinstance(tree, list) else tree
+
+
+def unexplained(page: str, known: Known, always: set[float]) -> list[Seen]:
+    """`known` by the part of the page and the head of the row; "" is what is known wherever nothing else is."""
+    return [seen for seen in numbers(page) if not said_elsewhere(seen) and not explained(seen, known, always)]
+
+
+def said_elsewhere(seen: Seen) -> bool:
+    return any(seen.shown in found for found in NO_FIGURES.findall(seen.words))
+
+
+def explained(seen: Seen, known: Known, always: set[float]) -> bool:
+    part = known.get(seen.part, known[""])
+    row = part.get(seen.row) or part.get(seen.row.partition(" ")[0]) or part.get("", set())
+    return seen.is_one_of(row | always)
+
+
+def by_row(rows: list[dict], *names: str) -> dict[str, set[float]]:
+    return {" ".join(str(row[name]) for name in names): every(row) for row in rows}
+
+
+# What is known of each page
+
+
+def of_study_page(export: Export, place: int) -> Known:
+    found, settings = export.stages[place], export.manifest["stages"][place]
+    types, totals = by_row(found["by_type"], "type", "subtype"), every(found["outcomes"], found["progress"])
+    people = {row["annotator"]: every(row) | top_share(row["places"]) for row in found["annotators"]}
+    rates = {row["judgments"] * 60 / found["series"]["minutes"] for row in found["series"]["bins"]}
+    pairs = {float(len(view["kappa_pairs"])) for view in found["agreement"]}
+    agreement = every(found["agreement"], found["disagreements"]) | pairs
+    whole = every({name: part for name, part in export.funnel.items() if name != "by_type"})
+    steps = by_row([*export.funnel["stages"], *export.funnel["measuring"]], "stage", "name")
+    funnel = {"": whole, **by_row(export.funnel["by_type"], "type", "subtype"), "imported": whole}
+    tiles = totals | agreement | every(found["cost"], found["pace"], found["study"])
+    return {
+        "": {"": whole | {float(len(export.stages))}},
+        "live-tabs": {"": whole | {float(step["entered"] - step["open"]) for step in export.funnel["stages"]}},
+        "live-funnel": funnel,
+        "funnel": {"": whole, **steps},
+        "live-stage": {"": every(settings, found["study"], of_batches(export, place))},
+        "live-tiles": {"": tiles},
+        "live-outcomes": {"": totals},
+        "kappas": {"": set(), **types},
+        "series": {"": every(found["series"]) | rates},
+        "live-annotators": people,
+        "live-agreement": {"": agreement},
+        "live-types": {"": set(), **types, "all": totals},
+        "live-batches": {"": every(of_batches(export, place))},
+        "live-disagreements": {"": said_how_often(export, place)},
+        "live-flags": {"": every(found["progress"])},
+    }
+
+
+def top_share(places: list[int]) -> set[float]:
+    """With the numbers of the places, which a cell's title names."""
+    return {max(places) / sum(places), *map(float, range(1, len(places) + 1))} if sum(places) else set()
+
+
+def of_batches(export: Export, place: int) -> dict:
+    """Each place of each batch: its items, questions and judgments; who has it stands with the annotators."""
+    stage = export.read[place]
+    tasks = stage.tasks[stage.tasks.batch.notna()]
+    seats = [(seat["batch"], seat["place"]) for who, seat in stage.people if not who["excluded"]]
+    held = {(batch, number) for batch, number in seats if batch is not None}
+    rows = []
+    for batch, mine in tasks.groupby("batch"):
+        told = stage.standing.merge(mine[["position", "question", "round"]], on=["position", "question", "round"])
+        for number in range(1, int(mine.overlap.max()) + 1):
+            judged = int((told.slot == number).sum())
+            rows.append([float(batch), mine.item.nunique(), len(mine), judged])
+            held |= {(batch, number)} if judged else set()
+    done = sum(row[2] == row[3] for row in rows)
+    return {"rows": rows, "count": tasks.batch.nunique(), "places": len(rows), "done": done, "given": len(held)}
+
+
+def said_how_often(export: Export, place: int) -> set[float]:
+    counts = export.read[place].standing.groupby(["position", "question", "round"]).answer.value_counts()
+    return set(map(float, counts))
+
+
+def of_agreement_page(export: Export, stage, view: str) -> Known:
+    rows = agreement_page.stages(export.folder)[stage.name]
+    rows = rows.assign(label=rows.answer.map(stage.views[view]))
+    found = agreement_page.figures(rows.assign(answer=rows.label))
+    types = {
+        row["type"]: every(row, sizes(some)) for row, (_, some) in zip(found["type"], rows.groupby("type"), strict=True)
+    }
+    pooled = every(sizes(rows), confusion(rows)) | {0.0}
+    matrix = every([list(pair.values()) for pair in recompute_kappas(export, stage, view)])
+    people = {float(rows.who.nunique())}
+    return {
+        "": {"": every({name: value for name, value in found["whole"].items() if name != "measures"})},
+        "whole-title": {"": every(found["whole"]) | pooled},
+        "pooled-title": {"": pooled},
+        "by-title": {"": set(), **types},
+        "agreement-by-type": {"": set(), **types},
+        "kappa-matrix": {"": matrix | people},
+        "pair-title": {"": confusions_of_pairs(rows)},
+    }
+
+
+def recompute_kappas(export: Export, stage, view: str) -> list[dict]:
+    (found,) = [one for one in export.stages[stage.settings["position"] - 1]["agreement"] if one["on"] == view]
+    return found["kappa_pairs"]
+
+
+def sizes(rows) -> dict[str, int]:
+    """What n is: pairs of judgments, tasks with two or more, pairs of annotators with a kappa and without."""
+    given = [one for one in agreement_page.by_item(rows).values() if len(one) > 1]
+    labels: dict[tuple, set] = {}
+    for (first, said), (second, other) in (pair for one in given for pair in combinations(one, 2)):
+        labels.setdefault((first, second), set()).update((said, other))
+    defined = sum(len(one) > 1 for one in labels.values())
+    return {
+        "pairs": sum(math.comb(len(one), 2) for one in given), "items": len(given), "defined": defined,
+        "left_out": len(labels) - defined,
+    }  # fmt: skip
+
+
+def confusion(rows) -> list[int]:
+    """Of all pairs of judgments of a task, by their two labels; the square is mirrored."""
+    given = agreement_page.by_item(rows).values()
+    pairs = Counter(tuple(sorted((one[1], two[1]))) for of in given for one, two in combinations(of, 2))
+    return list(pairs.values())
+
+
+def confusions_of_pairs(rows) -> set[float]:
+    found = Counter(
+        (one[0], two[0], one[1], two[1])
+        for of in agreement_page.by_item(rows).values()
+        for one, two in combinations(of, 2)
+    )
+    return {0.0, *map(float, found.values())}
+
+
+def of_annotators_page(export: Export, place: int | None) -> Known:
+    people = export.people
+    rows = people["whole"] if place is None else people["stages"][place]["rows"]
+    coarse = "" if place is None else people["stages"][place]["coarse"]
+    tests = [row[name]["p"] for stage in people["stages"] for row in stage["rows"] for name in TESTS]
+    told = float(sum(p is not None for p in tests))
+    stage = max(people["stages"], key=lambda one: one["times"]["n"]) if place is None else people["stages"][place]
+    times = stage["times"]
+    shares = {row["judgments"] / times["n"] for row in times["bins"]}
+    mix = {pseudonym(row["number"]): every(row["labels"], row["judged"]) | {0.0} for row in stage["rows"]}
+    return {
+        "": {"": {float(len(rows)), *map(float, range(len(rows) + 1))}},
+        "table-title": {
+            "": {told, told * 0.001, 0.001} | every(people["speed"]),
+            **{pseudonym(row["number"]): of_row(row, coarse) | of_signs(people, row["number"]) for row in rows},
+        },
+        "answers": {"": {float(len(mix))}, "everybody": every(stage["labels"], times["n"]), **mix},
+        "times": {"": every(times) | shares | {times["median"] / 2}},
+    }
+
+
+TESTS = ("side", "runs", "labels_test", "agreement")
+
+
+def pseudonym(number: int) -> str:
+    return f"A-{number:02d}"
+
+
+def of_row(row: dict, coarse: str) -> set[float]:
+    """An annotator's figures, and those that the table makes of them."""
+    same = row["majority"][coarse] if coarse else row["majority"]
+    found = every(row, [same["same"] / same["n"]] if same["n"] else [])
+    if row["log_time"] is not None:
+        found.add(math.exp(row["log_time"]))
+    if coarse and row["side"]["n"]:
+        found |= {count / row["side"]["n"] for count in row["side"]["counts"]}
+    return found
+
+
+def of_signs(people: dict, number: int) -> set[float]:
+    """What the sentences of somebody's signs say, in whichever stage."""
+    found = every(people["speed"])
+    for stage in people["stages"]:
+        for row in (row for row in stage["rows"] if row["number"] == number):
+            checks, side = row["checks"] or {"n": 0, "guess": 0}, row["side"]
+            own, others = (Counter(row[name]) for name in ("labels", "others"))
+            shares = [of[label] / of.total() for of in (own, others) if of for label in own | others]
+            shares += [count / side["n"] for count in side["counts"] if side["n"]]
+            found |= every(row, shares, checks["n"] * checks["guess"], stage["median_seconds"])
+    return found
+
+
+def of_baseline_page(export: Export) -> Known:
+    (found,) = baselines(Files(export.folder))
+    types = {
+        f"{row['type']} {row['subtype']}" if row["subtype"] is not None else row["type"]: every(row)
+        for row in found["by_type"]
+    }
+    people = {row["annotator"]: every(row) for row in found["annotators"]}
+    whole = every({name: of for name, of in found.items() if name not in ("by_type", "annotators")})
+    return {"": {"": whole | designs(export), **types, **people}}
+
+
+def designs(export: Export) -> set[float]:
+    """How many items were answered by one annotator, by others each, and partly by the same."""
+    people: dict[int, list[str]] = {}
+    for stage in export.read:
+        if stage.settings["measures"]:
+            for row in stage.standing.itertuples():
+                people.setdefault(row.position, []).append(row.annotator)
+    several = [names for names in people.values() if len(names) > 1]
+    one = sum(len(set(names)) == 1 for names in several)
+    apart = sum(len(set(names)) == len(names) for names in several)
+    return {float(one), float(apart), float(len(several) - one - apart)}
+
+
+# The walks
+
+
+def told(seen: Seen) -> str:
+    return f"{seen.part} | {seen.row} | {seen.shown} ({seen.exact}) in {seen.words[:150]!r}"
+
+
+class Walk:
+    """Through some pages: how many numbers there were, and lines of those that nothing explains."""
+
+    def __init__(self, client, export: Export):
+        self.client, self.export, self.count, self.wrong = client, export, 0, []
+
+    def to(self, url: str, known: Known) -> None:
+        page = self.client.get(url).text
+        self.count += len(list(numbers(page)))
+        self.wrong += [f"{url} {told(seen)}" for seen in unexplained(page, known, self.export.places)]
+
+
+def test_every_number_of_a_study_of_several_stages(client, manager, tmp_path):
+    study = pipeline()
+    export = Export(study, tmp_path / "out")
+    walk = Walk(client, export)
+    for place, stage in enumerate(export.read):
+        at = f"?stage={place + 1}"
+        walk.to(reverse("study-detail", args=[study.pk]) + at, of_study_page(export, place))
+        view = list(stage.views)[-1]  # one alone: the script's resamples are slow
+        url = reverse("study-agreement", args=[study.pk], query={"stage": place + 1, "view": view, "by": "type"})
+        walk.to(url, of_agreement_page(export, stage, view))
+        url = reverse("study-annotators", args=[study.pk]) + at
+        walk.to(url, of_annotators_page(export, place))
+    walk.to(reverse("study-baseline", args=[study.pk]), of_baseline_page(export))
+    assert "\n".join(walk.wrong) == "" and walk.count > 1500
+
+
+def test_every_number_of_the_annotators(client, manager, tmp_path):
+    study = with_originals(cohorts.study(judgments=30)[0].study)
+    export = Export(study, tmp_path / "out")
+    url = reverse("study-annotators", args=[study.pk])
+    walk = Walk(client, export)
+    walk.to(url, of_annotators_page(export, None))
+    walk.to(f"{url}?stage=1", of_annotators_page(export, 0))
+    assert "\n".join(walk.wrong) == "" and walk.count > 400
+
+
+@pytest.mark.parametrize(
+    ("cell", "fine"),
+    [
+        ('<data value="0.7164179104477612">71.6 %</data>', True),
+        ('<data value="0.7164179204477612">71.6 %</data>', False),  # 1e-8 away
+        ('<data value="0.7164179104477612">71.7 %</data>', False),  # rounded wrong
+        ("72 %", True),
+        ("71 %", False),
+        ("1,234", True),
+        ("1,235", False),
+        ("stage 2 of i2t, A-07, item-9", True),
+    ],
+)
+def test_the_walk_sees_what_is_wrong(cell, fine):
+    row = f'<tr><th scope="row">swap</th><td>{cell}</td></tr>'
+    page = f'<main><section aria-labelledby="t"><table>{row}</table></section></main>'
+    known: Known = {"": {"": set()}, "t": {"": set(), "swap": {0.7164179104477612, 1234.0}}}
+    assert (unexplained(page, known, {2.0}) == []) == fine
+
+
+def test_a_figure_that_the_page_gets_wrong_is_found(client, manager, tmp_path, monkeypatch):
+    study = with_originals(cohorts.study(("honest",) * 3, judgments=20)[0].study)
+    export, true = Export(study, tmp_path / "out"), written.data
+    monkeypatch.setattr(written, "data", lambda value, shown: true(value + 2e-9 if value > 0.5 else value, shown))
+    walk = Walk(client, export)
+    walk.to(reverse("study-detail", args=[study.pk]), of_study_page(export, 0))
+    assert {"live-agreement", "live-tiles"} <= {line.split()[1] for line in walk.wrong}

@@ -1,0 +1,270 @@
+"""The managers' pages of studies: what they show, who may see them, how many queries they take."""
+
+import json
+import re
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection
+from django.db.models.functions import Now
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from annotation.adjudication import cases
+from annotation.dashboard import study_page
+from annotation.designs.plan import StagePlan
+from annotation.exports import job as export_job
+from annotation.figures.stage import study_figures
+from annotation.judging import submissions
+from annotation.models import Flag, Study
+from benchmarks.models import Event, Job
+from tests.builders import crowds, studies
+
+pytestmark = pytest.mark.django_db
+PAGES = [
+    "study-detail",
+    "study-live",
+    "study-disagreements",
+    "study-instructions",
+    "api-study-detail",
+    "api-study-figures",
+]
+ACTIONS = ["study-move", "study-export", "study-instructions"]
+
+
+@pytest.fixture
+def study():
+    return crowds.stage(items=18, people=4, overlap=2).study
+
+
+def address(name: str, study: Study | None = None) -> str:
+    return reverse(name, args=[study.pk] if study else [])
+
+
+def test_the_page_shows_the_figures(client, manager, study):
+    page = client.get(address("study-detail", study)).content.decode()
+    figures = study_figures(study.stages.get())
+    for shown in (study.name, f"{figures['outcomes']['kept']} kept", "A-04", "mean κ any or none", study.invite):
+        assert str(shown) in page
+
+
+def test_an_untouched_study_has_a_page(client, manager):
+    page = client.get(address("study-detail", studies.study(items=2))).content.decode()
+    assert "nothing is judged yet" in page and "Nobody has come to this stage yet" in page
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_only_staff_may_look(client, study, name):
+    assert client.get(address(name, study)).status_code in {302, 403}
+    client.force_login(User.objects.create_user("guest", password="x"))
+    assert client.get(address(name, study)).status_code == 403
+
+
+@pytest.mark.parametrize("name", ACTIONS)
+def test_only_staff_may_act(client, study, name):
+    client.force_login(User.objects.create_user("guest", password="x"))
+    assert client.post(address(name, study), {"to": "closed", "text": "New"}).status_code == 403
+    study.refresh_from_db()
+    assert (study.state, Job.objects.count(), study.stages.get().instructions.count()) == ("open", 0, 1)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_study_that_is_not_there_is_404(client, manager, name):
+    assert client.get(reverse(name, args=[99999])).status_code == 404
+
+
+def queries(client, url: str) -> int:
+    client.get(url)  # what is cached is cached
+    with CaptureQueriesContext(connection) as captured:
+        assert client.get(url).status_code == 200
+    return len(captured)
+
+
+@pytest.mark.parametrize("name", ["study-list", "api-study-list"])
+def test_lists_take_as_many_queries_for_three_as_for_one(client, manager, name):
+    crowds.stage(items=4)
+    one = queries(client, address(name))
+    for people in (2, 6):
+        crowds.stage(items=8, people=people)
+    assert queries(client, address(name)) == one
+
+
+@pytest.mark.parametrize("name", ["study-detail", "study-disagreements"])
+def test_a_study_takes_as_many_queries_whatever_its_size(client, manager, name):
+    small, large = crowds.stage(items=12, people=3, seed=5).study, crowds.stage(items=60, people=9, overlap=3).study
+    assert Flag.objects.filter(lease__task__stage__study=small).exists()
+    assert queries(client, address(name, small)) == queries(client, address(name, large))
+
+
+def test_a_study_is_paused_opened_and_closed(client, manager, study):
+    for to in ("paused", "open", "closed"):
+        client.post(address("study-move", study), {"to": to})
+        study.refresh_from_db()
+        assert study.state == to
+    assert Event.objects.filter(by=f"user:{manager.pk}", verb__startswith="moved to").count() == 3
+
+
+def test_a_stage_is_closed_and_opened_again(client, manager, study):
+    for to in ("closed", "open"):
+        answer = client.post(reverse("stage-move", args=[study.pk, 1]), {"to": to})
+        assert answer.url == f"{address('study-detail', study)}?stage=1"
+        assert study.stages.get().state == to
+    refused = client.post(reverse("stage-move", args=[study.pk, 1]), {"to": "elsewhere"}, follow=True)
+    assert "cannot become elsewhere" in refused.content.decode()
+
+
+def test_a_closed_stage_shows_no_forecast(client, manager, study):
+    client.post(reverse("stage-move", args=[study.pk, 1]), {"to": "closed"})
+    forecast = study_figures(study.stages.get())["now"]["forecast"]
+    assert (forecast["finish"], forecast["reason"]) == (None, "the stage is closed")
+    assert "the stage is closed" in client.get(address("study-detail", study)).content.decode()
+
+
+@pytest.fixture
+def pipeline():
+    """Two stages that select and one that measures; the first has sent some items on."""
+    stages = [
+        StagePlan("bivlc-choose", name="choose", settings={"carries": "negative", "overlap": 2}),
+        StagePlan("bivlc-disambiguate", name="fits", source="choose"),
+        StagePlan("bivlc-i2t", name="i2t", source="fits", settings={"sample": 2}),
+    ]
+    made = studies.study(items=4, stages=stages, pay_per_hour=12)
+    for answers in (["candidate-0", "none", "candidate-1", ""], ["candidate-0", "none", "candidate-2", "none"]):
+        person = studies.annotator(made)
+        for answer in filter(None, answers):
+            studies.judgment(person, made.stages.get(position=1), answer)
+    return made
+
+
+def test_each_stage_has_its_figures_under_its_tab(client, manager, pipeline):
+    url = address("study-detail", pipeline)
+    first, second = (client.get(url, {"stage": position}).content.decode() for position in (1, 2))
+    assert "1 choose: " in first and "2 fits: " in second
+    assert "A-01" in first and "Nobody has come to this stage yet" in second
+    assert pipeline.stages.get(position=2).invite in second
+    for page in (first, second):
+        assert "4 imported = <b>0 kept</b>" in page and "?stage=3#stages" in page
+
+
+def test_a_stage_that_is_not_there_is_404(client, manager, pipeline):
+    assert client.get(address("study-detail", pipeline), {"stage": 9}).status_code == 404
+    assert client.post(reverse("stage-move", args=[pipeline.pk, 9]), {"to": "closed"}).status_code == 404
+
+
+def test_closing_says_what_goes_on(client, manager, pipeline):
+    fits = pipeline.stages.get(position=2)
+    studies.judgment(joined(pipeline, fits), fits, "positive-0")
+    page = client.get(address("study-detail", pipeline), {"stage": 2}).content.decode()
+    assert "1 of 1 settled item is drawn for i2t" in page
+
+
+def joined(study, stage):
+    person = studies.studies.join(study=study, stage=stage, by="test")
+    studies.read(person, stage)
+    return person
+
+
+def test_the_live_part_is_of_the_stage_that_is_looked_at(client, manager, pipeline):
+    page = client.get(address("study-detail", pipeline), {"stage": 2}).content.decode()
+    assert f"{address('study-live', pipeline)}?stage=2&amp;seen={seen(page)}" in page
+    url = address("study-live", pipeline)
+    assert client.get(url, {"stage": 2, "seen": seen(page)}).status_code == 204
+    assert client.get(url, {"stage": 1, "seen": seen(page)}).status_code == 200
+
+
+def test_an_unchanged_page_costs_one_query_of_its_own(client, manager, study):
+    token = seen(client.get(address("study-detail", study)).content.decode())
+    with CaptureQueriesContext(connection) as captured:
+        assert client.get(address("study-live", study), {"stage": 1, "seen": token}).status_code == 204
+    assert len(captured) <= 4  # session, user, stage, fingerprint
+
+
+@pytest.mark.parametrize("what", ["judgment", "flag", "skip", "stage", "instructions", "import", "exclusion", "export"])
+def test_whatever_is_shown_changes_the_fingerprint(what, study):
+    stage = study.stages.get()
+    person = studies.annotator(study)
+    lease = studies.claiming.hold(annotator=person, stage=stage, wanted=1)[0]
+    before = study_page.fingerprint(stage)
+    {
+        "judgment": lambda: studies.submit(person, lease),
+        "flag": lambda: submissions.flag(annotator=person, token=lease.token, reason="Odd"),
+        "skip": lambda: studies.claiming.skip(annotator=person, token=lease.token),
+        "stage": lambda: studies.studies.move_stage(stage=stage, to="closed", by="test"),
+        "instructions": lambda: studies.studies.revise_instructions(stage=stage, text="Anew.", by="test"),
+        "import": lambda: studies.item(study.benchmark),
+        "exclusion": lambda: study.annotators.filter(pk=person.pk).update(excluded_at=Now(), exclusion_reason="Bot"),
+        "export": lambda: export_job.queue_export(study=study, by="test"),
+    }[what]()
+    assert study_page.fingerprint(study.stages.get()) != before
+
+
+def test_a_move_that_is_not_possible_is_said(client, manager, study):
+    page = client.post(address("study-move", study), {"to": "open"}, follow=True).content.decode()
+    assert "cannot become open" in page
+
+
+def test_new_instructions_are_a_new_version(client, manager, study):
+    client.post(address("study-instructions", study), {"text": "Look\r\n\r\n- twice"})
+    assert study.stages.get().instructions.latest("version").text == "Look\n\n- twice"
+    assert "instructions v2" in client.get(address("study-detail", study)).content.decode()
+
+
+def seen(html: str) -> str:
+    return re.search(r"seen=(\w+)", html)[1]
+
+
+def test_the_live_part_answers_only_when_something_changed(client, manager, study):
+    token = seen(client.get(address("study-detail", study)).content.decode())
+    url = address("study-live", study)
+    assert client.get(url, {"seen": token}).status_code == 204
+    stage = study.stages.get()
+    studies.judgment(studies.annotator(study), stage)
+    changed = client.get(url, {"seen": token}).content.decode()
+    assert seen(changed) != token
+    assert "A-05" in changed and 'id="live-tiles" hx-swap-oob="innerHTML"' in changed
+
+
+def test_a_closed_study_is_not_asked_for_again(client, manager, study):
+    client.post(address("study-move", study), {"to": "closed"})
+    assert "hx-trigger" not in client.get(address("study-live", study)).content.decode()
+
+
+def test_a_flag_is_settled_and_stays_settled(client, manager):
+    stage = studies.stage()
+    person = studies.annotator(stage.study)
+    lease = studies.judgment(person, stage).lease
+    flag = submissions.flag(annotator=person, token=lease.token, reason="<b>Odd</b>")
+    page = client.get(address("study-detail", stage.study)).content.decode()
+    assert "&lt;b&gt;Odd&lt;/b&gt;" in page
+    for _ in range(2):
+        client.post(reverse("flag-settle", args=[flag.pk]))
+    flag.refresh_from_db()
+    assert flag.settled_by == manager
+    assert Event.objects.filter(verb="settled").count() == 1
+    assert study_figures(stage)["progress"] | {"flags": 1, "flags_open": 0} == study_figures(stage)["progress"]
+
+
+def test_disagreements_name_both_answers_and_how_many_gave_them(client, manager):
+    stage = studies.stage(overlap=3)
+    for answer in ("candidate-2", "none", "none"):
+        studies.judgment(studies.annotator(stage.study), stage, answer)
+    place = cases.drawn(stage.tasks.get()).index("candidate-2") + 1
+    page = client.get(address("study-detail", stage.study)).content.decode()
+    assert f"picture {place} or None" in page and "1 against 2" in page
+
+
+def test_an_export_is_queued_and_can_be_downloaded_by_staff_alone(client, manager, study, settings):
+    answer = client.post(address("study-export", study))
+    job = Job.objects.get(kind="export")
+    assert answer.url == reverse("job-detail", args=[job.pk])
+    assert client.get(reverse("study-download", args=[study.pk, job.pk])).status_code == 404  # not done
+    client.logout()
+    assert client.get(reverse("study-download", args=[study.pk, job.pk])).status_code == 302
+
+
+def test_the_api_answers_the_pages_figures(client, manager, study):
+    answer = client.get(address("api-study-figures", study)).json()
+    figures = json.loads(json.dumps(study_figures(study.stages.get())))
+    assert {**answer, "now": 0} == {**figures, "now": 0}
+    (listed,) = client.get(address("api-study-list")).json()["results"]
+    assert listed["judgments_counted"] == figures["progress"]["judgments_counted"]

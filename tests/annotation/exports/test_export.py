@@ -1,0 +1,342 @@
+"""Exports: what is in them, that they reconcile, the same bytes for the same state, that anybody can recompute."""
+
+import hashlib
+import io
+import json
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from django.core.files.storage import default_storage
+from django.core.management import call_command
+from PIL import Image as Picture
+
+from annotation import tasks
+from annotation.exports import export as exports_export
+from annotation.exports import job as export_job
+from annotation.exports.export import export_split
+from annotation.figures.funnel import funnel
+from annotation.figures.stage import study_figures
+from annotation.models import Annotator, Judgment, Lease, Slot, Study
+from annotation.releases.verification.recomputing import recomputed
+from annotation.releases.verification.recomputing.differences import differences
+from annotation.releases.verification.recomputing.recomputed import figures, recompute
+from benchmarks.models import Event, Image, Job
+from tests.builders import crowds, studies
+from tests.builders import pipelines as several
+from tests.builders.pipelines import with_originals
+
+pytestmark = pytest.mark.django_db(transaction=True)
+FIELDS = ["image", "caption", "negative_caption", "negative_image", "type", "subtype", "id"]
+
+
+@pytest.fixture
+def study() -> Study:
+    made = crowds.stage(items=30, people=5, overlap=3).study
+    studies.annotator(made, ready=False, name="Canary Name", prolific_pid="CANARYPID")
+    return with_originals(made)
+
+
+def export(study: Study, folder: Path) -> dict:
+    return export_split(study=study, out=folder, by="test")
+
+
+def lines(path: Path) -> list[dict]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_kept_dropped_and_open_are_all_the_items(study, tmp_path):
+    counts = export(study, tmp_path / "out")["counts"]
+    assert (
+        counts["kept"]
+        == len(lines(tmp_path / "out/items.jsonl"))
+        == pq.read_metadata(tmp_path / "out/data.parquet").num_rows
+    )
+    assert (
+        counts["dropped"]
+        == len(lines(tmp_path / "out/dropped.jsonl"))
+        == sum(row["items"] for row in counts["reasons"])
+    )
+    assert counts["kept"] + counts["dropped"] + counts["open"] == counts["imported"] == 30
+    assert all(counts[name] for name in ("kept", "dropped", "open"))
+
+
+@pytest.mark.parametrize("by_folder", [True, False])
+def test_the_split_loads_offline_with_images(study, tmp_path, monkeypatch, by_folder):
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    from datasets import load_dataset
+
+    export(study, tmp_path / "out")
+    cache = str(tmp_path / "cache")
+    if by_folder:
+        data = load_dataset(str(tmp_path / "out"), cache_dir=cache)["test"]
+    else:
+        data = load_dataset("parquet", data_files=str(tmp_path / "out/data.parquet"), cache_dir=cache)["train"]
+    assert data.column_names == FIELDS
+    assert data[0]["image"].size == data[0]["negative_image"].size == (64, 48)
+
+
+def test_a_later_export_in_the_same_folder_is_what_loads(tmp_path, monkeypatch):
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    from datasets import load_dataset
+
+    study = with_originals(studies.study(items=4, candidates=2))
+    stage, ann = study.stages.get(), studies.annotator(study)
+    loaded = []
+    for _ in range(2):
+        studies.judgment(ann, stage, "candidate-0")
+        export(study, tmp_path / "out")
+        loaded.append(len(load_dataset(str(tmp_path / "out"), cache_dir=str(tmp_path / "cache"))["test"]))
+    assert loaded == [1, 2]
+
+
+def test_the_negative_image_is_the_original_bytes_of_what_was_chosen(study, tmp_path):
+    export(study, tmp_path / "out")
+    rows = {row["id"]: row for row in pq.read_table(tmp_path / "out/data.parquet").to_pylist()}
+    for item in lines(tmp_path / "out/items.jsonl"):
+        (chosen,) = [image for image in item["images"] if image["chosen"]]
+        assert chosen["key"] == item["negative_image"] == item["decisions"][0]["outcome"]
+        stored = rows[item["id"]]["negative_image"]["bytes"]
+        assert hashlib.sha256(stored).hexdigest() == chosen["sha256"]
+
+
+def test_the_chosen_one_is_the_majoritys(tmp_path):
+    study = with_originals(studies.study(items=1, overlap=3))
+    for answer in ("candidate-2", "candidate-1", "candidate-2"):
+        studies.judgment(studies.annotator(study), study.stages.get(), answer)
+    export(study, tmp_path / "out")
+    (item,) = lines(tmp_path / "out/items.jsonl")
+    (decision,) = item["decisions"]
+    assert (decision["outcome"], decision["votes"]) == ("candidate-2", {"candidate-1": 1, "candidate-2": 2})
+
+
+def test_an_item_without_a_positive_image_has_none(tmp_path):
+    study = studies.study(items=1)
+    study.benchmark.items.get().item_images.filter(role="positive").delete()
+    studies.judgment(studies.annotator(with_originals(study)), study.stages.get(), "candidate-0")
+    export(study, tmp_path / "out")
+    (row,) = pq.read_table(tmp_path / "out/data.parquet").to_pylist()
+    assert row["image"] is None and row["negative_image"]["bytes"]
+
+
+def test_every_judgment_is_there(study, tmp_path):
+    export(study, tmp_path / "out")
+    table = pq.read_table(tmp_path / "out/judgments.parquet").to_pylist()
+    assert len(table) == Judgment.objects.count()
+    assert sum(row["counted"] for row in table) == Slot.objects.filter(judgment__isnull=False).count()
+    assert {row["surplus"] for row in table} == {row["withdrawn"] for row in table} == {True, False}
+    shown = {tuple(lease.shown) for lease in Lease.objects.all()}
+    assert all(tuple(row["shown"]) in shown for row in table)
+    assert all(row["shown"][row["place"] - 1] == row["answer"] for row in table if row["place"])
+
+
+def test_nobody_can_be_named(study, tmp_path):
+    export(study, tmp_path / "out")
+    everything = b"".join(contents(tmp_path / "out").values())
+    secrets = ["Canary Name", "CANARYPID", *Annotator.objects.values_list("token", flat=True)]
+    assert not [secret for secret in secrets if secret.encode() in everything]
+
+
+def test_twice_the_same_bytes(study, tmp_path):
+    export(study, tmp_path / "one")
+    export(study, tmp_path / "two")
+    assert contents(tmp_path / "one") == contents(tmp_path / "two")
+
+
+def test_the_manifest_is_right_about_every_file(study, tmp_path):
+    manifest = export(study, tmp_path / "out")
+    files = contents(tmp_path / "out")
+    assert manifest == json.loads(files.pop("manifest.json"))
+    assert set(manifest["files"]) == set(files)
+    for name, content in files.items():
+        listed = manifest["files"][name]
+        assert (listed["sha256"], listed["bytes"]) == (hashlib.sha256(content).hexdigest(), len(content))
+        if name.endswith("jsonl"):
+            assert listed["rows"] == content.count(b"\n")
+
+
+@pytest.mark.parametrize(("overlap", "tie_rule"), [(1, "drop"), (2, "drop"), (2, "first"), (2, "none"), (3, "first")])
+def test_every_figure_can_be_recomputed_from_the_export(tmp_path, overlap, tie_rule):
+    study = with_originals(crowds.stage(items=40, people=5, overlap=overlap, seed=overlap, tie_rule=tie_rule).study)
+    export(study, tmp_path / "out")
+    ours = recompute(tmp_path / "out")
+    assert differences(ours, figures(tmp_path / "out")) == []
+    page = {name: part for name, part in study_figures(study.stages.get()).items() if name != "now"}
+    assert differences(ours["stages"], json.loads(json.dumps([page]))) == []
+    assert differences(ours["funnel"], json.loads(json.dumps(funnel(study)))) == []
+
+
+def test_a_changed_judgment_is_noticed_by_the_recomputation(study, tmp_path):
+    export(study, tmp_path / "out")
+    path = tmp_path / "out/judgments.parquet"
+    table = pq.read_table(path)
+    counted = table.column("counted").to_pylist()
+    answers = table.column("answer").to_pylist()
+    answers[counted.index(True)] = "cannot_judge"
+    pq.write_table(table.set_column(table.column_names.index("answer"), "answer", [answers]), path)
+    assert differences(recompute(tmp_path / "out"), figures(tmp_path / "out"))
+
+
+def test_an_untouched_study_exports_too(tmp_path):
+    counts = export(studies.study(items=2), tmp_path / "out")["counts"]
+    assert (counts["open"], counts["kept"]) == (2, 0)
+    assert differences(recompute(tmp_path / "out"), figures(tmp_path / "out")) == []
+
+
+def test_a_foreign_folder_is_refused_and_an_earlier_export_replaced(tmp_path):
+    study = studies.study()
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out/thesis.tex").write_text("mine")
+    with pytest.raises(exports_export.CannotExport, match="not empty"):
+        export(study, tmp_path / "out")
+    assert [path.name for path in tmp_path.joinpath("out").iterdir()] == ["thesis.tex"]
+    export(study, tmp_path / "second")
+    export(study, tmp_path / "second")
+    assert {path.name for path in tmp_path.iterdir()} == {"out", "second"}
+
+
+def test_a_failed_export_leaves_nothing(study, tmp_path):
+    default_storage.delete(Image.objects.earliest("pk").original_path)
+    with pytest.raises(FileNotFoundError):
+        export(study, tmp_path / "place/out")
+    assert list((tmp_path / "place").iterdir()) == []
+
+
+def test_the_command_says_what_it_wrote(study, tmp_path, capsys):
+    call_command("export_split", study.name, "--out", str(tmp_path / "out"))
+    said = capsys.readouterr().out
+    assert "kept" in said and "manifest.json" in {path.name for path in (tmp_path / "out").iterdir()}
+    assert Event.objects.filter(verb="exported").count() == 1
+
+
+def test_as_a_job_it_becomes_a_zip(study, tmp_path, eager_tasks):
+    job = export_job.queue_export(study=study, by="user:1")
+    tasks.run_export.delay(job.pk)
+    job.refresh_from_db()
+    assert (job.state, job.done, job.report["counts"]["imported"]) == ("done", 30, 30)
+    export(study, tmp_path / "out")
+    with default_storage.open(job.report["file"]) as file, zipfile.ZipFile(file) as archive:
+        packed = {Path(name).name: archive.read(name) for name in archive.namelist()}
+    assert packed == contents(tmp_path / "out")
+    assert Picture.open(io.BytesIO(pq.read_table(io.BytesIO(packed["data.parquet"])).to_pylist()[0]["image"]["bytes"]))
+
+
+def test_a_job_may_run_twice(study, eager_tasks):
+    first, second = (export_job.queue_export(study=study, by="user:1") for _ in range(2))
+    for job in (first, first, second):
+        tasks.run_export.delay(job.pk)
+    sizes = {job.report["bytes"] for job in Job.objects.all()}
+    assert len(sizes) == 1
+
+
+def test_the_script_runs_by_itself_under_another_hash_seed_and_zone(study, tmp_path):
+    export(study, tmp_path / "out")
+    root = Path(__file__).resolve().parents[3]
+    own = {"PYTHONHASHSEED": "7", "TZ": "Asia/Kathmandu", "PYTHONPATH": str(root), "DJANGO_SETTINGS_MODULE": "nowhere"}
+    done = subprocess.run(
+        [sys.executable, "-m", recomputed.__name__, tmp_path / "out"],
+        env={**os.environ, **own},
+        cwd=tmp_path,
+        capture_output=True,
+    )
+    assert done.stdout.decode() == "Every figure is the same.\n"
+
+
+def test_what_lies_beside_an_earlier_export_is_not_lost_with_it(study, tmp_path):
+    export(study, tmp_path / "split")
+    (tmp_path / "split" / "notes.md").write_text("mine")
+    with pytest.raises(exports_export.CannotExport, match=r"notes\.md"):
+        export(study, tmp_path / "split")
+    assert (tmp_path / "split" / "notes.md").read_text() == "mine"
+
+
+# A study of several stages
+
+
+@pytest.fixture
+def pipeline() -> Study:
+    return several.pipeline()
+
+
+def test_every_figure_of_every_stage_and_the_funnel_can_be_recomputed(pipeline, tmp_path):
+    export(pipeline, tmp_path / "out")
+    ours = recompute(tmp_path / "out")
+    assert differences(ours, figures(tmp_path / "out")) == []
+    steps = ours["funnel"]["stages"]
+    assert [step["name"] for step in steps] == ["choose", "fits"]
+    assert min(count for step in steps for count in (step["kept"], step["dropped"], step["open"])) > 0
+    assert {row["reason"] for row in ours["funnel"]["reasons"]} >= {
+        "check_item",
+        "not_suitable",
+        "no_image_fits",
+        "ambiguous_both",
+    }
+
+
+def test_the_kept_items_have_the_image_that_was_chosen_before(pipeline, tmp_path):
+    counts = export(pipeline, tmp_path / "out")["counts"]
+    kept = lines(tmp_path / "out/items.jsonl")
+    assert len(kept) == counts["kept"] == pq.read_metadata(tmp_path / "out/data.parquet").num_rows > 0
+    for item in kept:
+        choose, fits = (row for row in item["decisions"] if row["stage"] in ("choose", "fits"))
+        assert (item["negative_image"], fits["outcome"]) == (choose["outcome"], "positive-0")
+    assert {row["stage"] for row in lines(tmp_path / "out/dropped.jsonl")} == {"choose", "fits"}
+
+
+def test_an_adjudication_says_why_and_not_who(pipeline, tmp_path):
+    export(pipeline, tmp_path / "out")
+    (row,) = lines(tmp_path / "out/adjudications.jsonl")
+    assert (row["by"], row["note"], row["outcome"]) == ("adjudicator", "It is all there.", "candidate-1")
+
+
+def test_excluded_annotators_stay_with_the_reason(pipeline, tmp_path):
+    export(pipeline, tmp_path / "out")
+    who = lines(tmp_path / "out/annotators.jsonl")[3]
+    assert (who["excluded"], who["exclusion_reason"]) == (True, "Answered at random")
+    table = pq.read_table(tmp_path / "out/judgments.parquet").to_pylist()
+    theirs = [row for row in table if row["excluded"] and row["stage"] == "fits"]
+    assert theirs and not any(row["counted"] for row in theirs)
+    assert {row["stage"] for row in table} == {"choose", "fits", "i2t", "t2i"}
+
+
+def test_several_stages_are_the_same_bytes_twice_and_have_a_card(pipeline, tmp_path):
+    manifest = export(pipeline, tmp_path / "one")
+    export(pipeline, tmp_path / "two")
+    assert contents(tmp_path / "one") == contents(tmp_path / "two")
+    assert [stage["name"] for stage in manifest["stages"]] == ["choose", "fits", "i2t", "t2i"]
+    card = (tmp_path / "one/README.md").read_text()
+    assert "2. **fits** (bivlc-disambiguate): items kept and cannot_judge by choose" in card
+
+
+@pytest.mark.parametrize("change", ["outcome", "live", "adjudication", "type"])
+def test_a_changed_task_is_noticed(pipeline, tmp_path, change):
+    export(pipeline, tmp_path / "out")
+    name = "adjudications.jsonl" if change == "adjudication" else "tasks.jsonl"
+    rows = lines(tmp_path / "out" / name)
+    {
+        "outcome": lambda: rows[0].update(overlap=rows[0]["overlap"] + 1),
+        "live": lambda: rows[0].update(live=not rows[0]["live"]),
+        "adjudication": lambda: rows[0].update(state="dropped", reason="no_image_fits"),
+        "type": lambda: rows[0].update(type="swapped"),
+    }[change]()
+    (tmp_path / "out" / name).write_text("".join(json.dumps(row) + "\n" for row in rows))
+    try:
+        assert differences(recompute(tmp_path / "out"), figures(tmp_path / "out"))
+    except KeyError:
+        assert change == "type"  # a type that the manifest does not know
+
+
+def test_the_human_baseline_can_be_recomputed(pipeline, tmp_path):
+    export(pipeline, tmp_path / "out")
+    theirs = json.loads((tmp_path / "out/figures.json").read_text())["baselines"]
+    ours = recompute(tmp_path / "out")["baselines"]
+    assert ours[0]["measures"]["i2t"]["n"] > 0 and ours[0]["annotators"]
+    assert differences(ours, theirs) == []

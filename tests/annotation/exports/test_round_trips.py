@@ -1,0 +1,125 @@
+"""The papers' own files in, a study that changes nothing or little, and the release in the same layout out."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from annotation.designs.plan import StagePlan
+from annotation.models import Stage, Study
+from benchmarks.models import Benchmark, Caption
+from tests.annotation.exports.test_export import export, lines
+from tests.builders import studies, text_annotators
+
+pytestmark = pytest.mark.django_db(transaction=True)
+SECOND = "caption-second_positive-0"
+FULL = {"Generic_VISLA.tsv": 973, "Spatial_VISLA.tsv": 640}  # rows with all captions
+
+
+@pytest.fixture
+def data(real) -> Path:
+    return real / "data"
+
+
+def study_of(benchmark: Benchmark, protocol: str, **settings) -> Stage:
+    stages = [StagePlan(protocol, name="asked", settings=settings)]
+    return studies.study(benchmark=benchmark, stages=stages).stages.get()
+
+
+def keep_paraphrases(stage: Stage) -> None:
+    """The published second positive is taken as it is, of every item that is left."""
+    words = dict(Caption.objects.filter(role="second_positive").values_list("item", "text"))
+    text_annotators.keep_all(
+        stage,
+        studies.annotator(stage.study),
+        SECOND,
+        lambda item: {"texts": {"second_positive": words[item]}, "from": {"second_positive": SECOND}},
+    )
+
+
+def complete(path: Path) -> list[bytes]:
+    """The header and the rows that have all their captions."""
+    header, *rows = path.read_bytes().split(b"\r\n")
+    return [header, *(row for row in rows if all(cell.strip() for cell in row.split(b"\t")[:4]))]
+
+
+@pytest.mark.parametrize("name", FULL)
+def test_visla_with_no_words_changed_is_the_same_file(data, tmp_path, name):
+    source = data / "visla" / name
+    made = text_annotators.imported(source, "visla", None, skip_incomplete=True)
+    stage = study_of(made, "visla-paraphrase", overlap=1)
+    keep_paraphrases(stage)
+    assert export(stage.study, tmp_path / "out")["counts"]["kept"] == FULL[name]
+    assert (tmp_path / "out/source" / name).read_bytes().split(b"\r\n") == complete(source)
+    if name.startswith("Generic"):
+        assert (tmp_path / "out/source" / name).read_bytes() == source.read_bytes()
+
+
+def test_only_rows_that_were_edited_or_rejected_differ(data, tmp_path):
+    source = data / "visla/Generic_VISLA.tsv"
+    stage = study_of(text_annotators.imported(source, "visla", None), "visla-paraphrase", overlap=1)
+    writer, reader = studies.annotator(stage.study), studies.annotator(stage.study)
+    edited = [
+        text_annotators.says(writer, stage, text_annotators.edits(SECOND, f"Other words, {n}.")).lease.task_id
+        for n in (1, 2, 3)
+    ]
+    text_annotators.in_order(reader, stage, positions(stage, edited), text_annotators.takes_edit)
+    rejected = [text_annotators.says(reader, stage, text_annotators.rejects).lease.task_id for _ in range(2)]
+    keep_paraphrases(stage)
+    export(stage.study, tmp_path / "out")
+    expected = source.read_bytes().split(b"\r\n")
+    for number, place in enumerate(positions(stage, edited), 1):
+        cells = expected[place + 1].split(b"\t")
+        expected[place + 1] = b"\t".join([*cells[:2], f"Other words, {number}.".encode(), cells[3]])
+    gone = {place + 1 for place in positions(stage, rejected)}
+    kept = [row for place, row in enumerate(expected) if place not in gone]
+    assert (tmp_path / "out/source/Generic_VISLA.tsv").read_bytes() == b"\r\n".join(kept)
+    assert {row["reason"] for row in lines(tmp_path / "out/dropped.jsonl")} == {"rejected"}
+
+
+def positions(stage: Stage, tasks: list[int]) -> list[int]:
+    """Of the tasks' items in the benchmark, which are the rows of the file."""
+    found = dict(stage.tasks.values_list("pk", "item__position"))
+    return [found[task] for task in tasks]
+
+
+def measured(study: Study, tmp_path: Path) -> None:
+    """Two people do what a stage drew; nothing is dropped."""
+    text_annotators.work(study, people=2, changes=0)
+    counts = export(study, tmp_path / "out")["counts"]
+    assert counts["kept"] == counts["imported"]
+
+
+def part_of(source: Path, folder: Path, *names: str) -> Path:
+    """The source's folder with only these files: the whole of it takes minutes."""
+    for name in names:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(source / name, folder / name)
+    return folder
+
+
+def same_files(written: Path, source: Path) -> None:
+    names = sorted(path.name for path in written.iterdir())
+    assert names and {
+        name: (written / name).read_bytes() == (source / name).read_bytes() for name in names
+    } == dict.fromkeys(names, True)
+
+
+def test_hard_positives_that_people_ranked_are_the_same_files(data, tmp_path):
+    files = [f"{side}/vl_checklist_attributes.json" for side in ("original", "hard_positive")]
+    source = part_of(data / "hard_positives", tmp_path / "in", *files)
+    names = text_annotators.names_in((source / "original").glob("*.json"), "image_path")
+    made = text_annotators.imported(source, "hard-positives", text_annotators.one_picture(tmp_path, names))
+    measured(study_of(made, "hard-positive-rank", overlap=2, sample=20).study, tmp_path)
+    for side in ("original", "hard_positive"):
+        same_files(tmp_path / "out/source" / side, source / side)
+
+
+def test_sugarcrepe_whose_captions_hold_is_the_same_files(data, tmp_path):
+    source = part_of(data / "sugarcrepe", tmp_path / "in", "swap_obj.json", "add_att.json")
+    names = text_annotators.names_in(source.glob("*.json"), "filename")
+    made = text_annotators.imported(source, "sugarcrepe", text_annotators.one_picture(tmp_path, names))
+    stage = study_of(made, "verify", overlap=1)
+    text_annotators.keep_all(stage, studies.annotator(stage.study), "yes")
+    assert export(stage.study, tmp_path / "out")["counts"]["kept"] == 245 + 692
+    same_files(tmp_path / "out/source", source)

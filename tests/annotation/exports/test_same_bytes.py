@@ -1,0 +1,97 @@
+"""The same state gives the same bytes, whatever the order of insertion, the process, its hash seed, zone, language."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from django.db import connection
+
+from annotation.exports.export import export_split
+from annotation.exports.files import digest, files_below
+from annotation.models import Study
+from annotation.releases.plan import FORMS, PUBLIC, Plan
+from tests.builders import crowds, pipelines, studies
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+# Table → its columns that hold a number of its own or of another of these tables.
+NUMBERED = {
+    "benchmarks_item": ["id"], "benchmarks_caption": ["id", "item_id"], "benchmarks_image": ["id"],
+    "benchmarks_itemimage": ["id", "item_id", "image_id"], "annotation_annotator": ["id"],
+    "annotation_seat": ["id", "annotator_id"], "annotation_task": ["id", "item_id"],
+    "annotation_slot": ["id", "task_id", "annotator_id", "reserved_id", "judgment_id"],
+    "annotation_lease": ["id", "task_id", "slot_id", "annotator_id"], "annotation_judgment": ["id", "lease_id"],
+    "annotation_flag": ["id", "lease_id"], "annotation_outcome": ["task_id"],
+}  # fmt: skip
+FAR = 10**9
+EVENTS = """
+UPDATE benchmarks_event SET data = jsonb_set(data, '{item}', to_jsonb(%s - (data->>'item')::bigint))
+WHERE verb = 'could not ask'
+"""
+BUILD = """
+import json, sys
+from pathlib import Path
+from annotation.releases.build import build
+from annotation.releases.plan import Plan
+export, plan, out = sys.argv[1:]
+build(Path(export), Plan.from_json(json.loads(plan)), Path(out))
+"""
+PLACES = [
+    {"PYTHONHASHSEED": "1", "TZ": "Asia/Kathmandu", "LANG": "tr_TR.UTF-8", "LC_ALL": "tr_TR.UTF-8"},
+    {"PYTHONHASHSEED": "2", "TZ": "America/St_Johns", "LANG": "C", "LC_ALL": "C"},
+]
+
+
+def hashes(folder: Path) -> dict[str, str]:
+    return {name: digest(folder / name)["sha256"] for name in files_below(folder)}
+
+
+def inserted_backwards() -> None:
+    """As if every row had been inserted in the opposite order, all else being as it was."""
+    with connection.cursor() as cursor:
+        cursor.execute("SET session_replication_role = replica")
+        for table, columns in NUMBERED.items():
+            changes = ", ".join(f"{column} = {FAR} - {column}" for column in columns)
+            cursor.execute(f"UPDATE {table} SET {changes}")
+            cursor.execute(f"CREATE TABLE turned AS SELECT * FROM {table} ORDER BY random()")
+            names = ", ".join(writable(cursor, table))
+            cursor.execute(f"DELETE FROM {table}")
+            cursor.execute(f"INSERT INTO {table} ({names}) SELECT {names} FROM turned")
+            cursor.execute("DROP TABLE turned")
+        cursor.execute(EVENTS, [FAR])
+        cursor.execute("SET session_replication_role = DEFAULT")
+
+
+def writable(cursor, table: str) -> list[str]:
+    cursor.execute(
+        "SELECT column_name FROM information_schema.columns WHERE table_name = %s AND is_generated = 'NEVER'", [table]
+    )
+    return [name for (name,) in cursor.fetchall()]
+
+
+@pytest.fixture
+def study() -> Study:
+    return pipelines.pipeline()
+
+
+def test_whatever_the_order_of_insertion(study, tmp_path):
+    export_split(study=study, out=tmp_path / "one", by="test")
+    inserted_backwards()
+    export_split(study=study, out=tmp_path / "two", by="test")
+    assert hashes(tmp_path / "one") == hashes(tmp_path / "two")
+
+
+def test_whatever_the_process_its_hash_seed_zone_and_language(tmp_path):
+    study = pipelines.with_originals(crowds.stage(benchmark=studies.benchmark(12), people=4, overlap=3).study)
+    export_split(study=study, out=tmp_path / "export", by="test")
+    plan = Plan("split", "1.0", splits={"train": 50, "test": 50}, forms=FORMS, public=list(PUBLIC), seed=3)
+    found = []
+    for number, place in enumerate(PLACES):
+        (out := tmp_path / f"{number}").mkdir()
+        command = [sys.executable, "-c", BUILD, str(tmp_path / "export"), json.dumps(plan.as_json()), str(out)]
+        subprocess.run(command, env=os.environ | place, check=True)
+        found.append(hashes(out))
+    assert found[0] == found[1] and len(found[0]) >= 30

@@ -1,0 +1,375 @@
+"""Exports of what people wrote: columns, words and where they are from, the source's own layout, round trips."""
+
+import hashlib
+import io
+import json
+import re
+import zipfile
+from dataclasses import replace
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from django.core.files.storage import default_storage
+from PIL import Image as Picture
+
+from annotation import tasks
+from annotation.designs.plan import StagePlan
+from annotation.exports import export as exports_export
+from annotation.exports import job as export_job
+from annotation.exports.item_table import columns_of
+from annotation.models import Judgment, Study
+from annotation.releases.verification.recomputing.differences import differences
+from annotation.releases.verification.recomputing.papers import papers
+from annotation.releases.verification.recomputing.reading import Files
+from annotation.releases.verification.recomputing.recomputed import figures, recompute
+from benchmarks.formats.registry import FORMATS
+from tests.annotation.exports.test_export import export, lines
+from tests.benchmarks.bad_inputs.images import saved
+from tests.builders import aro_rows, studies, text_annotators
+from tests.builders.quartered_picture import quarters
+
+pytestmark = pytest.mark.django_db(transaction=True)
+SECOND, CANDIDATE = "caption-second_positive-0", "caption-candidate-0"
+MENDED = "In basket 0 a cat is to be found."
+
+
+@pytest.fixture
+def study(tmp_path) -> Study:
+    """Triplets, worked through by made-up answers."""
+    made = text_annotators.visla_study(tmp_path / "in", rows=16)
+    text_annotators.work(made, seed=2)
+    return made
+
+
+@pytest.fixture
+def paraphrase(tmp_path) -> Study:
+    """One item of which nothing is said yet."""
+    stages = [StagePlan("visla-paraphrase", name="paraphrase", settings={"overlap": 1})]
+    return studies.study(benchmark=text_annotators.visla(tmp_path / "in", rows=1), stages=stages)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def judged(study: Study, *said: text_annotators.Says) -> Study:
+    """A new annotator for each."""
+    for one in said:
+        assert text_annotators.says(studies.annotator(study), study.stages.get(), one)
+    return study
+
+
+def only(folder: Path, name: str) -> dict:
+    (line,) = lines(folder / name)
+    return line
+
+
+def caption(folder: Path, role: str, name: str = "items.jsonl") -> dict:
+    return next(one for one in only(folder, name)["captions"] if one["role"] == role)
+
+
+# The split
+
+
+def test_the_split_has_the_columns_of_its_format_and_loads(study, tmp_path, monkeypatch):
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    from datasets import load_dataset
+
+    export(study, tmp_path / "out")
+    data = load_dataset(str(tmp_path / "out"), cache_dir=str(tmp_path / "cache"))["test"]
+    assert data.column_names == list(FORMATS["visla"].split)
+    kept = {item["id"]: item for item in lines(tmp_path / "out/items.jsonl")}
+    assert len(data) == len(kept) > 0
+    for row in data:
+        words = {one["role"]: one["text"] for one in reversed(kept[row["id"]]["captions"])}
+        assert (row["caption"], row["second_positive"]) == (words["positive"], words["second_positive"])
+        assert (row["negative_caption"], row["image"].size) == (words["negative"], (16, 16))
+
+
+@pytest.mark.parametrize(
+    ("values", "kind", "cells"),
+    [
+        (["a", None], "string", ["a", None]),
+        ([1, 2], "int64", [1, 2]),
+        ([1, 0.5], "double", [1.0, 0.5]),
+        ([True, False], "bool", [True, False]),
+        ([["a", "b"], 1], "string", ['["a", "b"]', "1"]),
+    ],
+)
+def test_a_field_of_meta_is_a_column_of_its_kind(monkeypatch, values, kind, cells):
+    monkeypatch.setitem(FORMATS, "jsonl", replace(FORMATS["jsonl"], split={"it": "meta:it"}))
+    made = studies.benchmark(2, candidates=0)
+    for item, value in zip(made.items.order_by("position"), values, strict=True):
+        item.meta = {"it": value}
+        item.save()
+    (column,) = columns_of(made)
+    items = made.items.order_by("position")
+    assert (str(column.kind), [column.cell(item, None, {}) for item in items]) == (kind, cells)
+
+
+def test_a_negative_image_that_came_later_is_a_column(tmp_path):
+    made = studies.benchmark(1, candidates=2, source="sugarcrepe")
+    assert [column.name for column in columns_of(made)] == [*FORMATS["sugarcrepe"].split, "negative_image"]
+    made.items.get().item_images.exclude(role="positive").delete()
+    assert [column.name for column in columns_of(made)] == list(FORMATS["sugarcrepe"].split)
+
+
+# Words, and where they are from
+
+
+def test_a_candidate_taken_as_it_is_becomes_the_second_positive(paraphrase, tmp_path):
+    export(judged(paraphrase, text_annotators.picks(CANDIDATE)), tmp_path / "out")
+    taken = {"changed_by": "paraphrase", "made_of": CANDIDATE, "imported": "Basket 0 holds a cat."}
+    words = "There is a cat, number 0, in basket 0."
+    assert caption(tmp_path / "out", "second_positive") == {"role": "second_positive", "text": words, **taken}
+    (row,) = pq.read_table(tmp_path / "out/data.parquet").to_pylist()
+    assert row["second_positive"] == words
+
+
+def test_what_stays_as_it_came_says_nothing_more(paraphrase, tmp_path):
+    export(judged(paraphrase, text_annotators.picks(SECOND)), tmp_path / "out")
+    assert [set(one) for one in only(tmp_path / "out", "items.jsonl")["captions"]] == [{"role", "text"}] * 5
+    assert "paraphrase (visla-paraphrase): 1 in, 1 kept, 1 accepted, 0 edited, 0 rejected" in card(tmp_path)
+
+
+def test_a_confirmed_edit_says_what_it_was_and_what_of(paraphrase, tmp_path):
+    export(judged(paraphrase, text_annotators.edits(CANDIDATE, MENDED), text_annotators.takes_edit), tmp_path / "out")
+    found = caption(tmp_path / "out", "second_positive")
+    assert (found["text"], found["made_of"], found["changed_by"]) == (MENDED, CANDIDATE, "paraphrase")
+    (decision,) = only(tmp_path / "out", "items.jsonl")["decisions"]
+    assert (decision["votes"], decision["decided_by"]) == ({"edit-A-01-1-1": 1, "edited": 1}, "unanimous")
+    assert "1 in, 1 kept, 0 accepted, 1 edited, 0 rejected" in card(tmp_path)
+
+
+def test_a_rejected_item_keeps_its_reason(paraphrase, tmp_path):
+    export(judged(paraphrase, text_annotators.rejects), tmp_path / "out")
+    assert only(tmp_path / "out", "dropped.jsonl")["reason"] == "rejected"
+    (row,) = pq.read_table(tmp_path / "out/judgments.parquet").to_pylist()
+    assert (row["answer"], row["reason"]) == ("reject", "None of them says the same.")
+    assert "1 in, 0 kept, 0 accepted, 0 edited, 1 rejected" in card(tmp_path)
+
+
+def card(folder: Path) -> str:
+    return (folder / "out/README.md").read_text()
+
+
+def test_every_revision_of_a_text_is_there_with_who_made_it(paraphrase, tmp_path):
+    person, stage = studies.annotator(paraphrase), paraphrase.stages.get()
+    lease = text_annotators.screen(person, stage)
+    for words in ("First words.", "Second words."):
+        text_annotators.answer(lease, text_annotators.edits(CANDIDATE, words)(lease, {}))
+    text_annotators.undo(person)
+    text_annotators.answer(lease, text_annotators.picks(SECOND)(lease, {}))
+    export(paraphrase, tmp_path / "out")
+    rows = lines(tmp_path / "out/texts.jsonl")
+    named = [(row["annotator"], row["revision"], row["text"], row["counted"], row["withdrawn"]) for row in rows]
+    assert named == [
+        ("A-01", 1, "First words.", False, False),
+        ("A-01", 2, "Second words.", False, True),
+        ("A-01", 4, "Basket 0 holds a cat.", True, False),
+    ]
+    assert [row["before"] for row in rows] == ["There is a cat, number 0, in basket 0."] * 2 + ["Basket 0 holds a cat."]
+    assert [row["edit"] for row in rows] == ["edit-A-01-1-1", "edit-A-01-1-2", None]
+
+
+def test_an_edit_of_an_edit_names_it(paraphrase, tmp_path):
+    def again(lease, texts):
+        return text_annotators.edits(lease.task.proposals[0], "Third words.")(lease, texts)
+
+    export(judged(paraphrase, text_annotators.edits(CANDIDATE, MENDED), again), tmp_path / "out")
+    first, second = lines(tmp_path / "out/texts.jsonl")
+    assert (second["made_of"], second["before"]) == (first["edit"], MENDED)
+    task = only(tmp_path / "out", "tasks.jsonl")
+    assert (task["proposals"], task["state"]) == ([first["edit"], second["edit"]], None)
+
+
+def test_an_adjudicators_words_are_theirs_without_a_name(paraphrase, tmp_path):
+    judged(paraphrase, text_annotators.rejects)
+    text_annotators.adjudicate(paraphrase.stages.get().tasks.get(), {"second_positive": MENDED})
+    export(paraphrase, tmp_path / "out")
+    row = only(tmp_path / "out", "texts.jsonl")
+    assert (row["by"], row["annotator"], row["text"], row["made_of"]) == ("adjudicator", None, MENDED, SECOND)
+    assert only(tmp_path / "out", "adjudications.jsonl")["content"]["texts"] == {"second_positive": MENDED}
+    assert caption(tmp_path / "out", "second_positive")["text"] == MENDED
+
+
+def test_nothing_of_an_answer_is_lost_but_the_numbers_of_the_database(study, tmp_path):
+    export(study, tmp_path / "out")
+    rows = pq.read_table(tmp_path / "out/judgments.parquet").to_pylist()
+    stored = Judgment.objects.filter(lease__slot__stage__study=study)
+    told = sorted(json.dumps(json.loads(row["content"] or "{}").get("texts"), sort_keys=True) for row in rows)
+    assert told == sorted(json.dumps(content.get("texts"), sort_keys=True) for content in stored_contents(stored))
+    assert {row["content"] for row in rows if row["withdrawn"]} == {None}
+    everything = b"".join(contents(tmp_path / "out").values())
+    assert re.search(rb"edit-A-\d\d-1-\d", everything) and not re.search(rb"edit-\d", everything)
+
+
+def stored_contents(judgments) -> list[dict]:
+    return list(judgments.values_list("content", flat=True))
+
+
+# The source's own layout
+
+
+def test_the_source_folder_has_the_kept_rows_with_their_words(study, tmp_path):
+    export(study, tmp_path / "out")
+    header, *rows = (tmp_path / "out/source/Generic_VISLA.tsv").read_bytes().decode().split("\r\n")
+    kept = pq.read_table(tmp_path / "out/data.parquet").to_pylist()
+    assert header == text_annotators.HEADER
+    assert [row.split("\t")[1:] for row in rows] == [
+        [row["caption"], row["second_positive"], row["negative_caption"]] for row in kept
+    ]
+
+
+def test_the_manifest_and_the_zip_have_files_in_folders(study, tmp_path, eager_tasks):
+    manifest = export(study, tmp_path / "out")
+    files = contents(tmp_path / "out")
+    listed = {name: (of["sha256"], of["bytes"]) for name, of in manifest["files"].items()}
+    assert listed == {
+        name: (hashlib.sha256(data).hexdigest(), len(data)) for name, data in files.items() if name != "manifest.json"
+    }
+    assert "source/Generic_VISLA.tsv" in listed
+    job = export_job.queue_export(study=study, by="user:1")
+    tasks.run_export.delay(job.pk)
+    job.refresh_from_db()
+    with default_storage.open(job.report["file"]) as file, zipfile.ZipFile(io.BytesIO(file.read())) as archive:
+        assert {name.partition("/")[2]: archive.read(name) for name in archive.namelist()} == files
+
+
+def test_an_earlier_export_is_replaced_but_not_what_lies_in_its_folders(study, tmp_path):
+    export(study, tmp_path / "out")
+    export(study, tmp_path / "out")
+    (tmp_path / "out/source/notes.md").write_text("mine")
+    with pytest.raises(exports_export.CannotExport, match=r"source/notes\.md"):
+        export(study, tmp_path / "out")
+
+
+def test_a_format_without_a_writer_says_why_it_has_no_source(tmp_path):
+    export(studies.study(items=1), tmp_path / "out")
+    assert not (tmp_path / "out/source").exists()
+    assert "There is no `source/`" in card(tmp_path) and "came as jsonl" in card(tmp_path)
+
+
+def test_aros_crop_is_the_image_and_its_box_stays_in_the_source(tmp_path):
+    rows = [aro_rows.relation(number, box) for number, box in enumerate(aro_rows.QUARTERS.values())]
+    with zipfile.ZipFile(tmp_path / "images.zip", "w") as packed:
+        packed.writestr("a.png", saved(quarters(), "PNG"))
+    made = text_annotators.imported(aro_rows.listed(tmp_path / "in", rows), "aro", tmp_path / "images.zip")
+    asked = studies.study(benchmark=made, stages=[StagePlan("verify", name="verify", settings={"overlap": 1})])
+    for answer in ("yes", "no", "yes", "yes"):
+        studies.judgment(studies.annotator(asked), asked.stages.get(), answer)
+    export(asked, tmp_path / "out")
+    kept = lines(tmp_path / "out/items.jsonl")
+    (file,) = (tmp_path / "out/source").iterdir()
+    assert json.loads(file.read_bytes()) == [rows[item["position"]] for item in kept] and len(kept) == 3
+    for item, row in zip(kept, pq.read_table(tmp_path / "out/data.parquet").to_pylist(), strict=True):
+        assert Picture.open(io.BytesIO(row["image"]["bytes"])).size == (40, 30)
+        assert item["images"][0]["crop"] == list([*aro_rows.QUARTERS.values()][item["position"]])
+
+
+# The same state, the same bytes
+
+
+def test_twice_the_same_bytes(study, tmp_path):
+    export(study, tmp_path / "one")
+    export(study, tmp_path / "two")
+    assert contents(tmp_path / "one") == contents(tmp_path / "two")
+
+
+def test_names_of_edits_do_not_depend_on_what_was_judged_before(tmp_path):
+    told = []
+    for name, items in (("one", [0, 1, 2]), ("two", [2, 0, 1])):
+        stages = [StagePlan("visla-paraphrase", name="paraphrase", settings={"overlap": 1})]
+        made = studies.study(benchmark=text_annotators.visla(tmp_path / name, rows=3), stages=stages)
+        writer, reader = studies.annotator(made), studies.annotator(made)
+        for said in (
+            lambda lease, texts: text_annotators.edits(CANDIDATE, "Other words.")(lease, texts),
+            text_annotators.takes_edit,
+        ):
+            text_annotators.in_order(
+                writer if said is not text_annotators.takes_edit else reader, made.stages.get(), items, said
+            )
+        export(made, tmp_path / name / "out")
+        told.append([(tmp_path / name / "out" / file).read_bytes() for file in ("tasks.jsonl", "items.jsonl")])
+    assert told[0] == told[1]
+
+
+# Anybody can recompute
+
+MEASURING = {
+    "hard-positive-rank": (text_annotators.hard_positives, {"overlap": 2, "sample": 8, "sample_each": True}),
+    "sugarcrepe-compare": (text_annotators.two_origins, {"overlap": 1, "sample": 4, "sample_each": True}),
+}
+
+
+@pytest.fixture(params=["visla", *MEASURING])
+def any_study(request, tmp_path) -> Study:
+    """Each of the text protocols, at work."""
+    if request.param == "visla":
+        return request.getfixturevalue("study")
+    build, settings = MEASURING[request.param]
+    stages = [StagePlan(request.param, name="asked", settings=settings)]
+    made = studies.study(benchmark=build(tmp_path / "in"), stages=stages)
+    text_annotators.work(made, people=3)
+    return made
+
+
+def test_every_figure_and_what_the_papers_report_can_be_recomputed(any_study, tmp_path):
+    export(any_study, tmp_path / "out")
+    ours = recompute(tmp_path / "out")
+    assert differences(ours, figures(tmp_path / "out")) == []
+    told = reported(tmp_path / "out")
+    assert differences(papers(Files(tmp_path / "out")), told) == [] and told
+    assert all(one["state"] for one in ours["outcomes"])
+
+
+def reported(folder: Path) -> dict[str, dict]:
+    stages = json.loads((folder / "figures.json").read_text())["stages"]
+    return {stage["study"]["stage_name"]: stage["paper"] for stage in stages}
+
+
+def test_the_simulated_work_has_something_of_everything(study, tmp_path):
+    export(study, tmp_path / "out")
+    paraphrase, triplet = papers(Files(tmp_path / "out")).values()
+    assert min(paraphrase["fates"][fate] for fate in ("accepted", "confirmed", "dropped")) > 0
+    assert min(triplet["fates"][fate] for fate in ("accepted", "edited", "dropped")) > 0
+    assert {"only_answer", "unanimous"} <= {row["decided_by"] for row in recompute(tmp_path / "out")["outcomes"]}
+
+
+CHANGES = {
+    "words": lambda rows: with_texts(rows)["content"]["texts"].update(second_positive="Other words."),
+    "how": lambda rows: with_texts(rows).update(decided_by="adjudicator"),
+    "outcome": lambda rows: with_texts(rows).update(outcome="edited"),
+    "carried": lambda rows: next(row for row in rows if row["carried"] and row["live"])["carried"].clear(),
+}
+
+
+def test_changed_words_are_noticed(study, tmp_path):
+    export(study, tmp_path / "out")
+    path = tmp_path / "out/tasks.jsonl"
+    as_it_was = lines(path)
+    for name, change in CHANGES.items():
+        rows = json.loads(json.dumps(as_it_was))
+        change(rows)
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        assert differences(recompute(tmp_path / "out"), figures(tmp_path / "out")), name
+
+
+def with_texts(rows: list[dict]) -> dict:
+    """A task that took a sentence as it is."""
+    return next(row for row in rows if (row["outcome"] or "").startswith("caption-") and row["live"])
+
+
+def test_a_measuring_stage_keeps_every_item_and_says_so(tmp_path):
+    build, settings = MEASURING["sugarcrepe-compare"]
+    made = studies.study(
+        benchmark=build(tmp_path / "in"), stages=[StagePlan("sugarcrepe-compare", name="asked", settings=settings)]
+    )
+    text_annotators.work(made, people=2)
+    export(made, tmp_path / "out")
+    data = pq.read_table(tmp_path / "out/data.parquet").to_pylist()
+    assert (len(data), data[0]["origins"], data[0]["other_negative_caption"]) == (
+        12, json.dumps(["SUGARCREPE", "ARO+CREPE"]), "A second cat.",
+    )  # fmt: skip
+    assert "asked (sugarcrepe-compare): 8 asked, 8 answered; it drops nothing" in card(tmp_path)

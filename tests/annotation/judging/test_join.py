@@ -1,0 +1,317 @@
+"""Joining by a link, with and without consent, and every way in which a study ends for somebody: pages and codes."""
+
+import re
+
+import pytest
+from django.utils import timezone
+
+from annotation.assignment import leases
+from annotation.designs.plan import StagePlan
+from annotation.models import Annotator, Seat, Study
+from annotation.participants import lifecycle as participant_lifecycle
+from annotation.studies import lifecycle as study_lifecycle
+from benchmarks.models import Event, ItemImage
+from tests.builders import studies
+
+pytestmark = pytest.mark.django_db
+CONSENT = "We ask you to look at pictures.\n\n- It takes ten minutes.\n- You can stop <b>at any time</b>."
+IDS = "?PROLIFIC_PID=p1&STUDY_ID=s1&SESSION_ID=x1"
+RETURN = "https://app.prolific.com/submissions/complete?cc="
+TWO = [
+    StagePlan("bivlc-choose", name="first", settings={"carries": "negative"}),
+    StagePlan("bivlc-choose", name="second", source="first", apart_from=[]),
+]
+
+
+def link(to, ids: str = "") -> str:
+    return f"/join/{to.invite}/{ids}"
+
+
+def hidden(page: str) -> dict[str, str]:
+    return dict(re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', page))
+
+
+def home(annotator: Annotator) -> str:
+    return f"/judge/{annotator.token}/"
+
+
+def shown(client, annotator: Annotator) -> str:
+    return client.get(home(annotator)).text
+
+
+def codes(study: Study) -> dict[str, str]:
+    return {name: getattr(study, f"{name}_code") for name in ("completion", "screened_out", "no_consent")}
+
+
+def told(page: str, study: Study) -> set[str]:
+    """Which of the study's codes the page shows."""
+    return {name for name, code in codes(study).items() if code in page}
+
+
+# Joining
+
+
+def test_a_double_click_on_take_part_makes_one_annotator(client):
+    study = studies.study()
+    sent = {**hidden(client.get(link(study)).text), "name": "Ada"}
+    answers = [client.post(link(study), sent).url for _ in range(2)]
+    assert answers[0] == answers[1] == home(Annotator.objects.get())
+
+
+def test_two_who_open_the_link_are_two_annotators(client):
+    study = studies.study()
+    for _ in range(2):
+        client.post(link(study), hidden(client.get(link(study)).text))
+    assert Annotator.objects.count() == 2
+
+
+def test_the_forms_key_is_not_the_annotators_link(client):
+    study = studies.study()
+    sent = hidden(client.get(link(study)).text)
+    client.post(link(study), sent)
+    assert sent["key"] not in Annotator.objects.get().token
+
+
+def test_one_key_in_two_studies_is_two_annotators(client):
+    for study in (studies.study(), studies.study()):
+        client.post(link(study), {"key": "1"})
+    assert Annotator.objects.count() == 2
+
+
+def test_the_page_says_what_the_stages_screens_show(client):
+    page = client.get(link(studies.study(stages=TWO).stages.first())).text
+    assert "On each screen you see" in page and "Which picture" in page
+
+
+def test_a_paused_studys_page_looks_again_by_itself(client):
+    study = studies.study(state="paused")
+    page = client.get(link(study)).text
+    assert 'data-state="paused"' in page and "looks-again.js" in page and 'http-equiv="refresh"' in page
+
+
+# Consent
+
+
+def test_consent_is_asked_in_the_managers_words(client):
+    page = client.get(link(studies.study(consent=CONSENT), IDS)).text
+    assert "<li>It takes ten minutes.</li>" in page and "&lt;b&gt;at any time&lt;/b&gt;" in page
+    assert "I agree and take part" in page and "I do not agree" in page
+
+
+def test_whoever_agrees_takes_part_and_when_is_stored(client):
+    study = studies.study(consent=CONSENT)
+    client.post(link(study), {**hidden(client.get(link(study, IDS)).text), "consent": "yes"})
+    assert abs((Annotator.objects.get().consented_at - timezone.now()).total_seconds()) < 60
+
+
+def test_without_a_consent_text_none_is_stored(client):
+    client.post(link(studies.study()))
+    assert Annotator.objects.get().consented_at is None
+
+
+def test_nobody_joins_without_agreeing(client):
+    study = studies.study(consent=CONSENT)
+    for sent in ({}, {"consent": "maybe"}):
+        assert "I agree and take part" in client.post(link(study), sent).text
+    assert not Annotator.objects.exists()
+
+
+def test_whoever_does_not_agree_leaves_nothing_behind_and_gets_the_code_for_that(client):
+    study = studies.study(consent=CONSENT)
+    sent = {**hidden(client.get(link(study, IDS)).text), "name": "Ada", "consent": "no"}
+    page = client.post(link(study, IDS), sent).text
+    assert told(page, study) == {"no_consent"} and f'href="{RETURN}{study.no_consent_code}"' in page
+    event = Event.objects.get(verb="did not agree")
+    assert (Annotator.objects.count(), event.data, event.by) == (0, {}, "invite")
+
+
+def test_whoever_does_not_agree_and_is_not_from_prolific_needs_no_code(client):
+    study = studies.study(consent=CONSENT)
+    assert told(client.post(link(study), {"consent": "no"}).text, study) == set()
+
+
+# Coming again
+
+
+def test_a_known_participant_is_brought_back_to_their_page(client):
+    study = studies.study(consent=CONSENT)
+    ann = studies.annotator(study, prolific_pid="p1", prolific_session="x1")
+    assert client.get(link(study, IDS)).url == home(ann)
+    assert client.post(link(study, IDS), {"consent": "no"}).url == home(ann)
+
+
+def test_a_known_participant_who_comes_by_another_stages_link_is_seated_there(client):
+    study = studies.study(stages=TWO)
+    first, second = study.stages.all()
+    client.post(link(first), {"PROLIFIC_PID": "p1", "STUDY_ID": "s1", "SESSION_ID": "x1"})
+    assert client.get(link(second, "?PROLIFIC_PID=p1&STUDY_ID=s2&SESSION_ID=x2")).url == home(Annotator.objects.get())
+    ann = Annotator.objects.get()
+    assert (ann.stage, ann.invited_to, ann.prolific_study, ann.prolific_session) == (second, second, "s2", "x2")
+    assert Seat.objects.filter(annotator=ann, stage=second).exists()
+
+
+def test_what_was_answered_for_one_submission_gives_no_code_for_another(client):
+    study = studies.study(stages=TWO)
+    first, second = study.stages.all()
+    ann = studies.annotator(study, stage=first, prolific_pid="p1", prolific_session="x1")
+    studies.judgment(ann, first, "none")
+    assert told(shown(client, ann), study) == {"completion"}
+    client.get(link(second, "?PROLIFIC_PID=p1&SESSION_ID=x2"))
+    page = shown(client, ann)
+    assert "Nothing to judge just now" in page and told(page, study) == set()
+
+
+# How it ends
+
+
+def test_whoever_finished_gets_the_completion_code_and_the_way_back(client):
+    study = studies.study()
+    ann = studies.annotator(study, prolific_pid="p1")
+    studies.judgment(ann, study.stages.get())
+    page = shown(client, ann)
+    assert told(page, study) == {"completion"} and f'href="{RETURN}{study.completion_code}"' in page
+
+
+def test_which_code_was_given_is_stored_once(client):
+    study = studies.study()
+    ann = studies.annotator(study, prolific_pid="p1", prolific_session="x1")
+    studies.judgment(ann, study.stages.get())
+    shown(client, ann), shown(client, ann)
+    given = Event.objects.get(verb="was given a code").data
+    assert given == {"kind": "finished", "code": study.completion_code, "session": "x1"}
+
+
+def test_a_full_quota_ends_with_the_code_while_others_have_work(client):
+    study = studies.study(items=3, quota=1)
+    ann, other = studies.annotator(study), studies.annotator(study)
+    studies.judgment(ann, study.stages.get())
+    assert told(shown(client, ann), study) == {"completion"}
+    assert 'name="answer"' in shown(client, other)
+
+
+def test_the_end_of_the_stage_of_ones_link_is_the_end_whatever_other_stages_have(client):
+    study = studies.study(items=2, stages=TWO)
+    first = study.stages.first()
+    ann = studies.annotator(study, stage=first)
+    while studies.judgment(ann, first, "candidate-0"):
+        pass
+    assert told(shown(client, ann), study) == {"completion"}
+
+
+def test_whoever_answered_gets_the_code_though_the_next_stage_went_to_others(client):
+    study = studies.study(stages=TWO)
+    first, second = study.stages.all()
+    ann, other = studies.annotator(study), studies.annotator(study)
+    studies.judgment(ann, first, "candidate-0")
+    assert client.get(home(ann)).status_code == 302  # on to the second stage
+    participant_lifecycle.arrive(annotator=other, stage=second, by="test")
+    studies.read(other, second)
+    studies.judgment(other, second)
+    page = shown(client, ann)
+    assert "You answered 1 screen;" in page and told(page, study) == {"completion"}
+
+
+def test_whoever_answered_nothing_gets_no_code(client):
+    study = studies.study()
+    ann, other = studies.annotator(study, prolific_pid="p1"), studies.annotator(study)
+    studies.judgment(other, study.stages.get())
+    page = shown(client, ann)
+    assert "Nothing to judge just now" in page and told(page, study) == set()
+
+
+def test_a_closed_study_gives_the_code_to_those_who_answered(client):
+    study = studies.study(items=2)
+    ann, other = studies.annotator(study), studies.annotator(study)
+    studies.judgment(ann, study.stages.get())
+    study_lifecycle.move_study(study=study, to="closed", by="test")
+    assert told(shown(client, ann), study) == {"completion"}
+    assert told(shown(client, other), study) == set()
+
+
+def test_whoever_is_screened_out_gets_the_code_for_that(client):
+    study = studies.study()
+    ann = studies.annotator(study, prolific_pid="p1")
+    Seat.objects.update(screened_out_at=timezone.now())
+    page = shown(client, ann)
+    assert told(page, study) == {"screened_out"} and f"{RETURN}{study.screened_out_code}" in page
+
+
+def test_whoever_is_screened_out_of_a_later_stage_is_paid_for_the_earlier(client):
+    study = studies.study(stages=TWO)
+    first, second = study.stages.all()
+    ann = studies.annotator(study)
+    studies.judgment(ann, first, "candidate-0")
+    client.get(home(ann))
+    Seat.objects.filter(stage=second).update(screened_out_at=timezone.now())
+    assert told(shown(client, ann), study) == {"completion"}
+
+
+@pytest.mark.parametrize("end", ["left", "excluded"])
+def test_whoever_left_or_was_excluded_gets_no_code_and_no_accusation(client, end):
+    study = studies.study(items=2)
+    ann = studies.annotator(study, prolific_pid="p1")
+    studies.judgment(ann, study.stages.get())
+    if end == "left":
+        participant_lifecycle.leave(annotator=ann, by="test")
+    else:
+        participant_lifecycle.exclude(annotator=ann, reason="Clicked without looking", by="test")
+    page = shown(client, ann)
+    assert told(page, study) == set() and f'data-state="{end}"' in page
+    assert "Clicked" not in page and "exclu" not in page.replace('data-state="excluded"', "")
+
+
+# Leaving by oneself
+
+
+def test_leaving_is_asked_first_and_frees_the_screens(client):
+    study = studies.study(items=2)
+    stage, ann = study.stages.get(), studies.annotator(study)
+    leases.hold(annotator=ann, stage=stage)
+    assert "Leave the study?" in client.get(home(ann) + "leave/").text
+    assert stage.slots.filter(held_until__isnull=False).count() == 2
+    client.post(home(ann) + "leave/")
+    assert "You have left the study" in shown(client, ann)
+    assert stage.slots.filter(held_until__isnull=False).count() == 0
+
+
+def test_whoever_left_can_take_part_again(client):
+    study = studies.study(items=2)
+    ann = studies.annotator(study)
+    client.post(home(ann) + "leave/")
+    assert f'action="{home(ann)}return/"' in shown(client, ann)
+    client.post(home(ann) + "return/")
+    assert 'name="answer"' in shown(client, ann)
+
+
+def test_somebody_excluded_cannot_come_back_by_leaving_first(client):
+    study = studies.study(items=2)
+    ann = studies.annotator(study)
+    participant_lifecycle.leave(annotator=ann, by="test")
+    participant_lifecycle.exclude(annotator=ann, reason="No", by="test")
+    client.post(home(ann) + "return/")
+    assert 'data-state="excluded"' in shown(client, ann)
+
+
+def test_the_rules_lead_to_leaving(client):
+    ann = studies.annotator(studies.study())
+    assert f'href="{home(ann)}leave/"' in client.get(home(ann) + "?rules").text
+
+
+def test_pages_of_leaving_set_no_cookie(client):
+    ann = studies.annotator(studies.study(consent=CONSENT))
+    for path in (home(ann) + "leave/", link(ann.study)):
+        answer = client.get(path)
+        assert not answer.cookies and "no-store" in answer["Cache-Control"]
+
+
+def test_the_page_tells_a_batch_in_screens_and_what_follows_it(client):
+    benchmark = studies.benchmark(items=4)
+    for item in benchmark.items.all():
+        ItemImage.objects.create(item=item, image=studies.image(), role="negative", position=0, source_name="x.jpg")
+    study = studies.study(benchmark=benchmark, protocol="bivlc-i2t", strategy="batches", batch_size=2)
+    stage = study.stages.get()
+    assert stage.tasks.count() == 8
+    assert "4 screens, then more" in client.get(link(study)).text
+    stage.quota = 3
+    stage.save(update_fields=["quota"])
+    assert "Up to 3 screens" in client.get(link(study)).text

@@ -1,0 +1,311 @@
+"""The annotator's pages as a browser without script meets them, and the JSON that the script is answered with."""
+
+import uuid
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from annotation.models import Annotator, Flag, Judgment, Lease, LeaseState, Slot
+from annotation.studies import lifecycle as study_lifecycle
+from tests.builders import studies
+
+pytestmark = pytest.mark.django_db
+JSON = {"HTTP_ACCEPT": "application/json"}
+
+
+def home(annotator: Annotator) -> str:
+    return f"/judge/{annotator.token}/"
+
+
+def send(client, annotator: Annotator, lease: Lease, answer="1", key=None, **extra):
+    fields = {"lease": lease.token, "key": key or uuid.uuid4(), "answer": answer, **extra}
+    return client.post(home(annotator) + "submit/", fields, **JSON)
+
+
+@pytest.fixture
+def stage(db):
+    return studies.stage(items=3)
+
+
+@pytest.fixture
+def annotator(stage):
+    return studies.annotator(stage.study)
+
+
+def screen(client, annotator) -> Lease:
+    """Opens the page; the lease of the screen in front."""
+    client.get(home(annotator))
+    return Lease.objects.filter(annotator=annotator, state=LeaseState.HELD).order_by("granted_at", "pk").first()
+
+
+def test_an_invitation_makes_an_annotator_with_a_link_of_their_own(client, stage):
+    answer = client.post(f"/join/{stage.study.invite}/", {"name": "Ada"})
+    made = Annotator.objects.get()
+    assert (made.name, answer.url) == ("Ada", home(made))
+
+
+def test_an_invitation_says_what_is_asked_and_what_is_paid(client):
+    study = studies.study(quota=1, pay_per_hour="12.00")
+    page = client.get(f"/join/{study.invite}/").text
+    assert "Which picture shows everything the sentence says?" in page
+    assert "12.00 USD an hour" in page
+    assert "Up to 1 screen<" in page
+
+
+def test_prolific_ids_go_from_the_link_to_the_annotator_who_resumes_by_them(client, stage):
+    link = f"/join/{stage.study.invite}/?PROLIFIC_PID=p1&STUDY_ID=s1&SESSION_ID=x1"
+    assert 'name="PROLIFIC_PID" value="p1"' in client.get(link).text
+    client.post(link, {"PROLIFIC_PID": "p1", "STUDY_ID": "s1", "SESSION_ID": "x1"})
+    made = Annotator.objects.get()
+    assert (made.prolific_pid, made.prolific_study, made.prolific_session) == ("p1", "s1", "x1")
+    assert client.get(link).url == home(made)
+
+
+@pytest.mark.parametrize("path", ["/join/nobody/", "/judge/nobody/", "/judge/nobody/history/"])
+def test_an_unknown_link_is_not_found(client, db, path):
+    assert client.get(path).status_code == 404
+
+
+def test_instructions_are_a_gate_on_first_entry(client, stage):
+    newcomer = studies.annotator(stage.study, ready=False)
+    page = client.get(home(newcomer)).text
+    assert "Before you start" in page and f"http://testserver{home(newcomer)}" in page
+    assert not Lease.objects.exists()
+    client.post(home(newcomer) + "accept/", {"version": 1})
+    assert 'name="answer"' in client.get(home(newcomer)).text
+
+
+def test_new_instructions_are_a_gate_again_and_old_ones_do_not_open_it(client, stage, annotator):
+    study_lifecycle.revise_instructions(stage=stage, text="Look twice.", by="test")
+    client.post(home(annotator) + "accept/", {"version": 1})
+    assert "The rules have changed" in client.get(home(annotator)).text
+    client.post(home(annotator) + "accept/", {"version": 2})
+    assert "The rules have changed" not in client.get(home(annotator)).text
+
+
+def test_the_rules_can_be_read_again_at_any_time(client, annotator):
+    page = client.get(home(annotator) + "?rules").text
+    assert "Back to judging" in page and "I have read the rules" not in page
+
+
+def test_the_page_shows_one_screen_and_carries_the_next(client, annotator):
+    page = client.get(home(annotator)).text
+    assert page.count('<fieldset class="screen"') == 2 and page.count('<template class="next">') == 1
+    assert page.count('type="radio"') == 2 * 5
+    assert page.count("</kbd> None of them</span>") == 2
+
+
+def test_a_reload_shows_the_same_screens_in_the_same_order(client, annotator):
+    shown = [client.get(home(annotator)).context["current"] for _ in range(2)]
+    assert shown[0] == shown[1]
+
+
+def test_an_answer_stores_what_was_shown_at_that_place(client, annotator):
+    lease = screen(client, annotator)
+    answer = send(client, annotator, lease, "3", active=900, elapsed=1000).json()
+    stored = Judgment.objects.get()
+    assert (stored.answer, stored.active_ms, stored.elapsed_ms) == (lease.shown[2], 900, 1000)
+    assert (answer["receipt"], answer["state"], answer["done"], len(answer["screens"])) == ("saved", "screen", 1, 2)
+
+
+def test_screens_that_the_page_has_are_not_sent_again(client, annotator):
+    lease = screen(client, annotator)
+    second = Lease.objects.get(annotator=annotator, state="held", pk__gt=lease.pk)
+    answer = send(client, annotator, lease, have=[second.token]).json()
+    assert answer["held"][0] == str(second.token)
+    assert [one["lease"] for one in answer["screens"]] == answer["held"][1:]
+
+
+def test_the_same_key_again_is_the_same_answer(client, annotator):
+    lease, key = screen(client, annotator), uuid.uuid4()
+    receipts = [send(client, annotator, lease, "2", key).json()["receipt"] for _ in range(2)]
+    assert (receipts, Judgment.objects.count()) == (["saved", "replayed"], 1)
+
+
+def test_the_same_key_with_another_body_is_refused(client, annotator):
+    lease, key = screen(client, annotator), uuid.uuid4()
+    send(client, annotator, lease, "2", key)
+    again = send(client, annotator, lease, "1", key)
+    assert (again.status_code, again.json()["kind"]) == (409, "KeyReused")
+
+
+@pytest.mark.parametrize("answer", ["9", "0", "", "candidate-0", "both"])
+def test_an_answer_that_is_not_on_the_screen_is_refused_with_a_sentence(client, annotator, answer):
+    refused = send(client, annotator, screen(client, annotator), answer)
+    assert (refused.status_code, Judgment.objects.count()) == (422, 0)
+    assert refused.json()["refused"].endswith(".")
+
+
+@pytest.mark.parametrize("fields", [{}, {"lease": "x", "key": "y"}, {"lease": str(uuid.uuid4()), "key": "1"}])
+def test_a_broken_request_is_refused_with_a_sentence(client, annotator, fields):
+    refused = client.post(home(annotator) + "submit/", fields, **JSON)
+    assert refused.status_code == 422 and "Reload the page" in refused.json()["refused"]
+
+
+def test_another_annotators_screen_is_not_found(client, stage, annotator):
+    other = studies.annotator(stage.study)
+    refused = send(client, other, screen(client, annotator))
+    assert (refused.status_code, Judgment.objects.count()) == (404, 0)
+
+
+def test_cannot_judge_wants_a_reason_and_is_an_answer(client, annotator):
+    lease = screen(client, annotator)
+    assert send(client, annotator, lease, cannot_judge="1").status_code == 422
+    send(client, annotator, lease, cannot_judge="1", reason="It is blank.")
+    stored = Judgment.objects.get()
+    assert (stored.answer, stored.reason) == ("cannot_judge", "It is blank.")
+
+
+def test_a_late_answer_is_kept_and_the_annotator_is_told(client, stage, annotator):
+    lease = screen(client, annotator)
+    Slot.objects.filter(annotator=annotator).update(held_until=timezone.now() - timedelta(seconds=1))
+    for _ in range(3):
+        studies.judgment(studies.annotator(stage.study), stage)
+    answer = send(client, annotator, lease)
+    assert (answer.json()["receipt"], Judgment.objects.filter(surplus=True).count()) == ("surplus", 1)
+
+
+def test_skip_brings_other_screens_and_frees_the_slot(client, annotator):
+    lease = screen(client, annotator)
+    answer = client.post(home(annotator) + "skip/", {"lease": lease.token}, **JSON).json()
+    assert str(lease.token) not in answer["held"] and len(answer["held"]) == 2
+    assert Slot.objects.get(pk=lease.slot_id).annotator is None
+
+
+def test_undo_brings_the_screen_back_with_its_answer_marked(client, annotator):
+    lease = screen(client, annotator)
+    send(client, annotator, lease, "3")
+    answer = client.post(home(annotator) + "undo/", {"undo_key": uuid.uuid4()}, **JSON).json()
+    assert (answer["again"]["lease"], answer["done"]) == (str(lease.token), 0)
+    assert 'value="3" checked' in answer["again"]["html"]
+
+
+def test_a_screen_whose_answer_was_taken_back_shows_it_after_a_reload(client, annotator):
+    send(client, annotator, screen(client, annotator), "none")
+    client.post(home(annotator) + "undo/", {"undo_key": uuid.uuid4()})
+    assert client.get(home(annotator)).context["current"].picked == "none"
+
+
+def test_the_same_undo_again_takes_nothing_more_back(client, annotator):
+    for _ in range(2):
+        send(client, annotator, screen(client, annotator))
+    key = uuid.uuid4()
+    done = [client.post(home(annotator) + "undo/", {"undo_key": key}, **JSON).json()["done"] for _ in range(2)]
+    assert done == [1, 1]
+
+
+def test_undo_with_nothing_to_take_back_says_so(client, annotator):
+    refused = client.post(home(annotator) + "undo/", {"undo_key": uuid.uuid4()}, **JSON)
+    assert (refused.status_code, refused.json()["kind"]) == (409, "NothingToUndo")
+
+
+def test_a_flag_reaches_the_manager_and_changes_nothing(client, annotator):
+    lease = screen(client, annotator)
+    fields = {"lease": lease.token, "flag_reason": "Two sentences at once."}
+    assert client.post(home(annotator) + "flag/", fields, **JSON).json() == {"flagged": True}
+    assert (Flag.objects.get().reason, Lease.objects.get(pk=lease.pk).state) == ("Two sentences at once.", "held")
+
+
+def test_history_lists_own_screens_with_answers_and_an_edit_is_a_revision(client, annotator):
+    lease = screen(client, annotator)
+    send(client, annotator, lease, "2")
+    past = client.get(home(annotator) + "history/").json()["past"]
+    assert [(one["lease"], one["answer"]) for one in past] == [(str(lease.token), "2")]
+    send(client, annotator, lease, "none")
+    assert list(lease.judgments.order_by("revision").values_list("revision", "answer"))[1] == (2, "none")
+
+
+def test_renew_says_how_many_screens_are_held(client, annotator):
+    screen(client, annotator)
+    assert client.post(home(annotator) + "renew/", **JSON).json() == {"held": 2}
+
+
+def test_while_others_hold_the_rest_the_page_says_how_many_and_until_when(client, stage, annotator):
+    first = studies.annotator(stage.study)
+    for _ in range(2):
+        screen(client, first)
+    studies.judgment(annotator, stage)
+    page = client.get(home(annotator)).text
+    assert "2 in others' hands" in page and "frees at" in page
+
+
+def test_the_last_answer_leads_to_the_code_again_and_again(client, stage, annotator):
+    for _ in range(3):
+        studies.judgment(annotator, stage)
+    for _ in range(2):
+        page = client.get(home(annotator)).text
+        assert stage.study.completion_code in page and "Return to Prolific" not in page
+
+
+def test_a_quota_ends_the_work_and_prolific_gets_its_participant_back(client):
+    study = studies.study(items=3, quota=1)
+    annotator = studies.annotator(study, prolific_pid="p1")
+    studies.judgment(annotator, study.stages.get())
+    page = client.get(home(annotator)).text
+    assert f"https://app.prolific.com/submissions/complete?cc={study.completion_code}" in page
+
+
+def test_whoever_did_nothing_gets_no_code(client, stage, annotator):
+    for _ in range(3):
+        studies.judgment(annotator, stage)
+    late = studies.annotator(stage.study)
+    page = client.get(home(late)).text
+    assert "Nothing to judge just now" in page and stage.study.completion_code not in page
+    assert "data-again" in page  # it looks again: an earlier stage may send something
+
+
+@pytest.mark.parametrize(("state", "words"), [("paused", "The study is paused"), ("closed", "The study is closed")])
+def test_a_study_that_is_not_open_says_so_to_all(client, stage, annotator, state, words):
+    study_lifecycle.move_study(study=stage.study, to=state, by="test")
+    assert words in client.get(home(annotator)).text
+    assert words in client.get(f"/join/{stage.study.invite}/").text
+    assert client.get(home(annotator), **JSON).json()["state"] == state
+
+
+def test_an_answer_from_before_the_pause_is_still_taken(client, stage, annotator):
+    lease = screen(client, annotator)
+    study_lifecycle.move_study(study=stage.study, to="paused", by="test")
+    answer = send(client, annotator, lease).json()
+    assert (answer["receipt"], answer["state"]) == ("saved", "paused")
+
+
+def test_every_button_works_without_script(client, annotator):
+    page = client.get(home(annotator)).text
+    key = page.split('name="key" value="')[1][:36]
+    lease = screen(client, annotator)
+    fields = {"lease": lease.token, "key": key, "answer": "2", "reason": "", "flag_reason": "Odd."}
+    for verb in ("flag/", "submit/", "submit/", "skip/"):
+        assert client.post(home(annotator) + verb, fields).url == home(annotator)
+    assert client.post(home(annotator) + "undo/", {"undo_key": uuid.uuid4()}).url == home(annotator)
+    assert [judgment.withdrawn for judgment in Judgment.objects.order_by("revision")] == [False, True]
+
+
+def test_without_script_a_refusal_is_a_page_with_its_status(client, annotator):
+    refused = client.post(home(annotator) + "submit/", {"lease": screen(client, annotator).token, "key": uuid.uuid4()})
+    assert refused.status_code == 422 and "not one of the answers" in refused.text
+
+
+def test_pages_set_no_cookie_and_are_not_stored(client, stage, annotator):
+    for path in (home(annotator), f"/join/{stage.study.invite}/", home(annotator) + "history/"):
+        answer = client.get(path)
+        assert "no-store" in answer["Cache-Control"] and not answer.cookies
+
+
+def test_a_hostile_caption_is_text(client, stage, annotator):
+    stage.study.benchmark.items.first().captions.model.objects.update(text="<script>alert(1)</script>")
+    page = client.get(home(annotator)).text
+    assert "&lt;script&gt;alert(1)" in page and "<script>alert" not in page
+
+
+@pytest.mark.parametrize("items", [3, 30])
+def test_a_submission_takes_the_same_few_queries_however_many_tasks(client, django_assert_num_queries, items):
+    annotator = studies.annotator(studies.study(items=items))
+    lease = screen(client, annotator)
+    have = list(Lease.objects.filter(annotator=annotator).values_list("token", flat=True))
+    with django_assert_num_queries(SUBMISSION):
+        send(client, annotator, lease, have=have)
+
+
+# desk 1, savepoint 2, lock 1, find 1, write 1, keep 1, claim 1, captions and images 1, done 1
+SUBMISSION = 10

@@ -1,0 +1,111 @@
+"""Every agreement measure against published values and libraries, and where it is not defined."""
+
+import krippendorff
+import numpy as np
+import pytest
+from sklearn.metrics import cohen_kappa_score
+
+from annotation.measures import agreement, reliability
+from annotation.measures.agreement import Table
+from annotation.measures.reliability import NO_NUMBERS, NO_ORDER, UNEVEN
+from bench import coverage
+from tests.annotation.measures.test_agreement import rated, some_rows
+
+
+def long(rows, raters):
+    """A wide table, a column for each rater, as a long one; empty cells are gaps."""
+    return Table((i, rater, row[rater]) for i, row in enumerate(rows) for rater in raters if row[rater])
+
+
+@pytest.mark.real
+def test_fleiss_of_the_diagnoses_is_the_published_one(real):
+    rows = rated(real, "diagnoses.csv")
+    assert reliability.reliability(long(rows, rows[0]))["fleiss"] == pytest.approx(0.430245, abs=5e-7)
+
+
+@pytest.mark.real
+def test_alpha_and_ac1_with_gaps_are_the_published_ones(real):
+    rows = rated(real, "raw_4raters.csv")
+    found = reliability.reliability(long(rows, ["Rater1", "Rater2", "Rater3", "Rater4"]))
+    assert found["alpha_nominal"] == pytest.approx(0.743421, abs=5e-7)
+    assert found["alpha_ordinal"] == pytest.approx(0.815388, abs=5e-7)
+    assert found["alpha_interval"] == pytest.approx(0.849107, abs=5e-7)
+    assert found["ac1"] == pytest.approx(0.77544, abs=5e-6)
+    assert found["fleiss"] is None and found["notes"]["fleiss"] == UNEVEN
+
+
+@pytest.mark.real
+def test_weighted_kappas_of_the_vision_table_are_the_published_ones(real):
+    rows = rated(real, "vision.csv")
+    table = long(rows, ["r.eye", "l.eye"])
+    (pair,) = reliability.reliability(table, order=table.labels)["cohen_pairs"]
+    assert pair["kappa"] == pytest.approx(0.595389, abs=5e-7)
+    assert pair["linear"] == pytest.approx(0.652380, abs=5e-7)
+    assert pair["quadratic"] == pytest.approx(0.702334, abs=5e-7)
+    assert np.sum(pair["confusion"]) == len(rows) == pair["n"]
+
+
+@pytest.mark.parametrize("level", ["nominal", "ordinal", "interval"])
+def test_alpha_is_the_librarys_on_ten_labels_in_another_order(level):
+    table = Table((i, p, {"a": "10", "b": "9", "c": "2", "d": "-1"}[label]) for i, p, label in some_rows(5))
+    by_value = np.argsort([float(label) for label in table.labels])
+    theirs = krippendorff.alpha(
+        value_counts=table.counts[:, by_value], level_of_measurement=level,
+        value_domain=sorted(float(label) for label in table.labels),
+    )  # fmt: skip
+    assert reliability.reliability(table)[f"alpha_{level}"] == pytest.approx(theirs, abs=1e-12)
+
+
+def test_weighted_kappa_is_scikit_learns():
+    table = Table((i, p, str("abcd".index(label))) for i, p, label in some_rows(6, people=2, share=0.9))
+    (pair,) = reliability.reliability(table)["cohen_pairs"]
+    said = {(i, p): label for i, p, label in zip(table.item, table.annotator, table.label, strict=True)}
+    both = [(said[i, 0], said[i, 1]) for i in range(len(table.items)) if (i, 0) in said and (i, 1) in said]
+    for weights in ("linear", "quadratic"):
+        assert pair[weights] == pytest.approx(cohen_kappa_score(*zip(*both, strict=True), weights=weights), abs=1e-12)
+
+
+def test_words_have_no_order_unless_it_is_said():
+    table = Table([(1, "x", "low"), (1, "y", "high"), (2, "x", "low"), (2, "y", "low")])
+    found = reliability.reliability(table)
+    assert found["notes"] == {"alpha_interval": NO_NUMBERS, "alpha_ordinal": NO_ORDER}
+    assert reliability.reliability(table, order=["low", "high"])["alpha_ordinal"] is not None
+
+
+def test_nothing_is_defined_where_nobody_shares_an_item():
+    found = reliability.reliability(Table([(1, "x", "a"), (2, "y", "b")]))
+    assert {name for name, value in found.items() if value is None} == set(found["notes"])
+    assert reliability.reliability(Table([]))["n_items"] == 0
+
+
+def test_one_label_alone_has_a_percentage_and_no_more():
+    found = reliability.reliability(Table([(1, "x", "a"), (1, "y", "a")]))
+    assert found["percent"] == 1 and found["ac1"] is found["fleiss"] is found["alpha_nominal"] is None
+
+
+def test_intervals_come_again_from_their_seed_and_hold_the_value():
+    table = Table((i, p, str("abcd".index(label))) for i, p, label in some_rows(1))
+    one, two = (reliability.reliability(table, resamples=500, seed=3) for _ in range(2))
+    assert one == two
+    for name, ends in one["intervals"].items():
+        assert (ends is None) == (one[name] is None)
+        assert ends is None or ends[0] < one[name] < ends[1]
+
+
+def test_the_interval_of_alpha_is_that_of_the_study_page():
+    """Items with one rating are left out of what is resampled for it."""
+    table = Table([*some_rows(1), (1000, 1, "a")])
+    found = reliability.reliability(table, resamples=agreement.RESAMPLES)["intervals"]["alpha_nominal"]
+    interval = agreement.alpha_interval(table)
+    assert found == [interval.low, interval.high]
+
+
+def test_one_item_has_no_interval():
+    found = reliability.reliability(Table([(1, "x", "a"), (1, "y", "b")]), resamples=20)
+    assert set(found["intervals"].values()) == {None}
+
+
+def test_the_intervals_cover_the_truth():
+    """In 250 made-up studies whose agreement is known; `python -m bench.coverage` has 500 of several designs."""
+    found = coverage.coverage(coverage.DESIGNS[0], studies=250, resamples=200)
+    assert {name: share for name, share in found.items() if not 0.915 <= share <= 0.985} == {}  # 2.5 standard errors

@@ -1,0 +1,116 @@
+"""Who somebody was is forgotten everywhere; what they judged stays, and so does every byte of the export."""
+
+from datetime import timedelta
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import IntegrityError, connection, transaction
+from django.urls import reverse
+from django.utils import timezone
+
+from annotation.exports.export import export_split
+from annotation.models import Annotator, Lease
+from annotation.participants import lifecycle as participant_lifecycle
+from annotation.participants.erasure import PERSONAL, erase, of_before
+from benchmarks.housekeeping import tables
+from benchmarks.models import Event
+from tests.annotation.exports.test_export import contents
+from tests.builders import crowds, studies
+from tests.builders.pipelines import with_originals
+
+WHO = {
+    "name": "Grace Canary", "prolific_pid": "CANARYPID", "prolific_study": "CANARYSTUDY",
+    "prolific_session": "CANARYSESSION",
+}  # fmt: skip
+
+
+def person(study) -> Annotator:
+    """Came by Prolific, came again by another submission, judged, flagged."""
+    who = studies.annotator(study, **WHO)
+    studies.judgment(who, study.stages.get())
+    participant_lifecycle.arrive(annotator=who, stage=None, by="test", prolific_session="CANARYSECOND")
+    return who
+
+
+def everything() -> bytes:
+    return b"".join(piece for name in tables.names() for piece in tables.dump(name, tables.columns(name)))
+
+
+@pytest.mark.django_db(transaction=True)
+def test_nothing_is_left_and_the_export_is_the_same(tmp_path):
+    study = with_originals(crowds.stage(items=6, people=2, overlap=2).study)
+    studies.annotator(study, **WHO)
+    who = Annotator.objects.get(name=WHO["name"])
+    participant_lifecycle.arrive(annotator=who, stage=None, by="test", prolific_session="CANARYSECOND")
+    assert everything().count(b"CANARY") >= 5 and who.token.encode() in everything()
+    export_split(study=study, out=tmp_path / "before", by="test")
+    assert erase(annotator=who, by="test")
+    export_split(study=study, out=tmp_path / "after", by="test")
+    assert contents(tmp_path / "before") == contents(tmp_path / "after")
+    assert b"CANARY" not in everything() and b"Grace" not in everything()
+    assert Annotator.objects.filter(number=who.number, token=who.token).exists()
+    assert who.token == Annotator.objects.get(pk=who.pk).token
+
+
+@pytest.mark.django_db
+class TestOne:
+    @pytest.fixture
+    def study(self):
+        return studies.study(items=3)
+
+    def test_judgments_and_what_is_held_stay(self, study):
+        who = person(study)
+        before = list(Lease.objects.values_list("pk", "state"))
+        old = who.token
+        erase(annotator=who, by="test")
+        assert list(Lease.objects.values_list("pk", "state")) == before
+        assert not Annotator.objects.filter(token=old).exists()
+        assert Event.objects.filter(verb="erased personal data", subject=f"annotator:{who.pk}").count() == 1
+        assert not erase(annotator=who, by="test")
+
+    def test_the_old_link_opens_nothing(self, client, study):
+        who = person(study)
+        old = who.token
+        erase(annotator=who, by="test")
+        assert client.get(reverse("judge", args=[old])).status_code == 404
+
+    def test_who_comes_again_is_somebody_new(self, study):
+        who = person(study)
+        erase(annotator=who, by="test")
+        again = studies.annotator(study, **WHO)
+        assert (again.number, again.pk != who.pk) == (who.number + 1, True)
+
+    def test_who_arrives_in_the_same_moment_leaves_nothing(self, study):
+        who = person(study)
+        erase(annotator=Annotator.objects.get(pk=who.pk), by="test")
+        participant_lifecycle.arrive(annotator=who, stage=None, by="test", prolific_session="CANARYTHIRD")
+        assert {getattr(Annotator.objects.get(pk=who.pk), name) for name in PERSONAL} == {""}
+
+    def test_the_database_holds_it(self, study):
+        who = person(study)
+        erase(annotator=who, by="test")
+        with pytest.raises(IntegrityError, match="annotator_erased_whole"), transaction.atomic():
+            Annotator.objects.filter(pk=who.pk).update(name="Grace")
+
+    def test_by_command(self, study, capsys):
+        who = person(study)
+        call_command("erase_annotator", study.name, who.pseudonym.lower())
+        assert "erased" in capsys.readouterr().out
+        with pytest.raises(CommandError, match="no A-99"):
+            call_command("erase_annotator", study.name, "A-99")
+
+    def test_those_of_long_ago(self, study, capsys):
+        old, fresh, nameless = person(study), studies.annotator(study, name="New"), studies.annotator(study)
+        ago = timezone.now() - timedelta(days=100)
+        Annotator.objects.update(joined_at=ago)
+        with connection.cursor() as cursor:
+            cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+            cursor.execute("ALTER TABLE annotation_judgment DISABLE TRIGGER USER")
+            cursor.execute("UPDATE annotation_judgment SET created_at = %s", [ago])
+        Lease.objects.update(granted_at=ago)
+        studies.judgment(fresh, study.stages.get())
+        assert list(of_before(timezone.now() - timedelta(days=90))) == [old]
+        call_command("erase_personal_data", older_than=90, dry_run=True)
+        assert Annotator.objects.get(pk=old.pk).name and "1 annotator would be erased" in capsys.readouterr().out
+        call_command("erase_personal_data", older_than=90)
+        assert set(Annotator.objects.exclude(erased_at=None)) == {old} and nameless.erased_at is None

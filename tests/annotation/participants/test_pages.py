@@ -1,0 +1,371 @@
+"""The managers' page of participants, and the files that go to Prolific and come from there."""
+
+import csv
+import io
+import uuid
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from annotation.designs.plan import StagePlan
+from annotation.judging import submissions
+from annotation.models import Annotator, Judgment, Slot
+from annotation.participants import lifecycle as participant_lifecycle
+from annotation.participants import prolific, roster
+from benchmarks.models import Event
+from tests.builders import studies
+
+pytestmark = pytest.mark.django_db
+TWO = [
+    StagePlan("bivlc-choose", name="first", settings={"carries": "negative", "overlap": 2}),
+    StagePlan("bivlc-choose", name="second", source="first", apart_from=[]),
+]
+
+
+@pytest.fixture
+def study():
+    return studies.study(items=40, overlap=2, pay_per_hour="12.00", consent="")
+
+
+def person(study, answers: int = 0, pid: str = "", times=(2000,), pick=None, **who) -> Annotator:
+    made = studies.annotator(study, prolific_pid=pid, **who)
+    for number in range(answers):
+        ms = times[number % len(times)]
+        studies.judgment(made, study.stages.first(), pick, active_ms=ms, elapsed_ms=ms)
+    return made
+
+
+def finish(client, annotator: Annotator) -> None:
+    """Their quota is full, and they see the last page."""
+    annotator.study.stages.update(quota=1)
+    client.get(f"/judge/{annotator.token}/")
+    annotator.study.stages.update(quota=None)
+
+
+def page(client, study) -> str:
+    return client.get(reverse("study-participants", args=[study.pk])).text
+
+
+def act(client, annotator: Annotator, what: str, **sent):
+    where = reverse("study-participant", args=[annotator.study_id, annotator.number, what])
+    return client.post(where, sent, follow=True).text
+
+
+def sheet(client, study) -> list[dict[str, str]]:
+    text = client.get(reverse("study-submissions", args=[study.pk])).text
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def upload(client, study, text: str | bytes, follow: bool = True):
+    data = text.encode() if isinstance(text, str) else text
+    sent = {"file": SimpleUploadedFile("export.csv", data)}
+    return client.post(reverse("study-returned", args=[study.pk]), sent, follow=follow)
+
+
+# Who may
+
+
+ADDRESSES = ["study-participants", "study-submissions"]
+POSTS = ["study-codes", "study-returned"]
+
+
+@pytest.mark.parametrize("name", ADDRESSES)
+def test_only_staff_may_look(client, study, name):
+    assert client.get(reverse(name, args=[study.pk])).status_code == 302
+    client.force_login(User.objects.create_user("guest", password="x"))
+    assert client.get(reverse(name, args=[study.pk])).status_code == 403
+
+
+@pytest.mark.parametrize("name", POSTS)
+def test_only_staff_may_change(client, study, name):
+    client.force_login(User.objects.create_user("guest", password="x"))
+    assert client.post(reverse(name, args=[study.pk])).status_code == 403
+
+
+@pytest.mark.parametrize("what", ["exclude", "reinstate", "left", "back"])
+def test_only_staff_may_decide(client, study, what):
+    ann = person(study)
+    client.force_login(User.objects.create_user("guest", password="x"))
+    where = reverse("study-participant", args=[study.pk, ann.number, what])
+    assert client.post(where, {"reason": "No"}).status_code == 403
+    assert not Annotator.objects.exclude(excluded_at=None, left_at=None).exists()
+
+
+def test_what_is_not_there_is_404(client, manager, study):
+    ann = person(study)
+    other = person(studies.study())
+    assert client.get(reverse("study-participants", args=[9999])).status_code == 404
+    for number, what in ((99, "exclude"), (ann.number, "reject"), (other.number + 5, "left")):
+        assert client.post(reverse("study-participant", args=[study.pk, number, what])).status_code == 404
+
+
+# The table
+
+
+def test_everybody_is_there_with_what_they_did(client, manager, study):
+    person(study, 2, "pid-ada", times=(30_000,))
+    person(study, name="Grace <b>")
+    shown = page(client, study)
+    assert "pid-ada" in shown and "Grace &lt;b&gt;" in shown and "A-02" in shown
+    ada, grace = roster.participants(study)
+    assert (ada.answers, ada.counted, ada.active_minutes, ada.pay) == (2, 2, 1.0, pytest.approx(0.2))
+    assert (grace.answers, grace.state, ada.state) == (0, "not begun", "working")
+
+
+def test_an_empty_study_has_a_page(client, manager):
+    assert "Nobody has joined yet" in page(client, studies.study())
+
+
+def test_the_states(client, manager, study):
+    people = [person(study, 1) for _ in range(5)]
+    finish(client, people[1])
+    participant_lifecycle.leave(annotator=people[2], by="test")
+    participant_lifecycle.exclude(annotator=people[3], reason="No", by="test")
+    people[4].seats.update(screened_out_at=people[4].joined_at)
+    assert [one.state for one in roster.participants(study)] == [
+        "working", "finished", "left", "excluded", "screened out"
+    ]  # fmt: skip
+
+
+def test_time_from_the_first_answer_to_the_last_over_all_stages():
+    study = studies.study(items=2, stages=TWO, pay_per_hour="6.00")
+    first, second = study.stages.all()
+    one, other = studies.annotator(study), studies.annotator(study)
+    for ann in (one, other):
+        studies.judgment(ann, first, "candidate-0")
+    participant_lifecycle.arrive(annotator=one, stage=second, by="test")
+    studies.read(one, second)
+    last = studies.judgment(one, second)
+    found = roster.participants(study)[0]
+    begun = Judgment.objects.filter(lease__annotator=one).earliest("created_at")
+    minutes = (last.created_at - begun.created_at).total_seconds() / 60
+    assert (found.answers, found.counted) == (2, 2)
+    assert found.span_minutes == pytest.approx(minutes, abs=1e-6) and found.span_pay == pytest.approx(minutes / 10)
+
+
+def test_signs_are_said_with_their_figures(client, manager, study):
+    for number in range(3):
+        person(study, 20, times=(4000,), name=f"careful {number}", pick=None)
+    fast = person(study, 20, times=(500,))
+    found = {one.annotator.pk: one for one in roster.participants(study)}
+    assert "0.5 s a screen, everybody 4.0 s" in found[fast.pk].signs
+    assert "picked place 1 in 100% of 20 picks" in found[fast.pk].signs
+    assert "0.5 s a screen" in page(client, study)
+
+
+def test_what_was_taken_back_is_no_answer_and_its_time_is_paid(study):
+    ann = person(study, 1, times=(60_000,))
+    submissions.undo(annotator=ann, key=uuid.uuid4())
+    [found] = roster.participants(study)
+    assert (found.answers, found.counted, found.active_minutes) == (0, 0, 1.0)
+
+
+def queries(client, url: str) -> int:
+    client.get(url)
+    with CaptureQueriesContext(connection) as captured:
+        assert client.get(url).status_code == 200
+    return len(captured)
+
+
+@pytest.mark.parametrize("name", ADDRESSES)
+def test_as_many_queries_for_three_as_for_one(client, manager, study, name):
+    url = reverse(name, args=[study.pk])
+    finish(client, person(study, 1, "p0"))
+    one = queries(client, url)
+    for number in (1, 2):
+        finish(client, person(study, 3, f"p{number}"))
+    participant_lifecycle.exclude(annotator=Annotator.objects.last(), reason="No", by="test", excluded_by=manager)
+    assert queries(client, url) == one
+
+
+# Deciding
+
+
+def test_a_manager_excludes_with_a_reason_and_reinstates(client, manager, study):
+    ann = person(study, 3)
+    assert "3 answers count no longer" in act(client, ann, "exclude", reason="Clicked the first <i>")
+    ann.refresh_from_db()
+    assert (ann.excluded_by, ann.exclusion_reason) == (manager, "Clicked the first <i>")
+    assert "Clicked the first &lt;i&gt;" in page(client, study)
+    assert not Slot.objects.filter(judgment__isnull=False).exists()
+    assert "3 answers count again" in act(client, ann, "reinstate", reason="A mistake")
+    assert Event.objects.get(verb="reinstated").by == f"user:{manager.pk}"
+
+
+@pytest.mark.parametrize("what", ["exclude", "reinstate"])
+@pytest.mark.parametrize("reason", ["", "  ", "\0"])
+def test_nobody_is_excluded_or_reinstated_without_a_reason(client, manager, study, what, reason):
+    ann = person(study, 1)
+    if what == "reinstate":
+        participant_lifecycle.exclude(annotator=ann, reason="No", by="test")
+    before = Annotator.objects.get().excluded_at
+    act(client, ann, what, reason=reason)
+    assert Annotator.objects.get().excluded_at == before
+
+
+def test_a_manager_marks_somebody_as_returned_and_lets_them_go_on(client, manager, study):
+    ann = person(study, 1)
+    client.get(f"/judge/{ann.token}/")
+    assert "has left" in act(client, ann, "left")
+    assert not Slot.objects.filter(held_until__isnull=False).exists()
+    act(client, ann, "back")
+    assert Annotator.objects.get().left_at is None
+
+
+# Links and codes
+
+
+def test_the_links_carry_prolifics_three_parameters(client, manager):
+    study = studies.study(stages=TWO)
+    shown = page(client, study).replace("&amp;", "&")
+    wanted = "/?PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}"
+    for to in (study, *study.stages.all()):
+        assert f"http://testserver/join/{to.invite}{wanted}" in shown
+
+
+def test_the_codes_are_set(client, manager, study):
+    sent = {"completion_code": " DONE1 ", "screened_out_code": "OUT2", "no_consent_code": "NO3"}
+    client.post(reverse("study-codes", args=[study.pk]), sent)
+    study.refresh_from_db()
+    assert (study.completion_code, study.screened_out_code, study.no_consent_code) == ("DONE1", "OUT2", "NO3")
+    assert Event.objects.get(verb="set codes").by == f"user:{manager.pk}"
+
+
+@pytest.mark.parametrize("codes", [("", "B", "C"), ("A", "A", "C"), ("A" * 41, "B", "C"), ("A", "B\0", "B")], ids=str)
+def test_codes_that_would_not_tell_endings_apart_are_refused(client, manager, study, codes):
+    before = study.completion_code
+    sent = dict(zip(prolific.CODES, codes, strict=True))
+    answer = client.post(reverse("study-codes", args=[study.pk]), sent)
+    study.refresh_from_db()
+    assert (answer.status_code, study.completion_code) == (422, before)
+    assert "errorlist" in answer.text
+
+
+# Submissions to approve
+
+
+def test_a_submission_without_signs_is_suggested_for_approval(client, manager, study):
+    ann = person(study, 1, "p1", prolific_session="x1", times=(60_000,))
+    finish(client, ann)
+    [row] = sheet(client, study)
+    assert (row["participant_id"], row["submission_id"], row["pseudonym"]) == ("p1", "x1", "A-01")
+    assert (row["code_given"], row["suggestion"], row["reasons"]) == (study.completion_code, "approve", "")
+    assert (row["answers"], row["active_minutes"], row["pay_due"], row["currency"]) == ("1", "1.0", "0.20", "USD")
+
+
+def test_what_to_look_at_is_spelled_out_and_nothing_is_rejected(client, manager, study):
+    nothing, working, out = person(study, 0, "p1"), person(study, 1, "p2"), person(study, 1, "p3")
+    participant_lifecycle.exclude(annotator=out, reason="Same place 40 times", by="test")
+    rows = sheet(client, study)
+    assert {row["suggestion"] for row in rows} == {"look"}
+    assert [row["reasons"] for row in rows] == [
+        "answered nothing",
+        "was not shown the completion code",
+        "excluded: Same place 40 times; was not shown the completion code",
+    ]
+    assert (nothing.pk, working.pk) != (None, None)
+
+
+def test_a_code_of_an_earlier_submission_is_not_given_for_the_newest(client, manager, study):
+    ann = person(study, 1, "p1", prolific_session="x1")
+    finish(client, ann)
+    participant_lifecycle.arrive(annotator=ann, stage=None, by="test", prolific_session="x2")
+    rows = sheet(client, study)
+    assert [row["submission_id"] for row in rows] == ["x1", "x2"]
+    assert [row["code_given"] for row in rows] == [study.completion_code, ""]
+
+
+def test_nobody_is_paid_twice_for_what_they_did_for_an_earlier_submission(client, manager):
+    study = studies.study(items=4, stages=TWO, pay_per_hour="60.00")
+    first, second = study.stages.all()
+    ann, other = (
+        studies.annotator(study, prolific_pid="p1", prolific_session="x1", stage=first),
+        studies.annotator(study),
+    )
+    for who, minutes in ((ann, 2), (other, 1)):
+        for _ in range(3):
+            studies.judgment(who, first, "candidate-0", active_ms=minutes * 60_000, elapsed_ms=minutes * 60_000)
+    participant_lifecycle.arrive(annotator=ann, stage=second, by="test", prolific_study="s2", prolific_session="x2")
+    studies.read(ann, second)
+    studies.judgment(ann, second, active_ms=60_000, elapsed_ms=60_000)
+    rows = sheet(client, study)
+    assert [(row["submission_id"], row["answers"], row["pay_due"]) for row in rows] == [
+        ("x1", "3", "6.00"),
+        ("x2", "1", "1.00"),
+    ]
+    assert [one.answers for one in roster.participants(study)] == [4, 3]
+
+
+def test_a_link_to_another_stage_without_a_new_submission_parts_nothing(client, manager):
+    study = studies.study(stages=TWO)
+    first, second = study.stages.all()
+    ann = studies.annotator(study, prolific_pid="p1", prolific_session="x1", stage=first)
+    participant_lifecycle.arrive(annotator=ann, stage=second, by="test")
+    assert [row["submission_id"] for row in sheet(client, study)] == ["x1"]
+
+
+def test_only_prolifics_people_are_in_the_file(client, manager, study):
+    person(study, 1, name="Ada")
+    assert sheet(client, study) == []
+
+
+@pytest.mark.parametrize("cell", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1"])
+def test_no_cell_is_a_formula(client, manager, study, cell):
+    person(study, 0, f"{cell}x", prolific_session=cell)
+    text = client.get(reverse("study-submissions", args=[study.pk])).text
+    [row] = list(csv.reader(io.StringIO(text, newline="")))[1:]
+    assert row[:2] == [f"'{cell}x", f"'{cell}"]
+
+
+# Prolific's export
+
+
+HEAD = "Submission id,Participant id,Status,Started at\n"
+
+
+def test_whoever_returned_or_timed_out_has_left(client, manager, study):
+    people = [person(study, 1, f"p{n}", prolific_session=f"x{n}") for n in range(4)]
+    text = HEAD + "x0,p0,RETURNED,\nx1,p1,TIMED-OUT,\nx2,p2,APPROVED,\nx3,p3,AWAITING REVIEW,\n"
+    shown = upload(client, study, "\ufeff" + text).text
+    assert [bool(Annotator.objects.get(pk=one.pk).left_at) for one in people] == [True, True, False, False]
+    assert "1 approved, 1 awaiting review, 1 returned, 1 timed-out" in shown and "Marked as left: A-01, A-02" in shown
+    assert "Nobody new has left" in upload(client, study, text).text
+
+
+def test_an_earlier_submission_that_was_returned_says_nothing_about_the_newest(client, manager, study):
+    person(study, 1, "p0", prolific_session="new")
+    shown = upload(client, study, HEAD + "old,p0,RETURNED,\n").text
+    assert Annotator.objects.get().left_at is None and "1 of an earlier submission" in shown
+
+
+def test_unknown_ids_are_named(client, manager, study):
+    rows = "".join(f"s{n},ghost-{n:02d},RETURNED,\n" for n in range(25))
+    shown = upload(client, study, HEAD + rows + rows).text
+    assert "ghost-00, ghost-01" in shown and "ghost-20" not in shown and "and 5 more" in shown
+
+
+def test_older_names_of_the_columns_are_read(client, manager, study):
+    person(study, 0, "p0", prolific_session="x0")
+    upload(client, study, "session_id,participant_id,status\nx0,p0,timed out\n")
+    assert Annotator.objects.get().left_at
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "Status\nRETURNED\n", "Participant id\np0\n", HEAD, b"\xff\xfe\x00P", "a\x00b,c\n1,2\n", '"' * 3],
+    ids=["empty", "no id", "no status", "no rows", "not UTF-8", "NUL", "quotes"],
+)
+def test_what_is_no_export_is_refused_with_a_sentence(client, manager, study, text):
+    person(study, 0, "p0")
+    answer = upload(client, study, text, follow=False)
+    assert answer.status_code == 422 and 'id="file-error"' in answer.text
+    assert Annotator.objects.get().left_at is None
+
+
+def test_a_file_that_is_too_large_is_refused(client, manager, study, monkeypatch):
+    monkeypatch.setattr("annotation.participants.forms.MOST_BYTES", 10)
+    assert upload(client, study, HEAD + "x0,p0,RETURNED,\n", follow=False).status_code == 422

@@ -1,0 +1,84 @@
+"""How far the answers of a task differ: what that is, when it is written, and what a migration filled in."""
+
+import importlib
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from annotation.measures.counts import Rule
+from annotation.models import Task
+from annotation.pipeline.disagreement import Spread, entropy, spread
+from annotation.protocols.base import Answer
+from annotation.protocols.registry import PROTOCOLS
+from tests.builders import crowds, studies, text_items
+
+EMPTY = {"entropy": 0, "differs": "", "newest": None, "waits": False}
+
+
+@pytest.mark.parametrize(
+    "counts, bits",
+    [([1], 0), ([3], 0), ([1, 1], 1), ([2, 1], 0.918296), ([4, 1], 0.721928), ([1] * 5, 2.321928)],
+)  # fmt: skip
+def test_entropy_is_in_bits(counts, bits):
+    assert entropy(counts) == bits
+
+
+def of(protocol: str, *given: Answer | str) -> Spread:
+    answers = [one if isinstance(one, Answer) else Answer(one) for one in given]
+    return spread(Rule(PROTOCOLS[protocol], len(given), "drop"), dict(enumerate(answers, 7)))
+
+
+@pytest.mark.parametrize(
+    "given, differs",
+    [
+        (["candidate-0", "candidate-0"], ""),
+        (["candidate-0", "candidate-1"], "option"),
+        (["candidate-0", "none"], "kind"),
+        (["none", "cannot_judge"], "kind"),
+        (["candidate-0", "candidate-1", "none"], "kind"),
+    ],
+)
+def test_options_that_are_alike_are_of_one_kind(given, differs):
+    assert of("bivlc-choose", *given).differs == differs
+
+
+def test_other_options_are_each_of_their_kind():
+    assert of("bivlc-disambiguate", "positive-0", "negative-0") == Spread(1.0, "kind", 8)
+
+
+def test_where_an_edit_is_confirmed_the_words_count():
+    edits = [Answer(label, {"texts": {"second_positive": words}}) for label, words in
+             (("edited", "A cat."), ("edit-7", "A cat."), ("edited", "Two cats."))]  # fmt: skip
+    assert of(text_items.PARAPHRASE, *edits[:2]) == Spread()
+    assert of(text_items.PARAPHRASE, *edits).entropy == 0.918296
+
+
+def writes(stage, answer: str) -> int:
+    with CaptureQueriesContext(
+        connection,
+    ) as spent:
+        studies.judgment(studies.annotator(stage.study), stage, answer)
+    return sum('UPDATE "annotation_task"' in query["sql"] for query in spent)
+
+
+@pytest.mark.django_db
+def test_who_agrees_costs_no_write():
+    stage = studies.stage(overlap=4)
+    assert [writes(stage, answer) for answer in ("none", "none", "candidate-1", "none")] == [0, 0, 1, 1]
+
+
+@pytest.mark.django_db
+def test_the_migration_fills_in_what_is_kept_since():
+    crowds.stage(items=12, overlap=2, tie_rule="adjudicate")
+    for last in ("There is a cat on a mat.", "A mat has a cat on it."):
+        here = text_items.stage()
+        for words in ("A cat is lying on a mat.", "There is a cat on a mat.", last):
+            text_items.edits(here, words)
+    kept = list(Task.objects.order_by("pk").values("pk", *EMPTY))
+    assert {(one["differs"], one["waits"]) for one in kept} >= {("", False), ("kind", True), ("option", False)}
+    assert [(one["differs"], one["waits"]) for one in kept[-2:]] == [("kind", False), ("kind", True)]
+    Task.objects.update(**EMPTY)
+    with connection.cursor() as cursor:
+        cursor.execute(importlib.import_module("annotation.migrations.0009_disagreements").FILL)
+    assert list(Task.objects.order_by("pk").values("pk", *EMPTY)) == kept

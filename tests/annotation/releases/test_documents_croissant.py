@@ -1,0 +1,86 @@
+"""croissant.json: the reference reader finds nothing wrong with it and gives every row of every table, offline."""
+
+import logging
+
+import mlcroissant
+import pytest
+
+from annotation.exports.export import export_split
+from annotation.exports.files import files_below
+from annotation.releases.build import build
+from annotation.releases.plan import FORMS, Plan
+from tests.builders.documented_release import release
+from tests.builders.pipelines import pipeline
+
+WORDS = {"summary": 'Cats; "é" 🐈 <b>.', "licence": "MIT", "authors": "A; B", "biases": "Only cats.", "language": "en"}
+NOT_STATED = "is recommended, but does not exist"
+
+
+def read(folder, caplog) -> dict[str, list[dict]]:
+    """Record set → its records; nothing is complained of but what the producer left empty."""
+    with caplog.at_level(logging.WARNING):
+        dataset = mlcroissant.Dataset(jsonld=str(folder / "croissant.json"))
+        found = {one.uuid: list(dataset.records(one.uuid)) for one in dataset.metadata.record_sets}
+    said = [record.getMessage() for record in caplog.records]
+    assert dataset.metadata.ctx.issues.errors == set() and not [one for one in said if NOT_STATED not in one]
+    return found
+
+
+def test_every_record_comes_with_its_split_and_image(tmp_path, caplog):
+    found = read(release(tmp_path / "a", WORDS).written(), caplog)
+    assert [row["splits/name"] for row in found["splits"]] == ["train", "test"]
+    assert [row["data/split"] for row in found["data"]] == [b"test", b"train", b"train"]
+    assert {row["data/image"].size for row in found["data"]} == {(200, 190)}
+    assert [len(found[name]) for name in ("items", "judgments", "annotators", "images", "texts")] == [3, 1, 2, 4, 0]
+
+
+def test_lists_of_objects_are_read_and_free_objects_named(tmp_path, caplog):
+    made = release(tmp_path / "a", WORDS)
+    (item, *_) = read(made.written(), caplog)["items"]
+    assert [one["items/captions/text"] for one in item["items/captions"]] == [b"A dog sits there.", b"A cat sits."]
+    images = [(one["items/images/chosen"], one["items/images/crop"]) for one in item["items/images"]]
+    assert images == [(True, None), (False, None), (False, [0, 0, 4, 4])]
+    described = {one["@id"]: one for one in made.json("croissant.json")["recordSet"]}
+    lists = {field["name"] for field in described["judgments"]["field"] if field.get("repeated")}
+    assert lists == {"shown", "flags"}
+    assert described["items"]["description"].endswith(": decisions.votes, decisions.content, meta.")
+
+
+def test_every_file_stands_with_its_hash(tmp_path):
+    made = release(tmp_path / "a", WORDS)
+    made.written()
+    listed = {one["contentUrl"]: one for one in made.json("croissant.json")["distribution"] if "sha256" in one}
+    assert set(listed) == set(files_below(made.folder)) - {"croissant.json"}
+    path = made.folder / "README.md"
+    assert listed["README.md"]["contentSize"] == f"{path.stat().st_size} B"
+
+
+def test_what_was_stated_and_nothing_else(tmp_path):
+    made = release(tmp_path / "a", WORDS)
+    made.written()
+    found = made.json("croissant.json")
+    assert (found["version"], found["datePublished"]) == ("1.2.0", "2026-03-02")
+    assert found["license"] == "https://spdx.org/licenses/MIT.html"
+    assert [one["name"] for one in found["creator"]] == ["A", "B"]
+    assert found["rai:dataBiases"] == ["Only cats."]
+    assert "alpha 0.50, 95 % interval 0.25 to 0.75" in found["rai:dataAnnotationAnalysis"][0]
+    assert not {"citeAs", "rai:dataCollection", "rai:dataUseCases", "rai:personalSensitiveInformation"} & set(found)
+
+
+def test_the_same_release_has_the_same_documents(tmp_path):
+    one, two = (release(tmp_path / name, WORDS).written() for name in "ab")
+    assert {name: (one / name).read_bytes() for name in files_below(one)} == {
+        name: (two / name).read_bytes() for name in files_below(two)
+    }
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_release_of_a_study_can_be_read_whole(tmp_path, caplog):
+    export_split(study=pipeline(), out=tmp_path / "export", by="test")
+    plan = Plan("a.b_c", "1.0", forms=FORMS, words=WORDS)
+    (tmp_path / "out").mkdir()
+    files = build(tmp_path / "export", plan, tmp_path / "out")["files"]
+    found = read(tmp_path / "out", caplog)
+    for table in ("items", "dropped", "tasks", "texts", "adjudications", "annotators", "flags", "images"):
+        assert len(found[table]) == files[f"{table}.jsonl"]["rows"]
+    assert len(found["judgments"]) == files["judgments.parquet"]["rows"] > len(found["data"]) > 0

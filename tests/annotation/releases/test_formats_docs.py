@@ -1,0 +1,33 @@
+"""docs/release-forms.md: the code in it runs in a release and reads its items."""
+
+import re
+from pathlib import Path
+
+import datasets
+import pytest
+
+from annotation.releases.formats.registry import FORMS
+from tests.annotation.releases.kept import row, written
+
+PAGE = (Path(__file__).resolve().parents[3] / "docs/release-forms.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"^```python\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize("number", range(len(BLOCKS)))
+def test_the_code_reads_the_items_of_the_test_split(number, tmp_path, monkeypatch):
+    rows = [row(place, "test" if place % 2 else "train", id=f"00{place}") for place in range(6)]
+    for form in FORMS:
+        written(form, tmp_path, rows)
+    monkeypatch.chdir(tmp_path / "release")
+    monkeypatch.setattr(datasets.config, "HF_HUB_OFFLINE", True)
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", str(tmp_path / "cache"))
+    exec(BLOCKS[number], names := {})
+    assert ids(names["test"]) == ["001", "003", "005"]
+
+
+def ids(found) -> list[str]:
+    return list(found["id"]) if hasattr(found, "columns") else [(one.get("json") or one)["id"] for one in found]
+
+
+def test_every_form_has_its_part():
+    assert re.findall(r"^## (\w+)$", PAGE, re.MULTILINE) == list(FORMS) and len(BLOCKS) == 8

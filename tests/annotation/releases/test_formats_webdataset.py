@@ -1,0 +1,95 @@
+"""Tar files: pinned to the byte, and read by the library that they are named after."""
+
+import io
+import json
+import tarfile
+from pathlib import Path
+
+import datasets
+import pytest
+import webdataset
+from datasets import Features, Image, Value, load_dataset
+
+from tests.annotation.releases.kept import contents, picture, row, written
+
+
+@pytest.fixture(autouse=True)
+def offline(monkeypatch, tmp_path):
+    monkeypatch.setattr(datasets.config, "HF_HUB_OFFLINE", True)
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", str(tmp_path / "cache"))
+
+
+def shards(folder: Path) -> list[str]:
+    return sorted(map(str, folder.glob("release/webdataset/*.tar")))
+
+
+def loaded(folder: Path, **options) -> list[dict]:
+    return list(load_dataset("webdataset", data_files={"test": shards(folder)}, split="test", **options))
+
+
+def test_an_entry_says_nothing_of_the_machine_that_wrote_it(tmp_path):
+    written("webdataset", tmp_path, [row(0), row(1, image=None, id="a.b/c")])
+    (content,) = contents(tmp_path).values()
+    with tarfile.open(fileobj=io.BytesIO(content)) as file:
+        entries = file.getmembers()
+    assert [entry.name for entry in entries] == [
+        "00000000.image.jpg", "00000000.negative_image.png", "00000000.json",
+        "00000001.negative_image.png", "00000001.json",
+    ]  # fmt: skip
+    facts = {(one.mtime, one.uid, one.gid, one.uname, one.gname, one.mode, one.isreg()) for one in entries}
+    assert facts == {(0, 0, 0, "", "", 0o644, True)}
+    assert content[257:265] == b"ustar\x0000" and not any(entry.pax_headers for entry in entries)
+
+
+def test_shards_end_by_their_images(tmp_path):
+    size = sum(len(image["bytes"]) for _, image in row(0).images())
+    rows = [row(place, image=picture(0), negative_image=picture(1, "png")) for place in range(3)]
+    files = written("webdataset", tmp_path, rows, shard_bytes=2 * size)
+    assert files == {"webdataset/test-000000.tar": 2, "webdataset/test-000001.tar": 1}
+    assert set(contents(tmp_path)) == set(files)
+
+
+def test_the_library_reads_every_item_with_its_images(tmp_path):
+    rows = [row(place, id=f"v1.{place}/ü") for place in range(4)] + [row(4, negative_image=None)]
+    written("webdataset", tmp_path, rows, shard_bytes=12_000)
+    assert len(shards(tmp_path)) > 1
+    found = list(webdataset.WebDataset(shards(tmp_path), shardshuffle=False).decode("pil"))
+    assert [one["json"]["id"] for one in found] == [one.key for one in rows]
+    assert all(one["image.jpg"].size == (200, 190) for one in found)
+    assert [one.get("negative_image.png") is None for one in found] == [False] * 4 + [True]
+    raw = next(iter(webdataset.WebDataset(shards(tmp_path), shardshuffle=False)))
+    assert raw["image.jpg"] == rows[0].cells["image"]["bytes"]
+
+
+def test_the_datasets_library_reads_them_too(tmp_path):
+    written("webdataset", tmp_path, [row(place) for place in range(3)])
+    found = loaded(tmp_path)
+    assert [one["json"]["caption"] for one in found] == [row(place).cells["caption"] for place in range(3)]
+    assert found[2]["negative_image.png"].size == (200, 190) and found[0]["__key__"] == "00000000"
+
+
+def test_where_items_lack_images_or_have_them_in_several_formats_it_needs_the_features(tmp_path):
+    written("webdataset", tmp_path, [row(0), row(1, negative_image=None), row(2, image=picture(5, "png"))])
+    with pytest.raises(ValueError, match="don't share"):
+        loaded(tmp_path)
+    images = {name: Image() for name in ("image.jpg", "image.png", "negative_image.png")}
+    plain = {name: Value("string") for name in ("__key__", "__url__")}
+    found = loaded(tmp_path, features=Features(images | plain | {"json": {"id": Value("string")}}))
+    assert [[one[name] is not None for name in images] for one in found] == [
+        [True, False, True], [True, False, False], [False, True, True],
+    ]  # fmt: skip
+
+
+def test_a_split_without_rows_is_an_empty_file(tmp_path):
+    assert written("webdataset", tmp_path, [], splits=("train",)) == {"webdataset/train-000000.tar": 0}
+    assert list(webdataset.WebDataset(shards(tmp_path), shardshuffle=False, empty_check=False)) == []
+
+
+def test_the_text_is_the_line_of_json_lines(tmp_path):
+    rows = [row(0), row(1, caption=None)]
+    for form in ("webdataset", "jsonl"):
+        written(form, tmp_path, rows)
+    with tarfile.open(tmp_path / "release/webdataset/test-000000.tar") as file:
+        texts = [file.extractfile(f"{place:08}.json").read() for place in (0, 1)]
+    lines = contents(tmp_path)["jsonl/test.jsonl"].splitlines()
+    assert list(map(json.loads, texts)) == list(map(json.loads, lines))

@@ -1,0 +1,101 @@
+"""A worker that is killed at an export or a release leaves nothing half done; the next one makes the same file."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from django.db import connections
+
+from annotation import tasks as study_tasks
+from annotation.exports.atomic_folder import appearing
+from annotation.exports.export import CannotExport, export_split
+from annotation.models import Study
+from benchmarks import tasks
+from benchmarks.jobs import jobs, work_folder
+from benchmarks.models import Job, JobState
+from tests.annotation.releases.killing import DYING, RUN, queued, stored, undisturbed, wait_until_dead
+from tests.builders import crowds, imports, pipelines
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def study() -> Study:
+    return pipelines.with_originals(crowds.stage(items=6).study)
+
+
+def killed(job: Job, kind: str, moment: str, settings) -> None:
+    """At that moment; the row then says that it is running, and nobody is at it."""
+    done = imports.alone(DYING, settings, kind, str(job.pk), moment)
+    assert done.returncode == -9, done.stderr[-2000:]
+    wait_until_dead(job)
+    job.refresh_from_db()
+    assert (job.state, job.report) == (JobState.RUNNING, {})
+    assert work_folder.place_of(job.pk).exists()
+
+
+@pytest.mark.parametrize(("kind", "moment"), [("export", "writing"), ("export", "storing"), ("release", "building")])
+def test_the_next_worker_finds_nothing_half_done(study, settings, tmp_path, kind, moment):
+    job, media = queued(study, kind), tmp_path / "media"
+    killed(job, kind, moment, settings)
+    tasks.tidy_up()  # a worker starts
+    assert (list((tmp_path / "work").iterdir()), stored(media)) == ([], {})
+    RUN[kind](job.pk)  # what it was sent again
+    job.refresh_from_db()
+    assert job.state == JobState.DONE and list((tmp_path / "work").iterdir()) == []
+    assert list(stored(media).values()) == [undisturbed(job)]
+
+
+def test_a_job_that_fails_leaves_nothing_either(study, monkeypatch, tmp_path):
+    def full(*args):
+        raise OSError("planted")
+
+    job = queued(study, "export")
+    monkeypatch.setattr(jobs, "finish_job", full)
+    study_tasks.run_export(job.pk)
+    job.refresh_from_db()
+    assert job.state == JobState.FAILED
+    assert (list((tmp_path / "work").iterdir()), stored(tmp_path / "media")) == ([], {})
+
+
+def test_a_job_that_runs_keeps_its_place_when_another_worker_starts(study, tmp_path):
+    job = queued(study, "export")
+    place = work_folder.place_of(job.pk)
+    place.mkdir(parents=True)
+    with jobs.alone(f"job:{job.pk}"):
+        swept = in_another_session(work_folder.sweep)
+        assert (swept, place.exists()) == (0, True)
+    assert (in_another_session(work_folder.sweep), place.exists()) == (1, False)
+
+
+def in_another_session(ask: Callable[[], object]) -> object:
+    def asked():
+        try:
+            return ask()
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asked).result()
+
+
+# A folder that a command writes
+
+
+def test_what_a_killed_command_left_beside_its_folder_goes(study, tmp_path):
+    first = export_split(study=study, out=tmp_path / "out", by="test")
+    (tmp_path / "out").rename(tmp_path / ".out.old")  # killed between the two renamings
+    (tmp_path / ".out.part").mkdir()
+    with pytest.raises(ZeroDivisionError), appearing(tmp_path / "out"):
+        assert (tmp_path / "out/manifest.json").exists()
+        _ = 1 / 0
+    assert (tmp_path / "out/manifest.json").exists()
+    assert export_split(study=study, out=tmp_path / "out", by="test") == first
+    assert [path.name for path in tmp_path.glob(".out*")] == []
+
+
+def test_two_commands_do_not_write_to_one_folder(study, tmp_path):
+    with appearing(tmp_path / "out"):
+        with pytest.raises(CannotExport, match="Another process"):
+            in_another_session(lambda: export_split(study=study, out=tmp_path / "out", by="test"))
+        assert (tmp_path / ".out.part").exists()

@@ -1,0 +1,275 @@
+"""A release is made by its job, frozen when all of it is there, and never before; commands say what they did."""
+
+import errno
+import json
+import subprocess
+import zipfile
+from functools import partial
+from types import SimpleNamespace
+
+import pyarrow.parquet as pq
+import pytest
+from django.conf import settings
+from django.core.files.storage import default_storage
+from django.core.management import CommandError, call_command
+
+from annotation import tasks
+from annotation.exports import export as exports_export
+from annotation.exports.files import content_hash, files_below
+from annotation.models import Judgment, Outcome, Release, Study, Task
+from annotation.participants import lifecycle as participant_lifecycle
+from annotation.releases import build
+from annotation.releases import lifecycle as release_lifecycle
+from annotation.releases.lifecycle import CannotFreeze
+from annotation.releases.plan import FORMS, Plan
+from benchmarks.models import Event, Job
+from tests.annotation.participants.test_races import together
+from tests.builders import crowds, pipelines, releases, studies
+
+pytestmark = pytest.mark.django_db(transaction=True)
+WORDS = {"summary": "Cups: “red” & <blue>.", "licence": "CC-BY-4.0", "demographics": ""}
+
+
+@pytest.fixture
+def study() -> Study:
+    """Whose items share no image."""
+    return pipelines.with_originals(crowds.stage(benchmark=studies.benchmark(12), people=4, overlap=3).study)
+
+
+def freeze(study: Study, version: str = "1.0", **plan) -> Release:
+    release = release_lifecycle.freeze(study=study, plan=Plan("cups", version, **plan), by="test")
+    tasks.run_release.delay(release.job_id)
+    release.refresh_from_db()
+    return release
+
+
+def test_it_is_frozen_whole(study, eager_tasks):
+    release = freeze(study, forms=FORMS, words=WORDS)
+    assert release.frozen_at and release.job.state == "done"
+    with default_storage.open(release.file) as file, zipfile.ZipFile(file) as archive:
+        names = [name.removeprefix("cups-1.0/") for name in archive.namelist()]
+    with release_lifecycle.opened(release) as files:
+        manifest = files.manifest
+        assert sorted(names) == files.names() and set(manifest["files"]) == set(names) - {"manifest.json"}
+        assert release.content == manifest["content"] == content_hash(manifest["files"])
+        assert manifest["release"]["words"] == {"summary": "Cups: “red” & <blue>.", "licence": "CC-BY-4.0"}
+        assert release.summary["counts"] == manifest["counts"]
+        assert sum(split["items"] for split in release.summary["splits"].values()) == manifest["counts"]["kept"]
+        assert len(list(files.lines("items.jsonl"))) == manifest["counts"]["kept"]
+    assert release.summary["files"] == len(names)
+    assert [event.verb for event in Event.objects.filter(subject=f"release:{release.pk}").order_by("pk")] == [
+        "asked for", "froze",
+    ]  # fmt: skip
+
+
+def test_every_column_of_the_judgments_is_described(study, eager_tasks):
+    with release_lifecycle.opened(freeze(study)) as files, files.open("judgments.parquet") as file:
+        sets = {one["name"]: one for one in json.loads(files.read("croissant.json"))["recordSet"]}
+        assert {field["name"] for field in sets["judgments"]["field"]} == set(pq.read_schema(file).names)
+
+
+def test_what_a_reader_must_know_is_in_the_manifest_and_on_the_card(study, eager_tasks, monkeypatch):
+    warned = SimpleNamespace(warnings=["A blind model answers it."])
+    monkeypatch.setattr(exports_export.blindness, "look", lambda benchmark, whole: warned)
+    out = study.annotators.first()
+    participant_lifecycle.exclude(annotator=out, reason="Answered at random", by="test")
+    with release_lifecycle.opened(freeze(study, forms=["source"])) as files:
+        card = files.read("README.md").decode()
+        assert files.manifest["warnings"] == warned.warnings and "A blind model answers it." in card
+        assert "jsonl, which is not written" in files.manifest["no_source"] and "There is no `source/`" in card
+        (excluded,) = files.manifest["exclusions"]
+        given = Judgment.objects.filter(lease__annotator=out).count()
+        assert excluded == {"annotator": "A-01", "reason": "Answered at random", "judgments": given}
+
+
+def test_the_same_study_gives_the_same_content(study, eager_tasks):
+    one, two = freeze(study, seed=5), freeze(study, "1.1", seed=5)
+    with release_lifecycle.opened(one) as first, release_lifecycle.opened(two) as second:
+        apart = {name for name in first.names() if first.read(name) != second.read(name)}
+    assert apart == {
+        "README.md",
+        "croissant.json",
+        "data_statement.md",
+        "manifest.json",
+        "release.json",
+    }  # they name the version
+
+
+def test_the_plan_is_checked_before_anything_is_made(study):
+    with pytest.raises(CannotFreeze) as refused:
+        release_lifecycle.freeze(
+            study=study, plan=Plan("my cups", "١.٠", splits={"train": 99}, forms=["paper"]), by="test"
+        )
+    assert set(refused.value.problems) == {"name", "version", "splits", "forms"}
+    with pytest.raises(CannotFreeze, match="no stage 7"):
+        release_lifecycle.freeze(study=study, plan=Plan("cups", "1.0", stages=[1, 7]), by="test")
+    assert not Release.objects.exists() and not Job.objects.exists()
+
+
+def test_a_version_is_given_once_and_a_name_to_one_study(study):
+    release_lifecycle.freeze(study=study, plan=Plan("cups", "1.0"), by="test")
+    with pytest.raises(CannotFreeze, match=r"already a cups 1\.0"):
+        release_lifecycle.freeze(study=study, plan=Plan("cups", "1.0"), by="test")
+    with pytest.raises(CannotFreeze, match="Another study has releases of this name"):
+        release_lifecycle.freeze(study=studies.study(), plan=Plan("cups", "2.0"), by="test")
+    assert Release.objects.count() == 1
+
+
+def test_what_failed_can_be_tried_again_or_discarded(study, eager_tasks, monkeypatch):
+    with monkeypatch.context() as broken:
+        broken.setattr(build, "content_hash", lambda files: 1 / 0)
+        release = freeze(study)
+    assert release.frozen_at is None and release.job.state == "failed" and not release.file
+    job = release_lifecycle.try_again(release=release, by="test")
+    with pytest.raises(CannotFreeze, match="being made"):
+        release_lifecycle.discard(release=release, by="test")
+    tasks.run_release.delay(job.pk)
+    release.refresh_from_db()
+    assert release.frozen_at and default_storage.exists(release.file)
+    for verb in (release_lifecycle.try_again, release_lifecycle.discard):
+        with pytest.raises(CannotFreeze, match="is frozen: it stays"):
+            verb(release=release, by="test")
+
+
+def test_there_is_no_release_with_an_empty_split(eager_tasks):
+    release = freeze(studies.study(items=2), splits={"train": 50, "test": 50})
+    assert release.job.problems[0]["code"] == "CANNOT_RELEASE"
+    assert release.job.problems[0]["advice"].startswith("train and test would be empty: there are 0 kept items")
+
+
+def test_some_stages_alone_are_a_release_of_what_they_kept(eager_tasks):
+    study = pipelines.pipeline()
+    whole, part = freeze(study), freeze(study, "1.1", stages=[1])
+    assert part.summary["counts"]["kept"] > whole.summary["counts"]["kept"]
+    with release_lifecycle.opened(part) as files:
+        assert [stage["name"] for stage in files.manifest["stages"]] == ["choose"]
+        assert {line["stage"] for line in files.lines("tasks.jsonl")} == {"choose"}
+        assert {one["stage"] for line in files.lines("items.jsonl") for one in line["decisions"]} == {"choose"}
+    with pytest.raises(CannotFreeze, match="fits rests on choose"):
+        freeze(study, "1.2", stages=[2])
+
+
+def test_a_later_version_keeps_items_in_their_splits(study, eager_tasks):
+    shares = {"train": 60, "test": 40}
+    first = freeze(study, splits=shares, seed=1)
+    with release_lifecycle.opened(first) as files:
+        before = {line["id"]: line["split"] for line in files.lines("items.jsonl")}
+    kept = Task.objects.filter(stage__study=study, item__key=min(before)).get()
+    kept.decided.delete()
+    with release_lifecycle.opened(freeze(study, "2.0", splits=shares, seed=2)) as files:
+        after = {line["id"]: line["split"] for line in files.lines("items.jsonl")}
+    assert len(after) == len(before) - 1 and after.items() <= before.items()
+
+
+def test_what_a_version_between_did_not_have_stays_where_it_once_was(study, eager_tasks):
+    shares = {"train": 50, "test": 50}
+    with release_lifecycle.opened(freeze(study, splits=shares, seed=1)) as files:
+        before = {line["id"]: line["split"] for line in files.lines("items.jsonl")}
+    away = {key for split in shares for key in sorted(key for key in before if before[key] == split)[1:]}
+    outcomes = list(Outcome.objects.filter(task__item__key__in=away, task__stage__study=study))
+    Outcome.objects.filter(task__in=[outcome.task_id for outcome in outcomes]).delete()
+    assert freeze(study, "1.1", splits=shares).summary["counts"]["kept"] == 2
+    Outcome.objects.bulk_create(outcomes)
+    with release_lifecycle.opened(freeze(study, "1.2", splits=shares, seed=3)) as files:
+        assert {line["id"]: line["split"] for line in files.lines("items.jsonl")} == before
+        assert files.manifest["moved"] == {}
+
+
+def test_the_content_hash_is_what_sha256sum_makes_of_the_files(study, eager_tasks, tmp_path):
+    release = freeze(study, forms=FORMS)
+    release_lifecycle.unpack(release, tmp_path / "out")
+    line = "find . -type f ! -name manifest.json -printf '%P\\n' | LC_ALL=C sort | xargs -d '\\n' sha256sum | sha256sum"
+    assert line in (settings.BASE_DIR / "docs/releases.md").read_text()
+    printed = subprocess.run(["bash", "-c", line], cwd=tmp_path / "out", capture_output=True, text=True, check=True)
+    assert printed.stdout.split()[0] == release.content
+
+
+def test_by_command(study, tmp_path, capsys):
+    words = tmp_path / "words.json"
+    words.write_text(json.dumps(WORDS))
+    given = {"splits": ["train=50", "test=50"], "words": words, "out": tmp_path / "out"}
+    call_command("create_release", study.name, "cups@1.0", **given)
+    assert "cups 1.0 is frozen: content" in capsys.readouterr().out
+    shards = sorted((tmp_path / "out/data").iterdir())
+    assert [shard.name for shard in shards] == ["test-00000-of-00001.parquet", "train-00000-of-00001.parquet"]
+    call_command("fetch_release", "cups@1.0", out=tmp_path / "again")
+    assert files_below(tmp_path / "again") == files_below(tmp_path / "out")
+    kept = Release.objects.get().summary["counts"]["kept"]
+    assert sum(pq.read_metadata(shard).num_rows for shard in shards) == kept
+    for command, says in [
+        (("fetch_release", "cups@2.0"), r"no release 'cups@2\.0'. There are: cups@1\.0"),
+        (("fetch_release", "cups@1.0"), "not empty"),
+    ]:
+        with pytest.raises(CommandError, match=says):
+            call_command(*command, out=tmp_path / "out")
+    with pytest.raises(CommandError, match=r"cups 1\.1 cannot be unpacked into .* It is frozen"):
+        call_command("create_release", study.name, "cups@1.1", out=words / "out")
+
+
+def test_a_command_that_fails_leaves_the_version_free(study, tmp_path, monkeypatch):
+    monkeypatch.setattr(exports_export, "_write", lambda *more: 1 / 0)
+    with pytest.raises(CommandError, match="Nothing was released"):
+        call_command("create_release", study.name, "cups@1.0")
+    assert not Release.objects.exists()
+
+
+def test_a_command_that_is_stopped_leaves_the_version_free(study, monkeypatch):
+    def stop(*more):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(exports_export, "_write", stop)
+    with pytest.raises(CommandError, match="Nothing was released"):
+        call_command("create_release", study.name, "cups@1.0")
+    assert not Release.objects.exists()
+
+
+def test_a_full_disk_is_told_as_such(study, eager_tasks, monkeypatch):
+    def full(*more):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(default_storage, "save", full)
+    release = freeze(study)
+    assert release.frozen_at is None and release.job.problems[0]["code"] == "STORAGE_FULL"
+
+
+def refused(act) -> bool:
+    try:
+        act()
+    except CannotFreeze:
+        return True
+    return False
+
+
+def test_of_those_who_act_at_once_on_one_that_failed_one_does(study):
+    for version in range(4):
+        release = releases.failed(study, f"1.{version}")
+        again = partial(release_lifecycle.try_again, release=release, by="test")
+        gone = partial(release_lifecycle.discard, release=release, by="test")
+        said = together(*[partial(refused, act) for act in (again, again, gone, gone)])
+        assert said.count(False) == 1
+        left = Release.objects.filter(pk=release.pk).first()
+        assert left is None or (left.job != release.job and left.job.state == "queued")
+
+
+def test_of_two_studies_that_ask_for_a_name_at_once_one_has_it(study):
+    other = studies.study()
+    for number in range(4):
+        one = partial(release_lifecycle.freeze, study=study, plan=Plan(f"cups-{number}", "1.0"), by="test")
+        two = partial(release_lifecycle.freeze, study=other, plan=Plan(f"cups-{number}", "1.1"), by="test")
+        assert sorted(together(partial(refused, one), partial(refused, two))) == [False, True]
+
+
+def test_what_a_killed_command_left_does_not_keep_the_version(study, monkeypatch):
+    dead = release_lifecycle.freeze(study=study, plan=Plan("cups", "1.0"), by="command", foreground=True)
+    Job.objects.filter(pk=dead.job_id).update(state="running")
+    with pytest.raises(CannotFreeze, match="not frozen: it is being made, or could not be"):
+        release_lifecycle.freeze(study=study, plan=Plan("cups", "1.0"), by="test")
+    call_command("create_release", study.name, "cups@1.0")
+    assert Release.objects.get().frozen_at
+
+
+def test_the_content_hash_stands_for_the_settings_too(study, eager_tasks):
+    with release_lifecycle.opened(freeze(study)) as files:
+        manifest, settings = files.manifest, json.loads(files.read("release.json"))
+        assert settings == {name: part for name, part in manifest.items() if name not in ("files", "content")}
+        assert "release.json" in manifest["files"] and settings["stages"][0]["instructions"]

@@ -1,0 +1,158 @@
+"""A release imported again is the same items, and a release of these has the same data and the same source's files."""
+
+import json
+from pathlib import Path
+
+import pytest
+from django.core.management import call_command
+
+from annotation.designs.plan import StagePlan
+from annotation.exports.export import export_split
+from annotation.models import Study
+from annotation.releases import build, splitting
+from annotation.releases.plan import Plan
+from benchmarks import queries
+from benchmarks.models import Benchmark, Job
+from tests.annotation.exports import test_imported_again as formats
+from tests.builders import crowds, imports, studies, text_annotators
+from tests.builders.real_material import material
+from workers import parquet, parquet_trial
+
+pytestmark = pytest.mark.django_db(transaction=True)
+PARTS = {"train": 80, "test": 20}
+
+
+@pytest.fixture(autouse=True)
+def media(settings, monkeypatch) -> None:
+    """Parquet files are looked through in this process, which takes half a second less."""
+    monkeypatch.setattr(parquet, "tried", lambda path, most: parquet_trial.verdict(str(path), most))
+    Path(settings.MEDIA_ROOT).mkdir()
+
+
+def released(study: Study, folder: Path, fixed: dict | None = None, **plan) -> Path:
+    """The release's folder; below `folder` the export too."""
+    export_split(study=study, out=folder / "export", by="test")
+    (folder / "release").mkdir()
+    build.build(
+        folder / "export", Plan("cups", "1.0", **plan), folder / "release", splitting.Earlier(items=fixed or {})
+    )
+    return folder / "release"
+
+
+def again(release: Path) -> Benchmark:
+    return text_annotators.imported(release, "release", None, text_only=False)
+
+
+def holds(benchmark: Benchmark) -> Study:
+    """Somebody finds that all of its captions hold."""
+    stage = studies.stage(benchmark=benchmark, protocol="verify", overlap=1)
+    text_annotators.keep_all(stage, studies.annotator(stage.study), "yes")
+    return stage.study
+
+
+def lines(release: Path) -> list[dict]:
+    return [json.loads(line) for line in (release / "items.jsonl").read_text(encoding="utf-8").splitlines()]
+
+
+def told(line: dict) -> tuple:
+    """What a line says of an item that must come back."""
+    captions = [(caption["role"], caption["text"]) for caption in line["captions"]]
+    images = {
+        "negative" if image["chosen"] else "positive": (image["sha256"], *map(image.get, OF_IMAGE))
+        for image in line["images"]
+        if image["chosen"] or image["key"] == "positive-0"
+    }
+    return line["id"], line["type"], line["subtype"], captions, images, line["meta"]
+
+
+OF_IMAGE = ("source_name", "licence", "attribution", "crop")
+
+
+def stored(benchmark: Benchmark) -> list[tuple]:
+    items = queries.with_material(benchmark.items.order_by("position"))
+    return [(item.key, item.type, item.subtype, words(item), images(item), item.meta) for item in items]
+
+
+def words(item) -> list[tuple[str, str]]:
+    return [(caption.role, caption.text) for caption in queries.record_of(item).captions]
+
+
+def images(item) -> dict[str, tuple]:
+    return {use.role: (use.image.sha256, *(getattr(use, name) for name in OF_IMAGE)) for use in item.item_images.all()}
+
+
+def below(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def same_again(release: Path, folder: Path, **plan) -> Benchmark:
+    """The items come back, and released again they are the same bytes; `plan` as the release had."""
+    benchmark = again(release)
+    assert stored(benchmark) == [told(line) for line in lines(release)]
+    splits = {line["id"]: line["split"] for line in lines(release)}
+    other = released(holds(benchmark), folder / "again", splits, **plan)
+    assert below(other / "data") == below(release / "data")
+    assert below(other / "source") == below(release / "source")
+    return benchmark
+
+
+@pytest.mark.real
+def test_the_real_items_that_people_kept(real, tmp_path):
+    first = text_annotators.imported(
+        material(real / "data", tmp_path)[0], "jsonl", tmp_path / "images.zip", text_only=False
+    )
+    study = studies.study(benchmark=first, overlap=2)
+    crowds.work(study, people=4)
+    release = released(study, tmp_path, splits=PARTS)
+    assert len(lines(release)) > 20 and {line["split"] for line in lines(release)} == set(PARTS)
+    assert any(image["licence"] for line in lines(release) for image in line["images"])
+    benchmark = same_again(release, tmp_path, splits=PARTS)
+    assert benchmark.source == "release"
+    assert (first.items.count(), benchmark.items.count()) == (84, len(lines(release)))
+
+
+def test_words_that_people_wrote(tmp_path):
+    study = text_annotators.visla_study(tmp_path / "in", rows=12)
+    text_annotators.work(study)
+    release = released(study, tmp_path)
+    edited = [line for line in lines(release) if any("changed_by" in caption for caption in line["captions"])]
+    assert edited and len(edited) < len(lines(release))
+    assert same_again(release, tmp_path).source == "visla"
+    assert list(below(release / "source")) == ["Generic_VISLA.tsv"]
+
+
+def test_both_sides_of_hard_positives(tmp_path):
+    stages = [StagePlan("hard-positive-rank", name="ranked", settings={"overlap": 2})]
+    study = studies.study(benchmark=text_annotators.hard_positives(tmp_path / "in", rows=3), stages=stages)
+    text_annotators.work(study, people=2, changes=0)
+    release = released(study, tmp_path)
+    assert len(below(release / "source")) == 4
+    benchmark = same_again(release, tmp_path)
+    call_command("export_source", benchmark.name, out=tmp_path / "out", verbosity=0)
+    assert below(tmp_path / "out") == below(tmp_path / "in")
+
+
+@pytest.mark.parametrize(
+    ("made", "source"),
+    [
+        (formats.table, "release"), (formats.crepe, "sugarcrepe"), (formats.compare, "sugarcrepe-compare"),
+        (formats.aro, "aro"),
+    ],
+)  # fmt: skip
+def test_a_release_of_each_source(tmp_path, made, source):
+    (tmp_path / "in").mkdir()
+    release = released(holds(made(tmp_path / "in")), tmp_path)
+    assert same_again(release, tmp_path).source == source
+
+
+def test_without_the_source_its_columns_come_back(tmp_path):
+    (tmp_path / "in").mkdir()
+    release = released(holds(formats.hard(tmp_path / "in")), tmp_path, forms=["jsonl"])
+    assert same_again(release, tmp_path, forms=["jsonl"]).source == "hard-positives-parquet"
+
+
+def test_by_command(tmp_path):
+    release = released(holds(formats.manifest(tmp_path)), tmp_path)
+    call_command("import_benchmark", "release", str(release), name="Again", verbosity=0)
+    assert Job.objects.first().report["items"] == Benchmark.objects.get(name="Again").items.count() == 3
+    assert imports.stored_files(tmp_path / "media") == imports.named_files()

@@ -1,0 +1,98 @@
+"""A release is verified from its files alone; and whatever is public, all its figures can be computed again."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from django.core.management import call_command
+from sklearn.metrics import cohen_kappa_score
+
+from annotation.releases.plan import PUBLIC
+from annotation.releases.verification.recomputing.agreeing import kappa
+from annotation.releases.verification.recomputing.differences import Either, differences
+from annotation.releases.verification.verifying import verify
+from tests.annotation.releases.released import STUDIES, release
+
+pytestmark = pytest.mark.django_db(transaction=True)
+ROOT = Path(__file__).resolve().parents[3]
+CHOICES = [(), tuple(PUBLIC), *((one,) for one in PUBLIC)]
+
+
+@pytest.mark.parametrize("study", STUDIES)
+@pytest.mark.parametrize("public", CHOICES, ids=lambda public: "+".join(public) or "least")
+def test_whatever_is_public_can_be_verified(exports, tmp_path, study, public):
+    report = verify(release(exports(study), tmp_path / "out", public))
+    assert report.problems == []
+    assert report.checked["figures computed again"] > 300
+
+
+def test_every_file_is_checked_in_every_way(released):
+    folder = released("stages")
+    report, files = verify(folder), [path for path in folder.rglob("*") if path.is_file()]
+    assert report.checked["SHA-256 of files"] == report.checked["sizes of files"] == len(files) - 1
+    rows = {words: n for words, n in report.checked.items() if words.startswith("rows of ")}
+    assert len(rows) == 6 and len(set(rows.values())) == 1
+    assert min(report.checked.values()) > 0
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_the_command_says_what_it_checked_and_fails_on_problems(released, capsys, as_json):
+    folder = released("written")
+    call_command("verify_release", str(folder), json=as_json)
+    assert ("true" if as_json else "Everything is as it should be.") in capsys.readouterr().out
+    (folder / "thesis.tex").write_text("mine")
+    with pytest.raises(SystemExit) as stopped:
+        call_command("verify_release", str(folder), json=as_json)
+    said = capsys.readouterr().out
+    assert stopped.value.code == 1 and "thesis.tex: it is not in the manifest" in said
+    if as_json:
+        found = json.loads(said)
+        assert (found["good"], len(found["problems"])) == (False, 2)
+
+
+def test_it_runs_where_there_is_no_database_and_no_setting(released, tmp_path):
+    own = {"PYTHONPATH": str(ROOT), "DJANGO_SETTINGS_MODULE": "nowhere", "PYTHONHASHSEED": "7", "TZ": "Asia/Kathmandu"}
+    command = [sys.executable, "-m", "annotation.releases.verification", released("stages")]
+    done = subprocess.run(command, env=os.environ | own, cwd=tmp_path, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.endswith("Everything is as it should be.\n")
+
+
+def test_the_second_computation_shares_no_code_with_the_first():
+    own = "annotation.releases.verification.recomputing"
+    code = f"import sys, {own}.recomputed; print(*(name for name in sys.modules if name.startswith('annotation.')))"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    others = {name for name in done.stdout.split() if not name.startswith(own)}
+    assert others == {"annotation.releases", "annotation.releases.verification"}
+
+
+def test_kappa_is_scikit_learns():
+    dice = np.random.default_rng(1)
+    for _ in range(30):
+        one, other = dice.choice(list("abc"), (2, 20), p=[0.6, 0.3, 0.1]).tolist()
+        said = {pair: list(zip(one, other, strict=True)).count(pair) for pair in zip(one, other, strict=True)}
+        assert kappa(said) == pytest.approx(cohen_kappa_score(one, other), abs=1e-12)
+    assert kappa({("a", "a"): 3}) is None
+
+
+@pytest.mark.parametrize(
+    "ours, theirs, found",
+    [
+        ({"a": 0.5}, {"a": 0.5 + 2e-9}, 1),
+        ({"a": 0.5}, {"a": 0.5 + 5e-10}, 0),
+        ({"a": 1}, {"a": True}, 1),
+        ({"a": None}, {"a": 0}, 1),
+        ({}, {"a": 0.5}, 1),
+        ({}, {"reason": "nothing is judged"}, 0),
+        ({}, {"reason": 0.5}, 1),
+        ([1, 2], [1], 1),
+        (Either([{"a": 1}, {"a": 2}]), {"a": 2}, 0),
+        (Either([{"a": 1}, {"a": 2}]), {"a": 3}, 1),
+    ],
+)
+def test_what_differs(ours, theirs, found):
+    assert len(differences(ours, theirs)) == found

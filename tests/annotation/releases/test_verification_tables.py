@@ -1,0 +1,144 @@
+"""One value changed in one table: another table says otherwise, and the verification tells, whatever the hashes say."""
+
+from collections.abc import Callable
+
+import pytest
+
+from annotation.releases.verification import verifying
+from annotation.releases.verification.verifying import verify
+from tests.annotation.releases.released import change_json, change_lines, change_table, mend, release
+
+pytestmark = pytest.mark.django_db(transaction=True)
+ITEMS, DROPPED, TASKS, TEXTS = "items.jsonl", "dropped.jsonl", "tasks.jsonl", "texts.jsonl"
+JUDGMENTS, IMAGES, FLAGS, ADJUDICATIONS = "judgments.parquet", "images.jsonl", "flags.jsonl", "adjudications.jsonl"
+
+
+def row(**values) -> Callable:
+    return lambda rows: rows[0].update(values)
+
+
+def decision(**values) -> Callable:
+    return lambda rows: next(row for row in rows if row["decisions"])["decisions"][0].update(values)
+
+
+def caption(key: str, value: str) -> Callable:
+    def change(rows):
+        next(one for row in rows for one in row["captions"] if "imported" in one)[key] = value
+
+    return change
+
+
+def image(**values) -> Callable:
+    return lambda rows: rows[0]["images"][0].update(values)
+
+
+def kept_words(rows: list[dict]) -> None:
+    """Of an item that is in no parquet file."""
+    next(one for row in rows for one in row["captions"] if "imported" in one)["text"] = "Other words."
+
+
+def swapped(rows: list[dict]) -> None:
+    rows[0], rows[1] = rows[1], rows[0]
+
+
+EDITS = [  # study, table, what somebody does to it, the file that is named, a word of the sentence
+    *(
+        ("written", name, decision(**{key: value}), name, f"{key} is")
+        for name in (ITEMS, DROPPED)
+        for key, value in {
+            "round": 9, "state": "open", "outcome": "other", "decided_by": "majority", "votes": {"other": 1},
+            "reason": "other", "content": {"texts": {}}, "posterior": 0.5,
+        }.items()
+    ),
+    ("stages", ITEMS, decision(votes={"none": 2}), ITEMS, "votes is"),
+    ("stages", DROPPED, decision(stage_position=4), DROPPED, "stage_position"),
+    ("written", ITEMS, row(negative_image="positive-0"), ITEMS, "negative_image"),
+    ("written", ITEMS, caption("changed_by", "triplet"), ITEMS, "not what the decisions say"),
+    ("written", ITEMS, caption("made_of", "caption-positive-0"), ITEMS, "not what the decisions say"),
+    ("written", ITEMS, caption("imported", "Other words."), TASKS, "the item has other words"),
+    ("written", DROPPED, kept_words, DROPPED, "by the decisions"),
+    ("written", DROPPED, row(id="generic-99"), TASKS, "elsewhere position"),
+    ("written", DROPPED, row(type="other"), TASKS, "elsewhere position"),
+    ("written", ITEMS, row(position=99), ITEMS, "order of positions"),
+    *(("written", ITEMS, image(**{key: "other"}), IMAGES, key) for key in ("source_name", "licence", "attribution")),
+    ("stages", ITEMS, image(width=1), ITEMS, "elsewhere"),
+    ("stages", DROPPED, image(format="PNG"), DROPPED, "elsewhere"),
+    ("stages", DROPPED, image(sha256="abc"), DROPPED, "hash or format"),
+    ("stages", DROPPED, image(name="Somebody"), DROPPED, "name"),
+    ("stages", IMAGES, row(licence="CC0"), IMAGES, "licence"),
+    *(
+        ("written", JUDGMENTS, row(**{key: value}), JUDGMENTS, f"{key} is")
+        for key, value in {
+            "type": "other", "subtype": "other", "live": False, "excluded": True, "slot": 9, "place": 9,
+            "withdrawn": True, "instructions_version": 9, "given": 9,
+        }.items()
+    ),
+    ("written", JUDGMENTS, row(revision=9), JUDGMENTS, "not numbered from 1"),
+    ("written", JUDGMENTS, row(screen=9), JUDGMENTS, "not numbered from 1"),
+    ("written", JUDGMENTS, row(shown=["x"]), JUDGMENTS, "options are others"),
+    ("stages", JUDGMENTS, row(flags=["Nobody said so."]), JUDGMENTS, "flags.jsonl has not"),
+    ("written", TASKS, row(gold=["reject"]), TASKS, "gold"),
+    ("written", TASKS, row(proposals=["edit-A-09-1-1"]), TASKS, "proposals"),
+    ("written", TASKS, row(shows=["caption-negative-0", "positive-9"]), TASKS, "positive-9"),
+    ("written", TASKS, row(texts={}), TASKS, "other words"),
+    ("written", TASKS, swapped, JUDGMENTS, "order of tasks.jsonl"),
+    *(
+        ("written", TEXTS, row(**{key: value}), TEXTS, key)
+        for key, value in {
+            "text": "Other words.", "before": "Other words.", "made_of": "other", "by": "adjudicator", "edit": "edit-1",
+            "created_at": "2026-03-02T08:00:00+00:00", "counted": None, "position": 99, "live": False,
+        }.items()
+    ),
+    ("written", TEXTS, row(annotator="A-99"), TEXTS, "is in no judgment"),
+    ("written", TEXTS, row(round=9), TEXTS, "no task"),
+    ("written", TEXTS, lambda rows: rows.pop(), TEXTS, "is missing"),
+    *(("stages", FLAGS, row(**{key: "x"}), FLAGS, "has not") for key in ("stage", "item", "question", "annotator")),
+    ("stages", ADJUDICATIONS, row(outcome="none"), ADJUDICATIONS, "in tasks.jsonl it did not"),
+    ("stages", ADJUDICATIONS, row(by="Jane"), ADJUDICATIONS, "who it was"),
+    ("stages", ADJUDICATIONS, lambda rows: rows.clear(), ADJUDICATIONS, "is missing"),
+]  # fmt: skip
+
+
+@pytest.fixture
+def found(whole, monkeypatch):
+    """The problems of a release after one edit, by the checks of tables alone; neither hashes nor figures tell."""
+    tables = {name: verifying.CHECKS[name] for name in ("items", "tasks.jsonl")}
+    monkeypatch.setattr(verifying, "CHECKS", tables)
+
+    def of(study: str, name: str, change: Callable) -> list[str]:
+        path = whole(study) / name
+        before = path.read_bytes()
+        try:
+            (change_table if name == JUDGMENTS else change_lines)(path, change)
+            return verify(path.parent).problems
+        finally:
+            path.write_bytes(before)
+
+    return of
+
+
+@pytest.mark.parametrize("edit", EDITS, ids=lambda edit: f"{edit[0]}-{edit[1]}-{edit[4]}".replace(" ", "_"))
+def test_one_value_in_one_table_is_told(found, edit):
+    study, name, change, file, words = edit
+    problems = found(study, name, change)
+    assert [one for one in problems if one.startswith(f"{file}: ") and words in one], problems
+
+
+def test_the_stage_that_had_the_last_word_is_computed(released):
+    folder = released("written")
+    change_lines(folder / ITEMS, row(stage="paraphrase"))
+    mend(folder)
+    assert [one for one in verify(folder).problems if one.startswith(ITEMS) and "by its outcomes another" in one]
+
+
+def test_a_reason_in_an_answer_is_found_where_comments_are_not_public(exports, tmp_path):
+    folder = release(exports("written"), tmp_path / "out", ())
+    change_table(folder / JUDGMENTS, lambda rows: rows[0].update(content='{"reason": "I know this place."}'))
+    mend(folder)
+    assert [one for one in verify(folder).problems if one.startswith(JUDGMENTS) and "not public" in one]
+
+
+def test_settings_that_are_others_than_the_manifests_are_told(released):
+    folder = released("written")
+    change_json(folder / "manifest.json", lambda manifest: manifest["stages"][0].update(seed=99))
+    assert "release.json: stages is another than in manifest.json" in verify(folder).problems

@@ -1,0 +1,236 @@
+"""Whatever somebody changes in a release is found, and the file named; also where the manifest was mended after it."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from annotation.releases import build
+from annotation.releases.splitting import Assigned
+from annotation.releases.verification.verifying import verify
+from tests.annotation.releases.released import change_json, change_lines, change_table, mend, release
+
+pytestmark = pytest.mark.django_db(transaction=True)
+TRAIN = "data/train-00000-of-00001.parquet"
+
+
+def caption(folder: Path) -> None:
+    change_table(folder / TRAIN, lambda rows: rows[0].update(caption="Other words."))
+
+
+def answer(folder: Path) -> None:
+    def change(rows):
+        row = next(row for row in rows if row["counted"] and row["live"] and row["answer"] == "caption-candidate-0")
+        row["answer"] = "cannot_judge"
+
+    change_table(folder / "judgments.parquet", change)
+
+
+def judgment_dropped(folder: Path) -> None:
+    change_table(folder / "judgments.parquet", lambda rows: rows.pop(3))
+
+
+def row_dropped(folder: Path) -> None:
+    change_lines(folder / "jsonl/train.jsonl", lambda rows: rows.pop())
+
+
+def item_dropped(folder: Path) -> None:
+    change_lines(folder / "dropped.jsonl", lambda rows: rows.pop())
+
+
+def image(folder: Path) -> None:
+    """Another's bytes under its name."""
+
+    def change(rows):
+        rows[0]["image"] = {"bytes": rows[1]["image"]["bytes"], "path": rows[0]["image"]["path"]}
+
+    change_table(folder / TRAIN, change)
+
+
+def picture(folder: Path) -> None:
+    one, other = sorted((folder / "imagefolder/train/images").iterdir())[:2]
+    shutil.copyfile(one, other)
+
+
+def swapped(folder: Path) -> None:
+    """Two items' images, bytes and names, in one form: each is what its name says."""
+
+    def change(rows):
+        rows[0]["image"], rows[1]["image"] = rows[1]["image"], rows[0]["image"]
+
+    change_table(folder / TRAIN, change)
+
+
+def figure(folder: Path, off: float = 2e-9) -> None:
+    def change(found):
+        found["funnel"]["kept_share"] += off
+
+    change_json(folder / "figures.json", change)
+
+
+def unknown_figure(folder: Path) -> None:
+    change_json(folder / "figures.json", lambda found: found["stages"][0].update(best=0.5))
+
+
+def number(folder: Path) -> None:
+    def change(found):
+        found["whole"]["images"] += 1
+
+    change_json(folder / "statistics.json", change)
+
+
+def reason(folder: Path) -> None:
+    change_lines(folder / "dropped.jsonl", lambda rows: rows[0].update(reason="cannot_judge_at_all"))
+
+
+def key(folder: Path) -> None:
+    change_lines(folder / "tasks.jsonl", lambda rows: rows[0].update(name="Somebody"))
+
+
+def name_of_somebody(folder: Path) -> None:
+    change_lines(folder / "images.jsonl", lambda rows: rows[0].update(licence=None))
+
+
+def shard(folder: Path) -> None:
+    """Of a split that there is none of."""
+    shutil.copyfile(folder / TRAIN, folder / "data/dev-00000-of-00001.parquet")
+
+
+def count(folder: Path) -> None:
+    change_json(folder / "manifest.json", lambda found: found["counts"].update(imported=999))
+
+
+def cell(folder: Path) -> None:
+    path = folder / "csv/train.spreadsheet.csv"
+    path.write_text(path.read_text(encoding="utf-8-sig").replace("generic", "=generic", 1), encoding="utf-8-sig")
+
+
+CHANGES = {  # what somebody does → the file that has to be named, and a word of the sentence
+    caption: (TRAIN, "has caption 'Other words.'"),
+    answer: ("figures.json", "/stages/"),
+    judgment_dropped: ("figures.json", "/stages/"),
+    row_dropped: ("jsonl/train", "rows"),
+    item_dropped: ("manifest.json", "counts/dropped"),
+    image: (TRAIN, "named"),
+    picture: ("imagefolder/train/metadata.jsonl", "named"),
+    swapped: (TRAIN, "items.jsonl has"),
+    figure: ("figures.json", "/funnel/kept_share"),
+    unknown_figure: ("figures.json", "/stages/0/best: not checked"),
+    number: ("statistics.json", "/whole/images"),
+    reason: ("dropped.jsonl", "by its outcomes"),
+    key: ("tasks.jsonl", "name"),
+    name_of_somebody: ("images.jsonl", "licence"),
+    shard: ("data/dev-00000-of-00001.parquet", "no split"),
+    count: ("manifest.json", "counts/imported"),
+    cell: ("csv/train.spreadsheet.csv", "=generic"),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__)
+def test_what_was_changed_is_found_though_the_hashes_were_mended(released, change):
+    folder = released("written")
+    change(folder)
+    mend(folder)
+    file, words = CHANGES[change]
+    problems = verify(folder).problems
+    assert [one for one in problems if one.startswith(file) and words in one], problems
+    assert not [one for one in problems if "SHA-256" in one]
+
+
+def test_a_figure_that_is_off_by_less_is_the_same(released):
+    folder = released("written")
+    figure(folder, 5e-10)
+    mend(folder)
+    assert verify(folder).problems == []
+
+
+def test_files_that_are_missing_extra_or_changed_are_named(released):
+    folder = released("written")
+    (folder / "csv/train.csv").unlink()
+    (folder / "imagefolder/train/images/0.jpg").write_bytes(b"more")
+    (folder / "link").symlink_to("/etc/hostname")
+    with (folder / "README.md").open("a") as file:
+        file.write("\n")
+    problems = verify(folder).problems
+    named = {problem.partition(": ")[0]: problem for problem in problems}
+    assert "missing" in named["csv/train.csv"] and "not in the manifest" in named["imagefolder/train/images/0.jpg"]
+    assert "link" in named["link"] and "content" in " ".join(problems)
+    assert [problem for problem in problems if problem.startswith("README.md: its SHA-256")]
+
+
+def test_an_image_in_two_splits_is_found(exports, tmp_path, monkeypatch):
+    """All else of that release is right."""
+
+    def assign(source, plan, fixed):
+        keys = [line["id"] for line in source.lines("items.jsonl")]
+        return Assigned({one: ("train", "test")[place % 2] for place, one in enumerate(keys)}, {})
+
+    monkeypatch.setattr(build, "assign", assign)
+    problems = verify(release(exports("stages"), tmp_path / "out", splits={"train": 50, "test": 50})).problems
+    assert problems and all(one.startswith("items.jsonl: image ") for one in problems)
+    assert "is in train and in test" in problems[0]
+
+
+@pytest.mark.parametrize("hidden", ["created_at", "reason"])
+def test_what_is_not_public_is_found_where_it_stands(exports, tmp_path, hidden):
+    folder = release(exports("written"), tmp_path / "out", ())
+    value = {"created_at": "2026-03-02T08:00:00+00:00", "reason": "I know this place."}[hidden]
+    name = {"created_at": "texts.jsonl", "reason": "judgments.parquet"}[hidden]
+    change = change_lines if name.endswith("jsonl") else change_table
+    change(folder / name, lambda rows: rows[0].update({hidden: value}))
+    mend(folder)
+    assert [one for one in verify(folder).problems if one.startswith(name) and f"{hidden} is not public" in one]
+
+
+# Damage
+
+DAMAGES = {
+    "half": lambda content: content[: len(content) // 2],
+    "empty": lambda content: b"",
+    "object": lambda content: b"{}\n",
+    "list": lambda content: b"[[1, 2]]\n",
+    "noise": lambda content: bytes(range(256)) * 4,
+    "deep": lambda content: b"[" * 100_000,
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_folder_has_problems_and_every_file_is_named(released, damage):
+    folder = released("written")
+    names = [path for path in folder.rglob("*") if path.is_file() and path.name != "manifest.json"]
+    changed = []
+    for path in names:
+        content = path.read_bytes()
+        path.write_bytes(DAMAGES[damage](content))
+        changed += [path.relative_to(folder).as_posix()] if path.read_bytes() != content else []
+    problems = verify(folder).problems
+    assert {*changed} <= {problem.partition(": ")[0] for problem in problems}
+
+
+@pytest.mark.parametrize("name", ["figures.json", "tasks.jsonl", "judgments.parquet", "items.jsonl", TRAIN])
+def test_one_damaged_file_leaves_the_others_checked(released, name):
+    folder = released("written")
+    path = folder / name
+    path.write_bytes(path.read_bytes()[:100])
+    report = verify(folder)
+    assert [problem for problem in report.problems if problem.startswith(f"{name}: it cannot be checked further")]
+    assert report.checked["SHA-256 of files"] > 30
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_without_a_manifest_that_can_be_read_there_is_one_problem(released, damage):
+    path = released("written") / "manifest.json"
+    path.write_bytes(DAMAGES[damage](path.read_bytes()))
+    (problem,) = verify(path.parent).problems
+    assert problem.startswith("manifest.json: ")
+
+
+def test_a_manifest_without_its_parts_has_a_problem_for_each_check(released):
+    path = released("written") / "manifest.json"
+    path.write_text(json.dumps({"made_by": "Winnow", "kind": "release"}))
+    assert len(verify(path.parent).problems) >= 5
+
+
+def test_no_folder_is_a_problem(tmp_path):
+    assert "there is no such folder" in verify(tmp_path / "nowhere").problems[0]

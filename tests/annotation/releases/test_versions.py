@@ -1,0 +1,68 @@
+"""Two versions of a study that went on between them: what differs is told by name and version, and goes to a hub."""
+
+import json
+
+import pytest
+from django.core.management import CommandError, call_command
+from huggingface_hub import constants
+
+from annotation.models import Study, Task
+from annotation.participants import lifecycle as participant_lifecycle
+from tests.annotation.releases.hub_stand_in import TOKEN, StandIn
+from tests.builders import pipelines
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def released(study: Study, version: str) -> None:
+    call_command("create_release", study.name, f"cats@{version}")
+
+
+def test_what_happened_between_two_versions_is_told(capsys):
+    study = pipelines.pipeline()
+    fits, first = study.stages.get(name="fits"), study.annotators.get(number=1)
+    released(study, "1.0")
+    slots = first.slots.filter(judgment__isnull=False, task__kind="judge").select_related("task__item", "stage")
+    judged = {slot.task.item.key for slot in slots}
+    chose = [slot.task.item_id for slot in slots if slot.stage.name == "choose"]
+    adjudicated = Task.objects.filter(stage=fits, live=True, decided__state="dropped").exclude(item__in=chose).first()
+    pipelines.adjudicate(adjudicated, fits, "positive-0")
+    participant_lifecycle.exclude(annotator=first, reason="Clicked at random", by="test")
+    released(study, "1.1")
+    capsys.readouterr()
+    call_command("diff_release", "cats@1.0", "cats@1.1", "--json")
+    found = json.loads(capsys.readouterr().out)
+    told = {one["id"]: one for group in found["items"].values() for one in group}
+    (added,) = found["items"]["added"]
+    assert (added["id"], added["reasons"][0]["code"]) == (adjudicated.item.key, "adjudicated")
+    excluded = {key for key, one in told.items() if one["reasons"][0]["code"] == "excluded"}
+    assert excluded and excluded <= judged and found["items"]["dropped"]
+    assert [one["annotator"] for one in found["setup"]["exclusions"]["added"]] == ["A-01"]
+    codes = {row["code"] for rows in found["reasons"].values() for row in rows}
+    assert codes <= {"excluded", "adjudicated"}, codes
+
+
+def test_the_same_state_twice_differs_in_nothing_but_the_version(capsys):
+    study = pipelines.pipeline()
+    released(study, "1.0")
+    released(study, "1.1")
+    capsys.readouterr()
+    call_command("diff_release", "cats@1.0", "cats@1.1")
+    assert "Nothing differs but the name or the version" in capsys.readouterr().out
+    call_command("diff_release", "cats@1.0", "cats@1.0")
+    assert capsys.readouterr().out == "cats 1.0 → cats 1.0\nNothing differs.\n"
+    with pytest.raises(CommandError, match=r"There are: cats@1\.1, cats@1\.0"):
+        call_command("diff_release", "cats@1.0", "cats@2.0")
+
+
+def test_a_frozen_release_is_verified_and_goes_to_the_hub(capsys, monkeypatch):
+    study = pipelines.pipeline()
+    released(study, "1.0")
+    stand_in = StandIn()
+    monkeypatch.setattr(constants, "HF_HUB_DISABLE_XET", True)
+    monkeypatch.setenv("HF_ENDPOINT", stand_in.address)
+    monkeypatch.setenv("HF_TOKEN", TOKEN)
+    call_command("push_release", "cats@1.0", "--to", "lab/cats", "--yes")
+    files = stand_in.repos["lab/cats"].files("1.0")
+    assert json.loads(files["manifest.json"])["content"] == study.releases.get().content
+    stand_in.close()

@@ -1,0 +1,73 @@
+from decimal import Decimal
+
+import pytest
+
+from annotation.models import Slot, Study, StudyState
+from annotation.studies import lifecycle as study_lifecycle
+from tests.builders import studies
+
+pytestmark = pytest.mark.django_db
+
+
+def test_every_item_becomes_a_task_with_as_many_slots_as_the_overlap():
+    stage = studies.stage(items=3, overlap=2)
+    assert stage.tasks.count() == 3
+    ranks = sorted(stage.tasks.values_list("rank", flat=True))
+    assert sorted(Slot.objects.values_list("rank", "number")) == [(r, n) for r in ranks for n in (1, 2)]
+
+
+def test_the_order_is_drawn_from_the_seed():
+    benchmark = studies.benchmark(items=20)
+    one, again, other = (studies.stage(benchmark=benchmark, seed=seed) for seed in (1, 1, 2))
+    order = lambda stage: list(stage.tasks.order_by("rank").values_list("item_id", flat=True))  # noqa: E731
+    assert order(one) == order(again) != order(other)
+
+
+def test_items_that_do_not_suit_are_named_and_nothing_is_made():
+    benchmark = studies.benchmark(items=2)
+    studies.item(benchmark, candidates=1, key="lonely")
+    with pytest.raises(study_lifecycle.CannotCreate, match="item lonely has 1 candidate"):
+        studies.study(benchmark=benchmark)
+    assert not Study.objects.exists()
+
+
+def test_an_empty_benchmark_makes_no_study():
+    with pytest.raises(study_lifecycle.CannotCreate, match="no items"):
+        studies.study(items=0)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"overlap": 0}, {"overlap": 51}, {"lease_seconds": 5}, {"quota": 0}, {"pay_per_hour": Decimal(-1)}, {"name": ""}],
+)
+def test_settings_out_of_range_are_refused_by_name(wrong):
+    with pytest.raises(study_lifecycle.CannotCreate, match=next(iter(wrong))):
+        studies.study(**wrong)
+
+
+def test_an_unknown_protocol_is_refused_with_what_there_is():
+    with pytest.raises(study_lifecycle.CannotCreate, match="bivlc-choose"):
+        studies.study(protocol="bivlc-chose")
+
+
+def test_instructions_start_with_the_protocols_and_grow_by_versions():
+    stage = studies.stage()
+    revised = study_lifecycle.revise_instructions(stage=stage, text="New rules.", by="test")
+    assert (revised.version, stage.instructions.count()) == (2, 2)
+    assert study_lifecycle.revise_instructions(stage=stage, text="New rules.", by="test") == revised
+
+
+def test_a_closed_study_can_be_opened_again_but_not_paused():
+    study = studies.study()
+    study_lifecycle.move_study(study=study, to=StudyState.CLOSED, by="test")
+    with pytest.raises(study_lifecycle.CannotMove):
+        study_lifecycle.move_study(study=study, to=StudyState.PAUSED, by="test")
+    assert study_lifecycle.move_study(study=study, to=StudyState.OPEN, by="test").state == StudyState.OPEN
+
+
+def test_a_prolific_participant_is_one_annotator():
+    study = studies.study()
+    first, again = (study_lifecycle.join(study=study, by="test", prolific_pid="P1") for _ in range(2))
+    other = study_lifecycle.join(study=study, by="test", prolific_pid="P2")
+    assert first == again != other
+    assert [first.pseudonym, other.pseudonym] == ["A-01", "A-02"]

@@ -1,0 +1,217 @@
+"""Every page and every list of the API takes as many queries for three rows of each of its things as for one.
+
+The addresses come from the URL resolver: one that is neither among the `PAGES` nor among those without rows (`NO_ROWS`)
+fails here. All are asked once of a small world and once of a larger one, which are made once for all tests.
+"""
+
+from collections.abc import Iterator
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection, transaction
+from django.test import Client, override_settings
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from annotation.checks import attention_checks, qualification
+from annotation.checks.gold_items import Known
+from annotation.designs.plan import StagePlan
+from annotation.models import Flag, Role, Study
+from annotation.studies import members
+from benchmarks.jobs import jobs
+from benchmarks.models import JobState
+from benchmarks.runs import figures as run_figures
+from tests.annotation.api.reading import adjudicate
+from tests.annotation.dashboard.test_human_baseline_page import answered
+from tests.annotation.test_rights import ROUTES, TOLD
+from tests.builders import annotators, predictions, releases
+from tests.builders import studies as builders_studies
+
+pytestmark = pytest.mark.django_db
+ONE, MORE = 1, 3
+# What stands there once, however much there is: `judge-before` is one screen, or the questions, which are one row.
+NO_ROWS = {
+    "home", "health", "login", "logout", "first-password", "api-token", "image", "thumbnail", "api-schema", "join",
+    "judge", "judge-before", "judge-leave", "study-download", "study-instructions", "import-new", "job-detail",
+    "api-benchmark-detail", "api-job-detail",
+    "predictions-new", "reported-new", "score-new", "study-delete", "release-download", "release-file",
+}  # fmt: skip
+# Of each page the study (of `world`) that it is asked of, or "" where it is of none; then what else it is asked for.
+PAGES = {
+    "benchmark-list": [""],
+    "benchmark-detail": ["judged", "asked"],
+    "benchmark-models": ["asked"],
+    "judge-history": ["judged"],
+    "study-list": [""],
+    "study-new": ["", "?preset=bivlc", "?preset=visla-generic"],
+    "study-detail": ["judged", "batches", "asked", "stages"],
+    "study-live": ["judged", "stages"],
+    "study-disagreements": ["judged"],
+    "study-adjudicate": ["judged"],
+    "study-baseline": ["asked"],
+    "study-agreement": ["judged", "judged?by=pair", "judged?by=annotator", "judged?by=week"],
+    "study-agreement-csv": ["judged?by=pair"],
+    "study-assign": ["named"],
+    "study-checks": ["judged"],
+    "study-annotators": ["judged", "judged?stage=1"],
+    "study-annotator": ["judged", "judged?show=all", "judged?show=checks"],
+    "study-participants": ["judged", "batches"],
+    "study-submissions": ["judged"],
+    "study-report": ["judged"],
+    "study-stuck": ["named"],
+    "study-wrong": ["asked?which=all"],
+    "study-report-json": ["judged"],
+    "study-members": ["judged"],
+    "release-list": ["judged"],
+    "release-new": ["stages"],
+    "release-detail": ["judged"],
+    "api-benchmark-list": [""],
+    "api-item-list": ["judged"],
+    "api-study-list": [""],
+    "api-study-detail": ["judged", "stages"],
+    "api-stage-list": ["stages"],
+    "api-stage-detail": ["judged"],
+    "api-study-figures": ["judged"],
+    "api-study-agreement": ["judged"],
+    "api-task-list": ["judged"],
+    "api-judgment-list": ["judged"],
+    "api-annotator-list": ["judged"],
+    "api-adjudication-list": ["judged"],
+    "api-flag-list": ["judged"],
+}
+ASKED = [(name, of) for name, asked in PAGES.items() for of in asked]
+
+
+def answers_get(name: str) -> bool:
+    return name not in TOLD or not TOLD[name].startswith("x")
+
+
+def judged(rows: int) -> Study:
+    """So many items adjudicated and that disagree, annotators, flags, checks, practice, members, exports, releases."""
+    study = builders_studies.study(items=2 * rows, overlap=rows + 1, check_rate=0.5, pay_per_hour=12)
+    stage = study.stages.get()
+    known = {item: ["candidate-1"] for item in builders_studies.benchmark(items=rows).items.all()}
+    attention_checks.set_checks(stage=stage, answers=known, by="test")
+    practice = builders_studies.benchmark(items=rows).items.all()
+    qualification.set_training(
+        stage=stage, known={item: Known(("candidate-1",), "Look.") for item in practice}, by="test"
+    )
+    for number in range(rows + 1):
+        work(builders_studies.annotator(study, prolific_pid=f"{number:024x}"), stage, f"candidate-{number}")
+    boss = User.objects.create_superuser(f"boss {study.pk}")
+    for task in stage.tasks.filter(kind="judge").order_by("pk").select_related("stage__study")[:rows]:
+        adjudicate(task, boss)
+    for number in range(rows):
+        user = User.objects.create_user(f"member {study.pk} {number}", is_staff=True)
+        members.add(study=study, user=user, role=Role.VIEWER, by="test")
+        export(study, boss)
+        releases.by_hand(study, f"1.{number}")
+        releases.failed(study, f"2.{number}")
+    return study
+
+
+def work(who, stage, answer: str) -> None:
+    """They judge all that there is, and report one screen."""
+    while builders_studies.judgment(who, stage, answer, active_ms=4000):
+        pass
+    Flag.objects.create(lease=who.leases.filter(task__kind="judge").first(), reason="A typing error.")
+
+
+def export(study: Study, by: User) -> None:
+    job = jobs.queue_job(kind="export", title="Export", params={"study": study.pk}, by="test", created_by=by)
+    counts = dict.fromkeys(("kept", "dropped", "open", "imported"), 0)
+    job.report, job.state = {"counts": counts, "bytes": 3, "download": "/"}, JobState.DONE
+    job.finished_at = job.created_at
+    job.save()
+    jobs.queue_job(kind="import", title="Import", params={}, by="test", created_by=by)
+
+
+def batches(rows: int) -> Study:
+    study = builders_studies.study(items=rows, strategy="batches", batch_size=1)
+    for _ in range(rows):
+        builders_studies.judgment(builders_studies.annotator(study), study.stages.get(), "none")
+    return study
+
+
+def named(rows: int) -> Study:
+    study = builders_studies.study(items=rows, strategy="named")
+    for number in range(rows):
+        builders_studies.annotator(study, name=f"Ana {number}")
+    return study
+
+
+def stages(rows: int) -> Study:
+    """Each takes what the one before keeps."""
+    names = [f"step {number}" for number in range(rows + 1)]
+    plans = [
+        StagePlan("bivlc-choose", name, source=source, apart_from=[], settings={"carries": "negative"})
+        for name, source in zip(names[1:], ["", *names[1:-1]], strict=True)
+    ]
+    study = builders_studies.study(items=2, stages=plans)
+    annotators.finish([annotators.Worker(study, lambda dice, task, protocol: task.options[0], 1)])
+    return study
+
+
+def scored(study: Study, rows: int) -> None:
+    """By so many models that see images, and so many that see none, whose figures are known."""
+    of = {item: predictions.bivlc(right=False) for item in study.benchmark.items.all()}
+    for _ in range(rows):
+        predictions.model(study.benchmark, of)
+        run_figures.compute(predictions.model(study.benchmark, of, blind=True))
+
+
+def world(rows: int) -> dict[str, Study]:
+    asked = answered(items=rows, people=rows, batch_items=1)
+    scored(asked, rows)
+    for _ in range(rows):
+        builders_studies.benchmark(items=1)
+    return {"asked": asked, **{makes.__name__: makes(rows) for makes in (judged, batches, named, stages)}}
+
+
+def address(name: str, of: str, studies: dict[str, Study]) -> str:
+    called, _, query = of.partition("?")
+    study = studies.get(called)
+    segment = ROUTES[name].removeprefix("api/").partition("/")[0]
+    values = {"position": 1, "number": 1}
+    if study is not None:
+        keys = {"studies": study.pk, "benchmarks": study.benchmark_id}
+        first = study.annotators.order_by("number").first()
+        if segment == "releases":
+            keys[segment] = study.releases.get(version="1.0").pk
+        values |= {"pk": keys.get(segment), "token": first.token if first else ""}
+    url = reverse(name, kwargs={key: value for key, value in values.items() if f"{key}>" in ROUTES[name]})
+    return f"{url}?{query}" if query else url
+
+
+def counted(rows: int) -> dict[tuple[str, str], tuple[list[str], int]]:
+    """The queries of each page and how long it is, in a world that is gone afterwards."""
+    with transaction.atomic():
+        studies, client = world(rows), Client()
+        client.force_login(User.objects.create_superuser("ana"))
+        client.get(reverse("study-list"))
+        found = {}
+        for name, of in ASKED:
+            url = address(name, of, studies)
+            with CaptureQueriesContext(connection) as queries:
+                answer = client.get(url)
+            assert answer.status_code == 200, f"{name} {of}: {answer.status_code}"
+            found[name, of] = [query["sql"] for query in queries], len(answer.content)
+        transaction.set_rollback(True)
+    return found
+
+
+@pytest.fixture(scope="module")
+def queries(django_db_setup, django_db_blocker, tmp_path_factory) -> Iterator[dict[int, dict]]:
+    with django_db_blocker.unblock(), override_settings(MEDIA_ROOT=tmp_path_factory.mktemp("media")):
+        yield {rows: counted(rows) for rows in (ONE, MORE)}
+
+
+def test_every_page_is_counted_or_has_no_rows():
+    assert {name for name in ROUTES if answers_get(name)} - NO_ROWS == set(PAGES)
+
+
+@pytest.mark.parametrize(("name", "of"), ASKED)
+def test_it_takes_as_many_queries_for_three_rows_as_for_one(queries, name, of):
+    (few, short), (many, long) = (queries[rows][name, of] for rows in (ONE, MORE))
+    assert len(few) == len(many), "\n".join(sql[:300] for sql in many)
+    assert long > short, "there are no more rows"

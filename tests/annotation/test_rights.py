@@ -1,0 +1,316 @@
+"""Who may what: every address of the project × GET and POST × six kinds of people, each cell asked of the server.
+
+The addresses come from the URL resolver, so one that nobody has written into the table fails here.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
+from django.db import transaction
+from django.test import Client
+from django.urls import URLPattern, get_resolver, reverse
+
+from annotation.assignment import leases
+from annotation.judging import submissions
+from annotation.models import Annotator, Flag, Member, Release, Role, Study
+from annotation.studies import members
+from benchmarks.jobs import jobs
+from benchmarks.models import Image, Job, JobState, Run
+from tests.builders import releases, studies
+
+pytestmark = pytest.mark.django_db
+
+# `annotator` has an account without the right to manage, beside the link by which they judge; `other` owns another
+# study; `nobody` is not logged in.
+METHODS = ("get", "post")
+PEOPLE = ("owner", "manager", "viewer", "annotator", "other", "nobody")
+# + answered   - refused (403)   0 not there (404)   L asked to log in   x no such method (405)
+TABLE = """
+                        GET     POST
+home                    ++++++  xxxxxx
+health                  ++++++  xxxxxx
+login                   ++++++  ++++++
+logout                  xxxxxx  ++++++
+first-password          ++++++  ++++++
+api-token               +++-+L  +++-+L
+api-token-revoke        xxxxxx  +++-+L
+image                   ++++++  xxxxxx
+thumbnail               ++++++  xxxxxx
+
+benchmark-list          +++-+L  xxxxxx
+benchmark-detail        +++-+L  xxxxxx
+import-new              +++-+L  +++-+L
+score-new               +++-+L  +++-+L
+benchmark-models        +++-+L  xxxxxx
+predictions-new         +++-+L  +++-+L
+reported-new            +++-+L  +++-+L
+run-delete              xxxxxx  +++-+L
+job-detail              +++-0L  xxxxxx
+job-cancel              xxxxxx  ++--0L
+
+join                    ++++++  ++++++
+judge                   ++++++  xxxxxx
+judge-consent           xxxxxx  ++++++
+judge-accept            xxxxxx  ++++++
+judge-before            ++++++  ++++++
+judge-submit            xxxxxx  ++++++
+judge-skip              xxxxxx  ++++++
+judge-undo              xxxxxx  ++++++
+judge-flag              xxxxxx  ++++++
+judge-renew             xxxxxx  ++++++
+judge-history           ++++++  xxxxxx
+judge-leave             ++++++  ++++++
+judge-return            xxxxxx  ++++++
+
+study-list              +++-+L  xxxxxx
+study-new               +++-+L  +++-+L
+study-detail            +++-0L  xxxxxx
+study-live              +++-0L  xxxxxx
+study-disagreements     +++-0L  xxxxxx
+study-stuck             +++-0L  xxxxxx
+study-wrong             +++-0L  xxxxxx
+study-baseline          +++-0L  xxxxxx
+study-agreement         +++-0L  xxxxxx
+study-agreement-csv     +++-0L  xxxxxx
+study-report            +++-0L  xxxxxx
+study-report-json       +++-0L  xxxxxx
+study-adjudicate        +++-0L  ++--0L
+study-instructions      +++-0L  ++--0L
+study-assign            ++--0L  ++--0L
+study-checks            ++--0L  ++--0L
+study-download          ++--0L  xxxxxx
+study-annotators        +++-0L  xxxxxx
+study-annotator         +++-0L  ++--0L
+study-participants      ++--0L  xxxxxx
+study-submissions       ++--0L  xxxxxx
+study-codes             xxxxxx  ++--0L
+study-returned          xxxxxx  ++--0L
+study-participant       xxxxxx  ++--0L
+study-move              xxxxxx  ++--0L
+stage-move              xxxxxx  ++--0L
+stage-estimate          xxxxxx  ++--0L
+study-export            xxxxxx  ++--0L
+release-list            +++-0L  xxxxxx
+release-new             ++--0L  ++--0L
+release-detail          +++-0L  xxxxxx
+release-download        +++-0L  xxxxxx
+release-file            +++-0L  xxxxxx
+release-again           xxxxxx  ++--0L
+release-discard         xxxxxx  ++--0L
+flag-settle             xxxxxx  ++--0L
+study-members           ++--0L  +---0L
+study-member            xxxxxx  +---0L
+study-delete            +---0L  +---0L
+"""
+SENT = {"act": "exclude"}  # with every POST: where the act stands in the form, an unknown one is 404 to managers too
+# The API reads alone. What is below a study or a job of it is for the study's members, the rest for all staff.
+OF_A_STUDY, OF_ALL_STAFF = "+++-0L  xxx-xL", "+++-+L  xxx-xL"
+
+
+@dataclass(frozen=True)
+class World:
+    study: Study
+    annotator: Annotator
+    image: Image
+    run: Run
+    flag: Flag
+    export: Job
+    release: Release
+    clients: dict[str, Client]
+
+
+def account(name: str, **rights) -> User:
+    return User.objects.create_user(name, password="x", **rights)
+
+
+@pytest.fixture
+def people() -> dict[str, User]:
+    return {name: account(name, is_staff=name != "annotator") for name in PEOPLE[:-1]}
+
+
+@pytest.fixture
+def study(people) -> Study:
+    made = studies.study(items=2, created_by=people["owner"])
+    for role in (Role.MANAGER, Role.VIEWER):
+        members.add(study=made, user=people[role], role=role, by="test")
+    studies.study(created_by=people["other"])
+    return made
+
+
+@pytest.fixture
+def world(people, study, settings) -> World:
+    annotator, image = studies.annotator(study), studies.image()
+    for folder in ("served", "thumbnails"):
+        path = Path(settings.MEDIA_ROOT) / folder / image.opaque[:2] / f"{image.opaque}.jpg"
+        path.parent.mkdir(parents=True)
+        path.write_bytes(b"picture")
+    lease = leases.hold(annotator=annotator, stage=study.stages.get(), wanted=1)[0]
+    submissions.flag(annotator=annotator, token=lease.token, reason="Odd")
+    export = jobs.queue_job(kind="export", title="Export", params={"study": study.pk}, by="test")
+    kept = default_storage.save("exports/split.zip", ContentFile(b"zip"))
+    counts = dict.fromkeys(("kept", "dropped", "open", "imported"), 0)
+    export.report = {"file": kept, "bytes": 3, "counts": counts, "download": "/the-zip"}
+    export.state, export.finished_at = JobState.DONE, export.created_at
+    export.save()
+    clients = {name: Client() for name in PEOPLE}
+    for name, user in people.items():
+        clients[name].force_login(user)
+    clients["superuser"] = Client()
+    clients["superuser"].force_login(User.objects.create_superuser("root"))
+    run = Run.objects.create(benchmark=study.benchmark, origin="reported", kind="bivlc", title="CLIP")
+    release = releases.by_hand(study)
+    return World(study, annotator, image, run, Flag.objects.get(), export, release, clients)
+
+
+def addresses(patterns=None, before: str = "") -> dict[str, str]:
+    """Each address's route by its name; what has no name stands under its route."""
+    found = {}
+    for pattern in get_resolver().url_patterns if patterns is None else patterns:
+        route = before + str(pattern.pattern)
+        inner = {pattern.name or route: route} if isinstance(pattern, URLPattern) else {}
+        found |= inner or addresses(pattern.url_patterns, route)
+    return found
+
+
+ROUTES = addresses()
+TOLD = {row.split()[0]: row.split(maxsplit=1)[1] for row in TABLE.splitlines()[2:] if row}
+
+
+def expected(name: str) -> str:
+    if not ROUTES[name].startswith("api/"):
+        return TOLD[name]
+    return OF_A_STUDY if ROUTES[name].startswith(("api/studies/<", "api/jobs/<")) else OF_ALL_STAFF
+
+
+def address(name: str, world: World) -> str:
+    """The address with the world's things in it."""
+    study, member = world.study, world.study.members.get(role=Role.VIEWER)
+    kinds = {"studies": study, "benchmarks": study.benchmark, "jobs": world.export, "flags": world.flag}
+    kinds["releases"] = world.release
+    segment = ROUTES[name].removeprefix("api/").partition("/")[0]
+    values = {
+        "pk": kinds[segment].pk if segment in kinds else 0, "position": 1, "number": world.annotator.number,
+        "act": "left", "member": member.pk, "job": world.export.pk, "run": world.run.pk, "invite": study.invite,
+        "token": world.annotator.token, "opaque": world.image.opaque, "name": "README.md",
+    }  # fmt: skip
+    return reverse(name, kwargs={key: value for key, value in values.items() if f"{key}>" in ROUTES[name]})
+
+
+def cell(client: Client, method: str, url: str) -> str:
+    with transaction.atomic():
+        answer = client.get(url) if method == "get" else client.post(url, SENT)
+        transaction.set_rollback(True)
+    asked = answer.status_code == 302 and answer.url.startswith(f"{reverse('login')}?next=")
+    refused = answer.wsgi_request.user.is_anonymous and answer.status_code in {401, 403}
+    if asked or (refused and url.startswith("/api/")):
+        return "L"
+    assert answer.status_code < 500
+    return {403: "-", 404: "0", 405: "x"}.get(answer.status_code, "+")
+
+
+def test_every_address_is_in_the_table():
+    assert {name for name, route in ROUTES.items() if not route.startswith("api/")} == set(TOLD)
+
+
+@pytest.mark.parametrize("name", ROUTES)
+def test_each_may_what_the_table_says(world, name):
+    url = address(name, world)
+    found = ["".join(cell(world.clients[who], method, url) for who in PEOPLE) for method in METHODS]
+    assert found == expected(name).split(), f"{name}: {', '.join(PEOPLE)}"
+    superuser = [cell(world.clients["superuser"], method, url) for method in METHODS]
+    assert superuser == [row[0] for row in found], f"{name}: a superuser may what an owner may"
+
+
+# What the table cannot say
+
+
+@pytest.mark.parametrize("name", ["study-list", "api-study-list"])
+@pytest.mark.parametrize("who, sees", [("owner", 1), ("viewer", 1), ("other", 0)])
+def test_lists_show_ones_own_studies(world, name, who, sees):
+    page = world.clients[who].get(reverse(name)).content.decode()
+    assert (world.study.name in page) == sees
+
+
+def test_who_is_a_member_no_more_finds_nothing(world, people):
+    members.remove(member=Member.objects.get(study=world.study, user=people["viewer"]), by="test")
+    assert world.clients["viewer"].get(reverse("study-detail", args=[world.study.pk])).status_code == 404
+
+
+def test_a_member_whose_rights_were_taken_is_refused(world, people):
+    User.objects.filter(pk=people["owner"].pk).update(is_staff=False)
+    assert world.clients["owner"].get(reverse("study-detail", args=[world.study.pk])).status_code == 403
+
+
+def test_a_refusal_says_what_it_takes(world):
+    for name in ("study-participants", "study-members"):
+        answer = world.clients["viewer"].get(reverse(name, args=[world.study.pk]))
+        assert "You are a viewer of this study, and this takes a manager of this study." in answer.text
+
+
+def test_an_import_is_its_makers(world, people):
+    job = jobs.queue_job(kind="import", title="Import of cups", params={}, by="test", created_by=people["viewer"])
+    found = {name: world.clients[name].get(reverse("job-detail", args=[job.pk])).status_code for name in PEOPLE[:-1]}
+    assert found == {"owner": 404, "manager": 404, "viewer": 200, "annotator": 403, "other": 404}
+    listed = {
+        name: job.title in world.clients[name].get(reverse("benchmark-list")).text for name in ("viewer", "owner")
+    }
+    assert listed == {"viewer": True, "owner": False}
+
+
+@pytest.mark.parametrize("kind", ["reckon", "estimate"])
+def test_figures_that_a_worker_computes_are_the_members(world, kind):
+    params = {"stage": world.study.stages.get().pk, "kind": "page", "key": ""}
+    job = jobs.queue_job(kind=kind, title="Figures", params=params, by="app")
+    asked = {name: world.clients[name].post(reverse("job-cancel", args=[job.pk])).status_code for name in PEOPLE[:-1]}
+    assert asked == {"owner": 302, "manager": 302, "viewer": 403, "annotator": 403, "other": 404}
+
+
+HIDDEN = [
+    "study-move", "study-export", "stage-move", "flag-settle", "study-participants", "study-members", "study-checks",
+    "release-new",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("who", ["manager", "viewer"])
+def test_the_study_page_shows_what_one_may(world, who):
+    shown = world.clients[who].get(reverse("study-detail", args=[world.study.pk])).text
+    assert {name: address(name, world) in shown for name in HIDDEN} == dict.fromkeys(HIDDEN, who == "manager")
+    assert (world.study.invite in shown) == (who == "manager")
+
+
+@pytest.mark.parametrize("name", ["study-instructions", "study-adjudicate", "study-disagreements"])
+def test_viewers_find_no_form_of_managers(world, name):
+    pages = {who: world.clients[who].get(address(name, world)).text for who in ("manager", "viewer")}
+    assert '<button name="do"' not in pages["viewer"] and 'class="primary"' not in pages["viewer"]
+    assert name == "study-disagreements" or 'class="primary"' in pages["manager"]
+
+
+def test_right_answers_are_for_managers(world):
+    stage = world.study.stages.get()
+    world.study.stages.update(comprehension=[{"question": "Why?", "options": ["zebra"], "right": 0}])
+    stage.tasks.update(gold=["candidate-2"])
+    pages = {name: address(name, world) for name in ("api-task-list", "api-stage-detail")}
+    told = {who: {name: world.clients[who].get(url).text for name, url in pages.items()} for who in PEOPLE[:3]}
+    for who, found in told.items():
+        assert ('"gold":["candidate-2"]' in found["api-task-list"]) == (who != "viewer")
+        assert ("zebra" in found["api-stage-detail"]) == (who != "viewer")
+    assert '"gold":null' in told["viewer"]["api-task-list"]
+
+
+@pytest.mark.parametrize("who", ["manager", "viewer"])
+def test_a_download_is_shown_to_those_who_may(world, who):
+    for name in ("job-detail", "study-detail"):
+        shown = world.clients[who].get(address(name, world)).text
+        assert ('href="/the-zip"' in shown) == (who == "manager"), name
+
+
+def test_names_and_prolific_ids_are_for_managers(world):
+    world.study.annotators.update(name="Grace Hopper", prolific_pid="5f1e00000000000000000001")
+    for name in (name for name, route in ROUTES.items() if "studies/<" in route):
+        answer = world.clients["viewer"].get(address(name, world))
+        told = b"".join(answer.streaming_content) if answer.streaming else answer.content
+        assert b"Grace Hopper" not in told and b"5f1e000" not in told, name

@@ -1,0 +1,109 @@
+"""Tokens for the API: made on a page or by a command, shown once, of no use to who may not log in."""
+
+import re
+from io import StringIO
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import CommandError, call_command
+from django.db import connection
+from django.urls import reverse
+from rest_framework.authtoken.models import Token
+
+from annotation.studies import members
+from benchmarks.accounts import tokens
+from benchmarks.models import Event
+from tests.builders import studies
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def ana() -> User:
+    return User.objects.create_user("ana", is_staff=True)
+
+
+def status(client, token: str, name: str = "api-study-list", *args) -> int:
+    return client.get(reverse(name, args=args), headers={"Authorization": f"Bearer {token}"}).status_code
+
+
+def made_on_the_page(client) -> str:
+    page = client.post(reverse("api-token"))
+    assert "no-store" in page["Cache-Control"]
+    return re.search(r'id="token"[^>]*value="([^"]+)"', page.content.decode())[1]
+
+
+def test_it_is_shown_once_and_kept_as_a_digest(client, ana):
+    client.force_login(ana)
+    token = made_on_the_page(client)
+    assert token not in client.get(reverse("api-token")).content.decode()
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT key FROM authtoken_token")
+        ((kept,),) = cursor.fetchall()
+    assert kept != token and Event.objects.get(verb="made an API token").by == f"user:{ana.pk}"
+    client.logout()
+    assert status(client, token) == 200
+    assert status(client, kept) == 401  # whoever reads the table has no token
+
+
+def test_a_new_one_replaces_the_old_and_a_revoked_one_is_none(client, ana):
+    client.force_login(ana)
+    old, new = made_on_the_page(client), made_on_the_page(client)
+    assert Token.objects.count() == 1
+    client.post(reverse("api-token-revoke"))
+    assert "You have no token" in client.get(reverse("api-token")).content.decode()
+    client.logout()
+    assert (status(client, old), status(client, new)) == (401, 401)
+    newest = tokens.make_token(user=ana, by="test")
+    assert status(client, newest) == 200
+
+
+def test_it_opens_what_its_owner_may_see(client, ana):
+    mine, other = studies.study(), studies.study()
+    members.add(study=mine, user=ana, role="viewer", by="test")
+    token = tokens.make_token(user=ana, by="test")
+    assert status(client, token, "api-task-list", mine.pk) == 200
+    assert status(client, token, "api-task-list", other.pk) == 404
+    assert client.get(reverse("study-list"), headers={"Authorization": f"Bearer {token}"}).status_code == 302
+
+
+@pytest.mark.parametrize(("lost", "answer"), [("is_active", 401), ("is_staff", 403)])
+def test_of_somebody_who_may_not_log_in_any_more_it_opens_nothing(client, ana, lost, answer):
+    token = tokens.make_token(user=ana, by="test")
+    User.objects.filter(pk=ana.pk).update(**{lost: False})
+    assert status(client, token) == answer
+
+
+def test_the_answer_says_what_to_bring(client):
+    refused = client.get(reverse("api-study-list"), headers={"Authorization": "Bearer nonsense"})
+    assert (refused.status_code, refused["WWW-Authenticate"]) == (401, "Bearer")
+    assert refused.json() == {"detail": "Invalid token."}
+    assert client.get(reverse("api-study-list")).status_code == 403
+
+
+def test_the_command_prints_one(client, ana):
+    out = StringIO()
+    call_command("api_token", "ana", stdout=out)
+    assert status(client, out.getvalue().strip()) == 200
+    call_command("api_token", "ana", "--revoke", stdout=out)
+    assert not Token.objects.exists()
+    User.objects.create_user("guest")
+    for who, says in (("nobody", "Nobody here is called nobody"), ("guest", "may not manage here")):
+        with pytest.raises(CommandError, match=says):
+            call_command("api_token", who)
+
+
+def test_the_page_is_for_managers(client):
+    assert client.get(reverse("api-token")).status_code == 302
+    client.force_login(User.objects.create_user("guest"))
+    for name in ("api-token", "api-token-revoke"):
+        assert client.post(reverse(name)).status_code == 403
+    assert not Token.objects.exists()
+
+
+def test_a_script_is_slowed_down_and_a_page_is_not(client, ana, monkeypatch):
+    monkeypatch.setattr(tokens.PerToken, "THROTTLE_RATES", {"token": "3/min"})
+    token = tokens.make_token(user=ana, by="test")
+    assert [status(client, token) for _ in range(4)] == [200, 200, 200, 429]
+    client.force_login(ana)
+    assert [client.get(reverse("api-study-list")).status_code for _ in range(4)] == [200] * 4

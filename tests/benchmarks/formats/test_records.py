@@ -1,0 +1,154 @@
+"""What each format reads, and what is checked across records."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from benchmarks.formats.base import ProblemLog
+from benchmarks.formats.checks import check, image_names
+from benchmarks.formats.jsonl import to_line
+from benchmarks.formats.registry import FORMATS
+from benchmarks.records import CaptionRecord, ImageRecord, ItemRecord, Origin
+from tests.benchmarks.bad_inputs.case import written
+from tests.benchmarks.bad_inputs.texts import cells, crepe_row, table, text_of
+
+
+def read(name: str, path) -> tuple[list[ItemRecord], ProblemLog]:
+    log = ProblemLog()
+    return check(FORMATS[name].read(path, log), log), log
+
+
+def record(key: str = "1", row: int = 1, **fields) -> ItemRecord:
+    captions = (CaptionRecord("positive", "A red cup."), CaptionRecord("negative", "A blue cup."))
+    return ItemRecord(**{"key": key, "type": "", "subtype": "", "captions": captions, "images": (),
+                         "origin": Origin("f", row), **fields})  # fmt: skip
+
+
+def codes(*records: ItemRecord) -> tuple[list[str], list[str]]:
+    log = ProblemLog()
+    check(records, log)
+    return [problem.code for problem in log.problems], [note.code for note in log.notes]
+
+
+def test_bivlc_candidates(tmp_path):
+    header = ["note", "filename", "caption", "negative_caption", "type", "subtype", "index", "hn_img_1", "hn_img_0"]
+    row = ["x", "1.jpg", "A cat.", "A dog.", "replace", "obj", "007", "b.jpg", "a.jpg"]
+    found, log = read("bivlc-candidates", table(tmp_path, text_of(row, header=header)).path)
+    assert found[0].key == "007" and found[0].origin == Origin("table.csv", 2)
+    assert found[0].caption("negative") == "A dog." and found[0].meta == {"note": "x"}
+    assert [image.name for image in found[0].images] == ["1.jpg", "a.jpg", "b.jpg"]
+    assert [note.code for note in log.notes] == ["EXTRA_COLUMN"]
+
+
+def test_sugarcrepe_folder(tmp_path):
+    written(tmp_path, "swap_obj.json", json.dumps({"12": crepe_row(extra=[1])}))
+    written(tmp_path, "other.json", "{}")
+    found, log = read("sugarcrepe", tmp_path)
+    assert (found[0].key, found[0].type, found[0].subtype) == ("swap_obj-12", "swap", "obj")
+    assert found[0].meta == {"extra": [1]} and found[0].images == (ImageRecord("positive", "1.jpg"),)
+    assert sorted({note.code for note in log.notes}) == ["FILE_IGNORED", "SUBSET_MISSING"]
+
+
+def test_sugarcrepe_lists_the_problems_of_every_file(tmp_path):
+    written(tmp_path, "add_att.json", "{")
+    written(tmp_path, "swap_obj.json", json.dumps({"0": crepe_row(caption=None)}))
+    log = read("sugarcrepe", tmp_path)[1]
+    assert [problem.file for problem in log.problems] == ["add_att.json", "swap_obj.json"]
+
+
+def test_a_folder_without_sugarcrepe_files_is_refused(tmp_path):
+    assert [problem.code for problem in read("sugarcrepe", tmp_path)[1].problems] == ["NO_ROWS"]
+
+
+def test_a_missing_file_is_a_problem_and_no_crash(tmp_path):
+    assert [problem.code for problem in read("jsonl", tmp_path / "gone.jsonl")[1].problems] == ["FILE_UNREADABLE"]
+
+
+def test_jsonl_holds_all_that_an_item_can_hold(tmp_path):
+    whole = record(
+        type="swap", subtype="att",
+        captions=(CaptionRecord("positive", 'A "red"\n cup. 👩‍👩‍👧'), CaptionRecord("second_positive", "Red cup.")),
+        images=(ImageRecord("candidate", "a/b.jpg", "CC BY", "A. Person"), ImageRecord("candidate", "c.jpg")),
+        meta={"n": 9007199254740993, "deep": [{"x": None}]}, truth={"bivlc-choose": ["candidate-0"]},
+    )  # fmt: skip
+    found, log = read("jsonl", written(tmp_path, "f", to_line(whole) + to_line(record("2"))))
+    assert log.count == 0
+    assert found == [whole, record("2", row=2)]
+
+
+def test_duplicate_ids_name_both_rows():
+    log = ProblemLog()
+    check([record("a", 2), record("b", 3), replace(record("a", 9), origin=Origin("g", 9))], log)
+    assert [(problem.file, problem.row) for problem in log.problems] == [("g", 9)]
+    assert "Row 2 of f" in log.problems[0].advice
+
+
+def test_captions_must_differ_to_the_letter():
+    same = tuple(CaptionRecord(role, "A cup.") for role in ("positive", "negative"))
+    spaced = (CaptionRecord("positive", "A cup."), CaptionRecord("negative", "A cup. "))
+    assert codes(record(captions=same))[0] == ["SAME_CAPTIONS"]
+    assert codes(record(captions=spaced))[0] == []
+
+
+def test_every_problem_of_a_record_is_listed():
+    bad = record(" ", type="t" * 61, captions=(CaptionRecord("good", ""),), images=(ImageRecord("positive", "../x"),))
+    assert codes(bad)[0] == ["VALUE_MISSING", "FIELD_TOO_LONG", "WRONG_VALUE", "VALUE_MISSING", "UNSAFE_PATH"]
+
+
+@pytest.mark.parametrize("name", ["scene 1: dusk.jpg", "C.jpg", "a/b c/é.jpg", "data.jpg", "..jpg", "https.jpg"])
+def test_ordinary_names_are_allowed(name):
+    assert codes(record(images=(ImageRecord("positive", name),)))[0] == []
+
+
+def test_names_that_tell_are_noted_once_a_role():
+    names = (("positive", "pos_1.jpg"), ("candidate", "neg_1.jpg"), ("candidate", "neg_2.jpg"))
+    images = tuple(ImageRecord(role, name) for role, name in names)
+    assert codes(record(images=images)) == ([], ["REVEALING_NAME", "REVEALING_NAME"])
+    plain = (ImageRecord("positive", "000000219578.jpg"), ImageRecord("candidate", "postcard/negroni.jpg"))
+    assert codes(record(images=plain)) == ([], [])
+
+
+def test_hidden_characters_are_noted_and_kept():
+    hidden = record(captions=(CaptionRecord("positive", "A \u202ecup\u202c."),))
+    assert codes(hidden) == ([], ["INVISIBLE_CHARACTER"])
+
+
+def test_same_content_and_same_image_twice_are_noted():
+    twice = (ImageRecord("candidate", "a.jpg"), ImageRecord("candidate", "a.jpg"))
+    assert codes(record("1", images=twice), record("2", images=twice))[1] == ["SAME_IMAGE", "SAME_IMAGE", "SAME_ITEM"]
+
+
+def test_notes_of_one_kind_do_not_crowd_out_another():
+    log = ProblemLog()
+    for row in range(150):
+        log.note("MANY", "f", row, "", "x")
+    log.note("FEW", "f", 1, "", "x")
+    assert (len(log.notes), log.note_count) == (101, 151)
+    log.drop_notes("MANY")
+    assert ([note.code for note in log.notes], log.note_count) == (["FEW"], 1)
+
+
+def test_image_names_come_once():
+    one = record(images=(ImageRecord("positive", "a.jpg"), ImageRecord("candidate", "b.jpg")))
+    assert image_names([one, one]) == ["a.jpg", "b.jpg"]
+
+
+def test_nine_candidates_are_read_and_a_tenth_is_further_information(tmp_path):
+    more = [f"hn_img_{number}" for number in range(2, 10)]
+    header = ["filename", "caption", "negative_caption", "type", "subtype", "index", "hn_img_0", "hn_img_1", *more]
+    found, _ = read("bivlc-candidates", table(tmp_path, text_of([*cells(), *more], header=header)).path)
+    assert len(found[0].images_as("candidate")) == 9 and list(found[0].meta) == ["hn_img_9"]
+
+
+@pytest.mark.real
+def test_the_real_bivlc_table(real):
+    found, log = read("bivlc-candidates", real / "data/bivlc/BiVLC_negative_imgs.csv")
+    assert (len(found), len(image_names(found)), log.count, log.note_count) == (7512, 30_048 + 1_561, 0, 0)
+
+
+@pytest.mark.real
+def test_the_real_sugarcrepe(real):
+    found, log = read("sugarcrepe", real / "data/sugarcrepe")
+    assert (len(found), log.count) == (7511, 0)
+    assert {item.type for item in found} == {"add", "replace", "swap"}

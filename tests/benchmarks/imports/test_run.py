@@ -1,0 +1,366 @@
+"""The import is all or nothing: rows, files, and the report that adds up."""
+
+import errno
+import json
+import os
+import subprocess
+import sys
+import threading
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import connection, connections
+
+from benchmarks import queries, tasks
+from benchmarks.imports import run as run_import
+from benchmarks.imports import staging
+from benchmarks.imports import store as imports_store
+from benchmarks.jobs import jobs
+from benchmarks.models import Benchmark, Event, Image, Item, ItemImage, Job, JobState
+from benchmarks.records import CaptionRecord, ImageRecord, ItemRecord, Refused
+from tests.builders import imports
+
+pytestmark = pytest.mark.django_db
+ROOT = Path(__file__).resolve().parents[3]
+
+
+@pytest.fixture
+def cups(tmp_path) -> tuple[Path, Path]:
+    return imports.small(tmp_path / "given")
+
+
+def test_items_captions_and_images_come_in(cups, media):
+    job = imports.imported(*cups)
+    assert job.state == JobState.DONE, job.problems
+    assert imports.rows() == {"Benchmark": 1, "Item": 3, "Caption": 6, "ItemImage": 6, "Image": 6}
+    record = queries.record_of(queries.with_material(Item.objects.filter(key="i1")).get())
+    assert [caption.text for caption in record.captions] == ["A blue cup, 1.", "A red cup, 1."]
+    assert [image.name for image in record.images] == ["1-0.jpg", "1.jpg"]
+
+
+def test_the_files_are_those_that_the_rows_name(cups, media):
+    imports.imported(*cups)
+    assert imports.stored_files(media) == imports.named_files()
+    assert not (media / "staging").exists()
+
+
+def test_originals_are_kept_byte_for_byte(cups, media):
+    imports.imported(*cups)
+    kept = {(media / image.original_path).read_bytes() for image in Image.objects.all()}
+    assert kept == {imports.jpeg(number) for number in range(6)}
+
+
+def test_the_report_adds_up(tmp_path, media):
+    extra = {"spare.jpg": imports.jpeg(99), ".DS_Store": b"x", "2-0b.jpg": imports.jpeg(0)}
+    path, images = imports.small(tmp_path / "given", extra=extra)
+    with path.open("a") as file:
+        file.write(json.dumps(imports.item(9, images=[{"role": "positive", "file": "2-0b.jpg"}])) + "\n")
+    report = imports.imported(path, images).report
+    assert report["items"] == 4 == Item.objects.count()
+    assert report["images"] == {"named": 7, "stored": 6, "known": 0, "same": 1}
+    assert {name: report["files"][name] for name in ("found", "used", "unused", "system")} == {
+        "found": 9, "used": 7, "unused": 1, "system": 1
+    }  # fmt: skip
+    assert report["files"]["unused_names"] == ["spare.jpg"]
+
+
+def test_images_that_are_stored_already_are_shared(cups, media):
+    imports.imported(*cups)
+    report = imports.imported(*cups, name="Cups again").report
+    assert report["images"] == {"named": 6, "stored": 0, "known": 6, "same": 0}
+    assert Image.objects.count() == 6
+    assert imports.stored_files(media) == imports.named_files()
+
+
+def test_twice_into_the_same_benchmark_is_already_imported(cups, media):
+    imports.imported(*cups)
+    before = imports.rows(), imports.tree(media)
+    job = imports.imported(*cups)
+    assert imports.codes(job) == ["ALREADY_IMPORTED"]
+    assert (imports.rows(), imports.tree(media)) == before
+
+
+def test_an_id_that_is_there_already_is_named_with_its_row(tmp_path, cups, media):
+    imports.imported(*cups)
+    other = imports.manifest(tmp_path, [imports.item(7, images=[]), imports.item(1, images=[])])
+    job = imports.imported(other, None)
+    assert [(p["code"], p["row"], p["column"]) for p in job.problems] == [("DUPLICATE_ID", 2, "id")]
+    assert "other content" in job.problems[0]["advice"]
+
+
+def test_a_second_part_is_added_after_the_first(tmp_path, cups, media):
+    imports.imported(*cups)
+    more = imports.manifest(tmp_path, [imports.item(7, images=[])])
+    job = imports.imported(more, None)
+    assert job.report["new"] is False
+    assert list(Item.objects.values_list("key", "position")) == [("i0", 0), ("i1", 1), ("i2", 2), ("i7", 3)]
+
+
+@pytest.mark.parametrize(
+    ("images", "code"), [(None, "NO_IMAGES"), ("empty.zip", "EMPTY_FILE"), ("none.zip", "FILE_UNREADABLE")]
+)
+def test_images_must_be_given(tmp_path, cups, media, images, code):
+    (tmp_path / "empty.zip").touch()
+    job = imports.imported(cups[0], images and tmp_path / images)
+    assert imports.codes(job) == [code]
+    assert set(imports.rows().values()) == {0}
+
+
+def test_every_missing_image_is_listed_with_its_row(tmp_path, media):
+    path, _ = imports.small(tmp_path / "given")
+    images = imports.archive(tmp_path, ["0.jpg", "0-0.jpg", "1.jpg"])
+    job = imports.imported(path, images)
+    assert [(p["code"], p["row"]) for p in job.problems] == [
+        ("MISSING_IMAGE", 2),
+        ("MISSING_IMAGE", 3),
+        ("MISSING_IMAGE", 3),
+    ]
+
+
+def test_candidates_go_in_without_the_positive_images_where_none_is_given(tmp_path, media):
+    path, _ = imports.small(tmp_path / "given")
+    images = imports.archive(tmp_path, [f"{number}-0.jpg" for number in range(3)])
+    job = imports.imported(path, images)
+    assert set(ItemImage.objects.values_list("role", flat=True)) == {"candidate"}
+    assert [note["code"] for note in job.report["notes"]].count("POSITIVE_IMAGES_ABSENT") == 1
+    assert imports.codes(imports.imported(path, images)) == ["ALREADY_IMPORTED"]
+
+
+def test_the_text_alone_can_be_imported(cups, media):
+    job = imports.imported(cups[0], None, text_only=True)
+    assert job.state == JobState.DONE
+    assert imports.rows() == {"Benchmark": 1, "Item": 3, "Caption": 6, "ItemImage": 0, "Image": 0}
+
+
+def test_a_broken_image_refuses_all_and_leaves_nothing(tmp_path, media):
+    path, _ = imports.small(tmp_path / "given", 20)
+    names = [f"{n}{part}.jpg" for n in range(20) for part in ("", "-0")]
+    images = imports.archive(tmp_path, names[:-1], extra={names[-1]: imports.jpeg(7, (200, 200))[:-400]})
+    job = imports.imported(path, images)
+    assert [(p["code"], p["row"], p["column"]) for p in job.problems] == [("IMAGE_CORRUPT", 20, "candidate")]
+    assert set(imports.rows().values()) == {0}
+    assert imports.tree(media) == []
+
+
+@pytest.mark.parametrize("where", ["store_items", "store_images"])
+def test_a_failure_in_the_transaction_leaves_nothing(cups, media, monkeypatch, where):
+    monkeypatch.setattr(imports_store, where, lambda *args: 1 / 0)
+    job = imports.imported(*cups)
+    assert imports.codes(job) == ["UNEXPECTED"]
+    assert set(imports.rows().values()) == {0}
+    assert imports.tree(media) == []
+
+
+def test_a_failure_after_the_files_moved_takes_them_away_again(cups, media, monkeypatch):
+    imports.imported(*imports.small(cups[0].parent.parent / "first", 2), name="First")
+    before = imports.tree(media)
+    monkeypatch.setattr(run_import.events, "record", fails_at(run_import.events.record, "imported"))
+    assert imports.codes(imports.imported(*cups)) == ["UNEXPECTED"]
+    assert imports.tree(media) == before
+    assert Benchmark.objects.count() == 1
+
+
+def fails_at(record, verb):
+    def fail(**event):
+        if event["verb"] == verb:
+            raise RuntimeError("planted")
+        return record(**event)
+
+    return fail
+
+
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EDQUOT])
+def test_a_full_disk_is_said_and_its_space_given_back(cups, media, monkeypatch, code):
+    def full(self, images):
+        raise OSError(code, "planted")
+
+    monkeypatch.setattr(staging.Staging, "place", full)
+    assert imports.codes(imports.imported(*cups)) == ["STORAGE_FULL"]
+    assert set(imports.rows().values()) == {0}
+    assert imports.tree(media) == []
+
+
+def test_cancelled_at_half_leaves_nothing(tmp_path, media, monkeypatch):
+    monkeypatch.setattr(jobs, "WRITE_EVERY", 0)
+    job = imports.queued(*imports.small(tmp_path / "given", 20))
+
+    def tell(phase, done, total):
+        if phase == "checking images" and total and done >= total // 2:
+            jobs.cancel_job(job=job, by="user:1")
+
+    job = imports.run(job, tell=tell)
+    assert job.state == JobState.CANCELLED
+    assert 20 <= job.done < 40
+    assert set(imports.rows().values()) == {0}
+    assert imports.tree(media) == []
+
+
+def test_a_job_that_is_over_does_nothing_when_it_runs_again(cups, media):
+    job = imports.imported(*cups)
+    before = imports.rows(), Event.objects.count()
+    assert imports.run(job).state == JobState.DONE
+    assert (imports.rows(), Event.objects.count()) == before
+
+
+def test_captions_are_formatted_when_asked(tmp_path, media):
+    captions = [{"role": "positive", "text": "a cat in Rome"}, {"role": "negative", "text": "a dog in Rome"}]
+    imports.imported(
+        imports.manifest(tmp_path, [imports.item(1, captions=captions, images=[])]), None, format_captions=True
+    )
+    assert queries.record_of(Item.objects.get()).caption("positive") == "A cat in Rome."
+
+
+class Drawn:
+    """Pictures made on demand: what a source must have at the least."""
+
+    names = ("one.jpg", "two.jpg")
+
+    def stream(self, wanted):
+        for name in wanted:
+            yield name, imports.jpeg(self.names.index(name))
+
+
+def test_records_in_memory_with_pictures_made_on_demand(media):
+    captions = CaptionRecord("positive", "One."), CaptionRecord("negative", "Two.")
+    record = ItemRecord(
+        "1", "swap", "obj", captions, (ImageRecord("candidate", "two.jpg"), ImageRecord("candidate", "one.jpg"))
+    )
+    benchmark = run_import.import_items(
+        benchmark_name="Drawn", records=[record], images=Drawn(), source="demo", by="test"
+    )
+    uses = benchmark.items.get().item_images.all()
+    assert [(use.key, use.source_name) for use in uses] == [("candidate-0", "two.jpg"), ("candidate-1", "one.jpg")]
+    with pytest.raises(Refused, match="ALREADY_IMPORTED"):
+        run_import.import_items(benchmark_name="Drawn", records=[record], images=Drawn(), source="demo", by="test")
+
+
+def test_the_command_prints_the_report(cups, media):
+    out = StringIO()
+    call_command("import_benchmark", "jsonl", str(cups[0]), images=cups[1], name="Cups", stdout=out)
+    assert "3 items, 6 captions, 6 places for images." in out.getvalue()
+    assert "6 image names = 6 stored + 0 stored before + 0 with the same bytes" in out.getvalue()
+
+
+def test_the_command_prints_a_line_for_each_problem(cups, media):
+    out = StringIO()
+    with pytest.raises(CommandError, match=r"Nothing was imported: 1 problem\."):
+        call_command("import_benchmark", "jsonl", str(cups[0]), name="Cups", stdout=out)
+    assert out.getvalue().startswith("NO_IMAGES · items.jsonl ·  ·  · The rows name 6 images.")
+
+
+@pytest.mark.real
+def test_the_whole_of_sugarcrepe(real, tmp_path, media):
+    """7,511 rows of the seven files, with a stand-in for each of the images they name."""
+    folder = real / "data" / "sugarcrepe"
+    rows = [row for path in folder.glob("*.json") for row in json.loads(path.read_text()).values()]
+    job = imports.imported(folder, imports.archive(tmp_path, [row["filename"] for row in rows]), format="sugarcrepe")
+    assert job.state == JobState.DONE, job.problems
+    assert job.report["items"] == len(rows) == 7511 == Item.objects.count()
+    counts = {(kind["type"], kind["subtype"]): kind["count"] for kind in queries.kinds(Item.objects.all())}
+    assert counts[("swap", "obj")] == 245
+    assert job.report["images"]["stored"] == len({row["filename"] for row in rows})
+    assert imports.stored_files(media) == imports.named_files()
+
+
+@pytest.mark.real
+def test_a_hundred_rows_of_bivlc_candidates(real, tmp_path, media):
+    source = (real / "data" / "bivlc" / "BiVLC_negative_imgs.csv").read_text().splitlines(keepends=True)[:101]
+    (tmp_path / "part.csv").write_text("".join(source))
+    names = [cell for line in source[1:] for cell in line.replace('"', "").strip().split(",") if cell.endswith(".jpg")]
+    job = imports.imported(tmp_path / "part.csv", imports.archive(tmp_path, names), format="bivlc-candidates")
+    assert job.state == JobState.DONE, job.problems
+    assert (job.report["items"], job.report["uses"]) == (100, 500)
+    assert job.report["images"]["stored"] == len(set(names))
+
+
+@pytest.mark.django_db(transaction=True)
+class TestProcesses:
+    """What only separate connections and processes can show."""
+
+    @pytest.mark.parametrize("moment", ["moved", "staged"])
+    def test_killed_in_mid_import_then_swept_and_done_by_the_next_worker(self, cups, media, settings, moment):
+        job = imports.queued(*cups)
+        killed(job, settings, moment)
+        assert set(imports.rows().values()) == {0}
+        assert imports.stored_files(media) != []
+        staging.sweep_staging()
+        assert imports.tree(media) == []
+        job.refresh_from_db()
+        assert job.state == JobState.RUNNING
+        assert imports.run(job).state == JobState.DONE
+        assert imports.stored_files(media) == imports.named_files()
+
+    def test_a_sweep_leaves_shared_originals_alone(self, cups, media, settings):
+        job = imports.queued(*cups)
+        killed(job, settings, "moved")
+        imports.imported(*cups, name="Other")
+        staging.sweep_staging()
+        assert imports.stored_files(media) == imports.named_files()
+
+    def test_a_starting_worker_sends_a_dead_ones_job_again(self, cups, media, settings, eager_tasks):
+        job = imports.queued(*cups)
+        killed(job, settings, "moved")
+        tasks.tidy_up()
+        job.refresh_from_db()
+        assert job.state == JobState.DONE
+
+    def test_a_job_that_kills_its_worker_again_and_again_is_failed(self, cups, media, settings):
+        job = imports.queued(*cups)
+        for _ in range(jobs.TRIES):
+            killed(job, settings, "staged")
+        tasks.run_import(job.pk)
+        job.refresh_from_db()
+        assert (job.state, imports.codes(job)) == (JobState.FAILED, ["WORKER_LOST"])
+
+    def test_a_job_that_runs_is_left_alone_by_a_second_worker(self, cups, media):
+        job = imports.queued(*cups)
+        seen = []
+
+        def second():
+            seen.append(imports.run(job).state)
+            seen.append(jobs.revive_jobs(by="worker"))
+            connections.close_all()
+
+        with jobs.alone(f"job:{job.pk}"):
+            thread = threading.Thread(target=second)
+            thread.start()
+            thread.join()
+        assert seen == [JobState.QUEUED, []]
+
+    def test_two_at_once_import_it_once(self, cups, media):
+        pending = [imports.queued(*cups), imports.queued(*cups)]
+        threads = [threading.Thread(target=run_and_close, args=[job]) for job in pending]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        states = sorted(Job.objects.values_list("state", flat=True))
+        assert states == [JobState.DONE, JobState.FAILED]
+        assert imports.rows()["Item"] == 3
+        assert imports.stored_files(media) == imports.named_files()
+
+
+def run_and_close(job: Job) -> None:
+    imports.run(job)
+    connections.close_all()
+
+
+def killed(job: Job, settings, moment: str) -> None:
+    """Run the job in a process that is killed; it uses this test's database and storage."""
+    url = os.environ["DATABASE_URL"].replace("/winnow?", f"/{connection.settings_dict['NAME']}?")
+    own = {"DATABASE_URL": url, "WINNOW_VAR": str(settings.VAR), "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, ROOT / "tests" / "benchmarks" / "imports" / "killed_import.py", str(job.pk), moment]
+    done = subprocess.run(command, env=os.environ | own, capture_output=True, text=True, timeout=60)
+    assert done.returncode == -9, done.stderr
+
+
+def test_a_stopped_commands_job_is_failed_with_a_sentence(cups):
+    job = imports.queued(*cups)
+    Job.objects.filter(pk=job.pk).update(params={**job.params, "foreground": True})
+    jobs.start_job(job=job, by="command")
+    tasks.tidy_up()
+    job.refresh_from_db()
+    assert (job.state, imports.codes(job)) == (JobState.FAILED, ["WORKER_LOST"])
+    assert "run it again" in job.problems[0]["advice"]

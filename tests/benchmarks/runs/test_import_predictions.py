@@ -1,0 +1,121 @@
+"""Predictions made elsewhere become a run: what is stored, what is refused, what the report says."""
+
+import json
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from benchmarks.models import Event, Job, Prediction, Run
+from benchmarks.runs import figures as run_figures
+from benchmarks.runs import run_actions
+from tests.builders import compared_models
+
+pytestmark = pytest.mark.django_db
+TABLE_3 = [75.83, 52.40, 49.06, 84.32, 89.50, 69.21, 82.82]
+
+
+@pytest.fixture
+def benchmark():
+    return compared_models.pairs(4)
+
+
+def percents(run: Run) -> list[float]:
+    return [round(100 * of["share"], 2) for of in run_figures.of_runs([run]).figures[run.pk]["measures"].values()]
+
+
+def codes(job: Job) -> list[str]:
+    return [problem["code"] for problem in job.problems]
+
+
+def test_answers_become_a_run_with_its_figures(benchmark, tmp_path):
+    run = compared_models.imported(benchmark, tmp_path, right=1)
+    assert (run.origin, run.title, run.source, run.predictions.count()) == ("imported", "CLIP", "a repository", 16)
+    assert percents(run) == [100, 25, 25, 100, 100, 25, 25]
+    assert Event.objects.filter(verb="took in predictions", data__run=run.pk).exists()
+
+
+def test_the_papers_table_comes_from_the_published_file(real, tmp_path):
+    file = real / "data" / "bivlc" / "results_ViT-B-32.csv"
+    benchmark = compared_models.real_bivlc(file)
+    job = compared_models.run(compared_models.queued(benchmark, file))
+    assert (job.report["matched"], job.report["by_captions"], job.report["unanswered"]) == (2933, 2933, 0)
+    assert percents(Run.objects.get()) == TABLE_3
+
+
+def test_the_same_file_twice_is_refused(benchmark, tmp_path):
+    compared_models.imported(benchmark, tmp_path, right=1)
+    job = compared_models.run(
+        compared_models.queued(benchmark, tmp_path / "CLIP-1.jsonl", model="clip", source="again")
+    )
+    assert (job.state, codes(job)) == ("failed", ["ALREADY_IMPORTED"])
+    assert Run.objects.count() == 1
+
+
+def test_two_models_may_choose_alike_but_no_two_score_alike(benchmark, tmp_path):
+    for model, state in (("One", "done"), ("Other", "done"), ("one", "failed")):
+        file = tmp_path / "answers.jsonl"
+        file.write_text(compared_models.lines(benchmark, 4))
+        assert compared_models.run(compared_models.queued(benchmark, file, model=model)).state == state
+    scores = [
+        {"item": item.key, "question": f"s(c{c},i{i})", "score": c == i}
+        for item in benchmark.items.all() for c in (0, 1) for i in (0, 1)
+    ]  # fmt: skip
+    file.write_text("".join(json.dumps({**row, "score": float(row["score"])}) + "\n" for row in scores))
+    for model, state in (("One", "done"), ("Other", "failed")):
+        assert compared_models.run(compared_models.queued(benchmark, file, model=model)).state == state
+
+
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        (lambda text: text.replace("i_pos2t", "i_pos2x"), "WRONG_VALUE"),
+        (lambda text: text.replace('"item": "', '"item": "x'), "UNKNOWN_ID"),
+        (lambda text: text.partition("\n")[2], "INCOMPLETE_ROW"),
+        (lambda text: text + text.partition("\n")[0], "DUPLICATE_ID"),
+        (lambda text: "", "EMPTY_FILE"),
+    ],
+)
+def test_nothing_is_stored_of_a_file_that_is_not_right(benchmark, tmp_path, change, code):
+    file = tmp_path / "answers.jsonl"
+    file.write_text(change(compared_models.lines(benchmark, 1)))
+    job = compared_models.run(compared_models.queued(benchmark, file))
+    assert job.state == "failed" and code in codes(job)
+    assert not Run.objects.exists() and not Prediction.objects.exists()
+
+
+def test_incomplete_items_are_left_out_where_that_is_asked(benchmark, tmp_path):
+    file = tmp_path / "answers.jsonl"
+    file.write_text(compared_models.lines(benchmark, 4).partition("\n")[2])
+    job = compared_models.run(compared_models.queued(benchmark, file, skip_incomplete=True))
+    assert (job.report["left_out"], job.report["answers"]) == (1, 12)
+    assert run_figures.of_runs([Run.objects.get()]).figures[job.report["run"]]["n"] == 3
+
+
+def test_the_command_tells_what_did_not_match(benchmark, tmp_path, capsys):
+    file = tmp_path / "answers.jsonl"
+    line = {"item": "nowhere", "question": "i_pos2t", "choice": "positive"}
+    file.write_text(compared_models.lines(benchmark, 2) + json.dumps(line))
+    call_command("import_predictions", benchmark.name, str(file), model="CLIP", source="here", kind="bivlc")
+    told = capsys.readouterr().out
+    assert "4 answered (4 by id, 0 by captions), 0 not" in told
+    assert "no item has this id: nowhere" in told
+    with pytest.raises(CommandError, match="Nothing was stored: 1 problem"):
+        call_command("import_predictions", benchmark.name, str(file), model="CLIP", source="here", kind="bivlc")
+    assert "ALREADY_IMPORTED" in capsys.readouterr().out
+
+
+def test_a_deleted_run_leaves_its_event_and_may_come_again(benchmark, tmp_path):
+    run = compared_models.imported(benchmark, tmp_path, right=1)
+    run_actions.delete_run(run=run, by="test")
+    assert not Prediction.objects.exists()
+    assert Event.objects.get(verb="deleted a run").data["title"] == "CLIP"
+    compared_models.imported(benchmark, tmp_path, right=1)
+
+
+def test_much_is_left_to_the_worker(benchmark, tmp_path, monkeypatch):
+    run = compared_models.imported(benchmark, tmp_path, right=1)
+    monkeypatch.setattr(run_figures, "INLINE", 15)
+    assert run_figures.of_runs([run]) == run_figures.Found({}, [run.pk])
+    assert run_figures.to_be_asked([run.pk]) == [run.pk] and run_figures.to_be_asked([run.pk]) == []
+    run_figures.compute_missing([run.pk])
+    assert run_figures.of_runs([run]).missing == []

@@ -1,0 +1,305 @@
+"""The pages of benchmarks and imports, as a client gets them."""
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import override_settings
+from django.urls import reverse
+
+from benchmarks.imports import uploads
+from benchmarks.jobs import jobs
+from benchmarks.models import Benchmark, Image, Item, Job, JobState
+from benchmarks.records import Problem
+from tests.builders import imports, studies
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def staff(client) -> User:
+    user = User.objects.create_superuser("ana")
+    client.force_login(user)
+    return user
+
+
+def upload(path: Path, name: str = "") -> SimpleUploadedFile:
+    return SimpleUploadedFile(name or path.name, path.read_bytes())
+
+
+def post(client, path: Path, archive: Path | None, **fields):
+    form = {"name": "Cups", "format": "jsonl", "data": upload(path)}
+    given = {"images": upload(archive)} if archive else {}
+    return client.post(reverse("import-new"), form | given | fields)
+
+
+def queries_for(client, django_assert_max_num_queries, url: str) -> int:
+    with django_assert_max_num_queries(30) as counted:
+        assert client.get(url).status_code == 200
+    return len(counted)
+
+
+def test_the_list_costs_the_same_for_one_and_for_three(client, staff, django_assert_max_num_queries):
+    studies.benchmark(items=1)
+    jobs.queue_job(kind="import", title="One", params={}, by="test", created_by=staff)
+    one = queries_for(client, django_assert_max_num_queries, reverse("benchmark-list"))
+    for _ in range(2):
+        studies.benchmark(items=3)
+        jobs.queue_job(kind="import", title="More", params={}, by="test", created_by=staff)
+    assert queries_for(client, django_assert_max_num_queries, reverse("benchmark-list")) == one
+
+
+def test_the_list_counts_items_and_images(client, staff):
+    studies.benchmark(items=2, candidates=3, name="Counted")
+    row = client.get(reverse("benchmark-list")).content.decode().split("Counted")[1].split("</tr>")[0]
+    assert ">2<span" in row and ">8<span" in row
+
+
+def test_an_empty_house_says_what_to_do(client, staff):
+    assert "Import the first one" in client.get(reverse("benchmark-list")).content.decode()
+
+
+def test_a_benchmark_costs_the_same_for_one_item_and_for_three(client, staff, django_assert_max_num_queries):
+    benchmark = studies.benchmark(items=1)
+    url = reverse("benchmark-detail", args=[benchmark.pk])
+    one = queries_for(client, django_assert_max_num_queries, url)
+    studies.item(benchmark)
+    studies.item(benchmark)
+    assert queries_for(client, django_assert_max_num_queries, url) == one
+
+
+def test_items_are_paged_by_their_position(client, staff):
+    benchmark = studies.benchmark(items=45, candidates=2)
+    url = reverse("benchmark-detail", args=[benchmark.pk])
+    seen, page = [], client.get(url).context["page"]
+    while True:
+        seen += [item.position for item in page.items]
+        if not page.later:
+            break
+        page = client.get(f"{url}?{page.later}").context["page"]
+    assert seen == list(range(45))
+    back = client.get(f"{url}?{page.earlier}").context["page"]
+    assert [item.position for item in back.items] == list(range(20, 40))
+
+
+def test_items_are_filtered_by_type_and_subtype(client, staff):
+    benchmark = studies.benchmark(items=2)
+    studies.item(benchmark, type="add", subtype="obj", key="other")
+    page = client.get(reverse("benchmark-detail", args=[benchmark.pk]), {"type": "add", "subtype": "obj"})
+    assert [item.key for item in page.context["page"].items] == ["other"]
+    assert "1 of 3 items" in page.content.decode()
+
+
+@pytest.mark.parametrize("asked", ["after=x", "before=-1", "after=99999999999999", "after=٣"])
+def test_a_senseless_place_shows_the_first_page(client, staff, asked):
+    benchmark = studies.benchmark(items=2)
+    page = client.get(reverse("benchmark-detail", args=[benchmark.pk]) + f"?{asked}")
+    assert len(page.context["page"].items) == 2
+
+
+def test_what_looks_like_markup_is_shown_as_text(client, staff):
+    benchmark = studies.benchmark(items=1, name="<b>{{7*7}}</b>")
+    benchmark.items.get().captions.update(text="<img src=x onerror=alert(1)>")
+    page = client.get(reverse("benchmark-detail", args=[benchmark.pk])).content.decode()
+    assert "&lt;b&gt;{{7*7}}&lt;/b&gt;" in page and "<img src=x" not in page
+
+
+PAGES = [
+    "benchmark-list",
+    "import-new",
+    "benchmark-detail",
+    "job-detail",
+    "job-cancel",
+    "api-benchmark-list",
+    "api-job-detail",
+]
+
+
+def address(name: str) -> str:
+    job = jobs.queue_job(kind="import", title="One", params={}, by="test")
+    ids = {
+        "benchmark-detail": studies.benchmark().pk,
+        "job-detail": job.pk,
+        "job-cancel": job.pk,
+        "api-job-detail": job.pk,
+    }
+    return reverse(name, args=[ids[name]] if name in ids else [])
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_strangers_are_sent_to_the_login(client, name):
+    url = address(name)
+    answer = client.post(url) if name == "job-cancel" else client.get(url)
+    assert answer.status_code == (403 if name.startswith("api") else 302)
+    assert name.startswith("api") or answer.url.startswith("/login/?next=/")
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_people_who_are_not_staff_are_refused(client, name):
+    client.force_login(User.objects.create_user("bo"))
+    url = address(name)
+    answer = client.post(url) if name == "job-cancel" else client.get(url)
+    assert answer.status_code == 403
+    assert Job.objects.get().state == JobState.QUEUED if "job" in name else True
+
+
+def test_an_upload_becomes_a_job_and_the_job_a_benchmark(
+    client, staff, tmp_path, eager_tasks, django_capture_on_commit_callbacks
+):
+    path, images = imports.small(tmp_path / "given")
+    with django_capture_on_commit_callbacks(execute=True):
+        answer = post(client, path, images)
+    job = Job.objects.get()
+    assert answer.url == reverse("job-detail", args=[job.pk])
+    assert (job.state, job.created_by, Item.objects.count()) == (JobState.DONE, staff, 3)
+    page = client.get(answer.url).content.decode()
+    assert "Everything is imported" in page and "hx-get" not in page
+    assert imports.tree(tmp_path / uploads.UPLOADS) == []
+
+
+def test_several_data_files_and_loose_images(client, staff, tmp_path, eager_tasks, django_capture_on_commit_callbacks):
+    row = {"0": {"filename": "a.jpg", "caption": "A cat on a mat.", "negative_caption": "A mat on a cat."}}
+    data = [SimpleUploadedFile(f"{name}.json", json.dumps(row).encode()) for name in ("swap_obj", "add_att")]
+    form = {
+        "name": "Two",
+        "format": "sugarcrepe",
+        "data": data,
+        "images": [SimpleUploadedFile("a.jpg", imports.jpeg(1))],
+    }
+    with django_capture_on_commit_callbacks(execute=True):
+        client.post(reverse("import-new"), form)
+    assert Job.objects.get().state == JobState.DONE, Job.objects.get().problems
+    assert set(Item.objects.values_list("key", flat=True)) == {"swap_obj-0", "add_att-0"}
+
+
+def test_problems_are_shown_with_their_rows(client, staff, tmp_path, eager_tasks, django_capture_on_commit_callbacks):
+    path, _ = imports.small(tmp_path / "given")
+    with django_capture_on_commit_callbacks(execute=True):
+        answer = post(client, path, imports.archive(tmp_path, ["0.jpg", "0-0.jpg"]))
+    page = client.get(answer.url).content.decode()
+    assert "Nothing was stored: 4 problems" in page
+    assert page.count("<code>MISSING_IMAGE</code>") == 4
+
+
+def test_a_hundred_problems_are_listed_and_all_are_counted(client, staff):
+    job = jobs.queue_job(kind="import", title="Many", params={}, by="test")
+    jobs.fail_job(job=job, by="test", problems=[Problem("X", "f", n, "", "Do it.") for n in range(250)], count=1234)
+    page = client.get(reverse("job-detail", args=[job.pk])).content.decode()
+    assert "1,234 problems" in page and "the first 100 are listed" in page
+    assert page.count("<code>X</code>") == 100
+
+
+@pytest.mark.parametrize(
+    ("fields", "word"),
+    [
+        ({"name": " "}, "This field is required"),
+        ({"name": "x" * 121}, "at most 120"),
+        ({"format": "parquet"}, "Select a valid choice"),
+        ({"format": "sugarcrepe"}, "does not take"),
+        ({"data": []}, "This field is required"),
+        ({"images": SimpleUploadedFile("images.rar", b"x")}, "Give one .zip"),
+    ],
+)
+def test_what_the_form_refuses(client, staff, tmp_path, fields, word):
+    answer = post(client, imports.small(tmp_path / "given")[0], None, **fields)
+    assert answer.status_code == 422 and word in answer.content.decode()
+    assert not Job.objects.exists()
+    assert not (tmp_path / uploads.UPLOADS).exists()
+
+
+def test_uploads_that_nobody_will_read_are_swept_after_a_day(staff, tmp_path, monkeypatch):
+    wanted, left = uploads.new_folder(), uploads.new_folder()
+    jobs.queue_job(kind="import", title="One", params={"upload": str(wanted)}, by="test")
+    uploads.sweep()
+    assert left.exists()
+    monkeypatch.setattr(uploads, "OLD", -1)
+    uploads.sweep()
+    assert wanted.exists() and not left.exists()
+
+
+def running(**fields) -> Job:
+    job = jobs.start_job(job=jobs.queue_job(kind="import", title="One", params={}, by="test"), by="test")
+    Job.objects.filter(pk=job.pk).update(phase="checking images", done=50, total=200, **fields)
+    return job
+
+
+def test_a_running_job_shows_how_far_it_is_and_asks_again(client, staff):
+    url = reverse("job-detail", args=[running().pk])
+    fragment = client.get(url, headers={"HX-Request": "true"}).content.decode()
+    assert 'max="200" value="50"' in fragment and "25 %" in fragment
+    assert 'hx-trigger="every 1s"' in fragment and "<html" not in fragment
+    assert ">Refresh</a>" in fragment
+
+
+def test_pace_is_that_of_the_present_phase():
+    job = Job(state="running", done=50, total=200)
+    job.phase_started_at = datetime(2026, 1, 1, 0, 0, 0, tzinfo=UTC)
+    job.heartbeat_at = datetime(2026, 1, 1, 0, 0, 10, tzinfo=UTC)
+    assert jobs.pace(job) == jobs.Pace(percent=25, rate=5, seconds=30)
+
+
+def test_cancel_by_a_button(client, staff):
+    job = running()
+    client.post(reverse("job-cancel", args=[job.pk]))
+    job.refresh_from_db()
+    assert job.cancel_asked and job.state == JobState.RUNNING
+    with pytest.raises(jobs.Cancelled):
+        jobs.advance(job=job, done=51, total=200, phase="checking images")
+
+
+def test_a_waiting_job_is_cancelled_at_once(client, staff):
+    job = jobs.queue_job(kind="import", title="One", params={}, by="test")
+    page = client.post(reverse("job-cancel", args=[job.pk]), follow=True).content.decode()
+    assert "Nothing was stored" in page
+
+
+@pytest.mark.parametrize("state", [JobState.DONE, JobState.FAILED, JobState.CANCELLED])
+def test_a_job_that_is_over_moves_no_more(state):
+    job = Job.objects.create(kind="import", title="One", state=state)
+    for move in (jobs.start_job, lambda **job: jobs.finish_job(report={}, **job)):
+        with pytest.raises(jobs.CannotMove):
+            move(job=job, by="test")
+
+
+def test_an_image_is_served_under_its_opaque_name_and_nothing_tells_more(client, tmp_path, settings):
+    Path(settings.MEDIA_ROOT).mkdir()
+    imports.imported(*imports.small(tmp_path / "given"))
+    image = Image.objects.first()
+    for name in ("image", "thumbnail"):
+        answer = client.get(reverse(name, args=[image.opaque]))
+        assert answer.content.startswith(b"\xff\xd8\xff")
+        assert answer["Cache-Control"] == "private, max-age=31536000, immutable"
+        assert answer["X-Content-Type-Options"] == "nosniff"
+        assert not {"ETag", "Last-Modified", "Content-Disposition", "Set-Cookie"} & set(answer.headers)
+
+
+def test_an_image_costs_no_query(client, django_assert_num_queries):
+    with django_assert_num_queries(0):
+        assert client.get(reverse("image", args=["0" * 32])).status_code == 404
+
+
+@pytest.mark.parametrize(
+    "path", ["/i/../../secret_key", "/i/" + "0" * 32 + ".png", "/i/" + "G" * 32 + ".jpg", "/i/..%2fx.jpg"]
+)
+def test_no_other_file_can_be_asked_for(client, path):
+    assert client.get(path).status_code == 404
+
+
+@override_settings(ACCEL_REDIRECT="/files/")
+def test_a_web_server_can_send_the_images(client):
+    answer = client.get(reverse("thumbnail", args=["ab" * 16]))
+    assert answer["X-Accel-Redirect"] == f"/files/thumbnails/ab/{'ab' * 16}.jpg"
+    assert answer.content == b""
+
+
+def test_the_api_lists_benchmarks_and_shows_a_job(client, staff):
+    studies.benchmark(items=2, name="Named")
+    answer = client.get(reverse("api-benchmark-list")).json()
+    assert (answer["count"], answer["results"][0]["name"], answer["results"][0]["item_count"]) == (1, "Named", 2)
+    job = running()
+    shown = client.get(reverse("api-job-detail", args=[job.pk])).json()
+    assert (shown["state"], shown["done"], shown["total"]) == ("running", 50, 200)
+    assert Benchmark.objects.count() == 1

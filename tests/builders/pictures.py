@@ -1,0 +1,47 @@
+"""Pictures for the builders' image rows: drawn here or given, rendered and stored as an import does it."""
+
+import io
+from collections.abc import Iterable
+
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
+from PIL import Image as Drawing
+from PIL import ImageDraw
+
+from annotation.models import Annotator, Study
+from benchmarks.models import Image, ItemImage
+from tests.builders import studies
+from workers.images import Rendered, check_and_render
+
+COLOURS = ("#c0392b", "#2980b9", "#27ae60", "#f39c12", "#8e44ad", "#16a085", "#d35400", "#7f8c8d", "#2c3e50")
+
+
+def draw(number: int, width: int = 512, height: int = 512, **save) -> bytes:
+    """A JPEG with a circle whose place and colour tell its number."""
+    drawing = Drawing.new("RGB", (width, height), "#eeeeee")
+    x, y = 40 + number * 37 % (width - 180), 40 + number * 61 % (height - 180)
+    ImageDraw.Draw(drawing).ellipse((x, y, x + 140, y + 140), fill=COLOURS[number % len(COLOURS)])
+    file = io.BytesIO()
+    drawing.save(file, "JPEG", **save)
+    return file.getvalue()
+
+
+def put(image: Image, rendered: Rendered) -> None:
+    default_storage.save(image.served_path, ContentFile(rendered.served))
+    default_storage.save(image.thumbnail_path, ContentFile(rendered.thumbnail))
+
+
+def paint(study: Study, pictures: Iterable[bytes] = ()) -> Study:
+    """Files for every image row of the study, in the order of items and places; drawn where `pictures` has no more."""
+    given = iter(pictures)
+    uses = ItemImage.objects.filter(item__benchmark=study.benchmark).select_related("image")
+    for number, use in enumerate(uses.order_by("item__position", "role", "position")):
+        rendered = check_and_render(next(given, None) or draw(number))
+        Image.objects.filter(pk=use.image_id).update(width=rendered.width, height=rendered.height)
+        put(use.image, rendered)
+    return study
+
+
+def desk(items: int = 3, ready: bool = True, **settings) -> Annotator:
+    """A study with pictures, and somebody who may judge it."""
+    return studies.annotator(paint(studies.study(items=items, **settings)), ready=ready)

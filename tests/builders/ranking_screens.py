@@ -1,0 +1,50 @@
+"""Screens on which sentences are ranked or compared, with somebody in front of them; and the released rows for them."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from annotation.models import Annotator
+from tests.builders import pictures, studies, text_items
+
+Words = Mapping[str, Sequence[str]]  # role → captions of an item
+RANKED = {
+    "positive": ["A dog on a red sofa."],
+    "second_positive": ["A hound on a red sofa."],
+    "negative": ["A dog under a red sofa."],
+}
+COMPARED = {"positive": ["A man rides a horse."], "negative": ["A horse rides a man.", "A man not rides a horse."]}
+
+
+def ranking(items: int | Sequence[Words] = 3, **settings) -> Annotator:
+    """Somebody who may rank the captions of so many items, or of these."""
+    return _somebody("hard-positive-rank", [RANKED] * items if isinstance(items, int) else items, settings)
+
+
+def comparing(items: int | Sequence[Words] = 3, **settings) -> Annotator:
+    """Likewise, to compare two negatives."""
+    return _somebody("sugarcrepe-compare", [COMPARED] * items if isinstance(items, int) else items, settings)
+
+
+def _somebody(protocol: str, items: Sequence[Words], settings: dict) -> Annotator:
+    benchmark = studies.benchmark(0)
+    for words in items:
+        text_items.item(benchmark, words, type="replace", subtype="rel")
+    study = studies.study(benchmark=benchmark, protocol=protocol, **settings)
+    return studies.annotator(pictures.paint(study, [pictures.draw(number, 640, 427) for number in range(len(items))]))
+
+
+def hard_positives(real: Path, count: int) -> list[Words]:
+    """The first rows of the released relations: each caption with its hard positive and its hard negative."""
+    halves = [
+        json.loads((real / "data/hard_positives" / half / "vl_checklist_relations.json").read_text())[:count]
+        for half in ("original", "hard_positive")
+    ]
+    return [
+        {
+            "positive": [one["true_caption"]],
+            "second_positive": [other["true_caption"]],
+            "negative": [one["false_caption"]],
+        }
+        for one, other in zip(*halves, strict=True)
+    ]

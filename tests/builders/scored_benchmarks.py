@@ -1,0 +1,80 @@
+"""What tests of scoring share: small random models that real libraries load, and small benchmarks to score."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import open_clip
+import torch
+
+from benchmarks.jobs import jobs
+from benchmarks.models import Benchmark, Job, Run
+from benchmarks.scoring import score
+from tests.builders import imports
+
+TINY = {
+    "embed_dim": 32,
+    "vision_cfg": {"image_size": 32, "layers": 1, "width": 64, "patch_size": 16},
+    "text_cfg": {"context_length": 77, "vocab_size": 49408, "width": 64, "heads": 1, "layers": 1},
+}
+
+
+def tiny_clip(folder: Path) -> str:
+    """A folder of open_clip's own layout with fixed random weights; returns the `--model` that names it."""
+    folder.mkdir(parents=True)
+    (folder / "open_clip_config.json").write_text(json.dumps({"model_cfg": TINY, "preprocess_cfg": {}}))
+    torch.manual_seed(0)
+    torch.save(open_clip.CLIP(**TINY).state_dict(), folder / "open_clip_pytorch_model.bin")
+    return f"local-dir:{folder}"
+
+
+def tiny_language(folder: Path) -> str:
+    """A GPT-2 of one layer with a tokenizer of ten words."""
+    from tokenizers import Tokenizer, models, pre_tokenizers
+    from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
+
+    words = ["<unk>", "<s>", "a", "A", "red", "blue", "cup", ",", ".", "green"]
+    tokenizer = Tokenizer(models.WordLevel({word: place for place, word in enumerate(words)}, unk_token="<unk>"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    torch.manual_seed(0)
+    config = GPT2Config(vocab_size=len(words), n_positions=64, n_embd=16, n_layer=1, n_head=2, bos_token_id=1)
+    GPT2LMHeadModel(config).save_pretrained(folder)
+    PreTrainedTokenizerFast(tokenizer_object=tokenizer, bos_token="<s>", unk_token="<unk>").save_pretrained(folder)
+    return f"language-model:{folder}"
+
+
+def cups(folder: Path, count: int = 3, start: int = 0, name: str = "Cups") -> Benchmark:
+    """Items with two captions and two images, both roles; called again with another `start` it adds items."""
+    items = []
+    for number in range(start, start + count):
+        images = [{"role": role, "file": f"{number}-{role}.jpg"} for role in ("positive", "negative")]
+        items.append(imports.item(number, images=images))
+    folder.mkdir(parents=True, exist_ok=True)
+    names = [image["file"] for item in items for image in item["images"]]
+    extra = {file: imports.jpeg(2 * start + number, (40, 30)) for number, file in enumerate(names)}
+    job = imports.imported(imports.manifest(folder, items), imports.archive(folder, [], extra), name=name)
+    assert job.state == "done", job.problems
+    return Benchmark.objects.get(name=name)
+
+
+def queued(benchmark: Benchmark, model: str, pretrained: str = "", device: str = "cpu") -> Job:
+    return score.queue_score(benchmark=benchmark, model=model, pretrained=pretrained, device=device, by="test")
+
+
+def run(job: Job) -> Job:
+    return jobs.run(job_id=job.pk, by="test", work=score.score)
+
+
+def scored(benchmark: Benchmark, model: str, pretrained: str = "") -> Run:
+    job = run(queued(benchmark, model, pretrained))
+    assert job.state == "done", job.problems
+    return Run.objects.get(pk=job.report["run"])
+
+
+def column(run: Run, name: str) -> dict[str, float]:
+    """Scores of that name by the items' keys."""
+    return dict(run.predictions.filter(question=name).order_by("item").values_list("item__key", "score"))
+
+
+def unit(vectors: torch.Tensor) -> np.ndarray:
+    return torch.nn.functional.normalize(vectors, dim=-1).numpy()

@@ -1,0 +1,79 @@
+"""Builders for protocols whose answer is more than a pick: items of sentences, and people who fill in fields."""
+
+import uuid
+
+from annotation.assignment import leases
+from annotation.designs.plan import StagePlan
+from annotation.judging import submissions
+from annotation.models import Annotator, Judgment, Lease, Stage, Study
+from benchmarks.models import Benchmark, Caption, Item, ItemImage
+from tests.builders import studies
+
+PARAPHRASE, TRIPLET, RANK = "visla-paraphrase", "visla-triplet", "hard-positive-rank"
+GUIDELINES = ("same", "contradicts", "text_alone", "fluent", "nothing_added", "neutral")
+HOLDS = dict.fromkeys(GUIDELINES, "holds")
+TEXTS = {
+    "positive": ["A cat sits on a mat."],
+    "negative": ["A mat lies on a cat."],
+    "candidate": ["A cat rests on a mat.", "On a mat a cat stands.", "A mat is under a cat."],
+}
+
+
+def item(benchmark: Benchmark, texts=TEXTS, **fields) -> Item:
+    position = benchmark.items.count()
+    made = Item.objects.create(benchmark=benchmark, key=f"item-{position}", position=position, **fields)
+    for role, sentences in texts.items():
+        for place, text in enumerate(sentences):
+            Caption.objects.create(item=made, role=role, position=place, text=text)
+    ItemImage.objects.create(
+        item=made, image=studies.image(), role="positive", position=0, source_name=f"{made.key}.jpg"
+    )
+    return made
+
+
+def study(*stages: StagePlan | str, items: int = 1, texts=TEXTS, **of_study) -> Study:
+    source = studies.benchmark(0)
+    for _ in range(items):
+        item(source, texts)
+    plans = [StagePlan(plan) if isinstance(plan, str) else plan for plan in stages]
+    return studies.study(benchmark=source, stages=plans, **of_study)
+
+
+def stage(plan: StagePlan | str = PARAPHRASE, **how) -> Stage:
+    return study(plan, **how).stages.select_related("study").get()
+
+
+def hold(person: Annotator, stage: Stage) -> Lease | None:
+    """The next screen of somebody who is ready for the stage."""
+    found = leases.hold(annotator=person, stage=stage, wanted=1)
+    return found[0] if found else None
+
+
+def send(person: Annotator, lease: Lease, **fields: str) -> Judgment:
+    answer = fields.pop("answer", "")
+    sent = {"token": lease.token, "key": uuid.uuid4(), "shown_answer": answer, "more": fields}
+    reason = {"reason": "I cannot tell."} if answer == "cannot_judge" else {}
+    return submissions.submit(annotator=person, **sent, **reason).judgment
+
+
+def option(lease: Lease, identity: str) -> str:
+    """The place of an option on a screen."""
+    return str(lease.shown.index(identity) + 1)
+
+
+def picks(stage: Stage, identity: str = "caption-candidate-0", person: Annotator | None = None) -> Judgment:
+    """Somebody new takes an option as it is."""
+    person = person or studies.annotator(stage.study)
+    lease = hold(person, stage)
+    return send(person, lease, answer=option(lease, identity))
+
+
+def edits(stage: Stage, words: str, of: str = "caption-candidate-0", person: Annotator | None = None) -> Judgment:
+    person = person or studies.annotator(stage.study)
+    lease = hold(person, stage)
+    return send(person, lease, answer=option(lease, of), edit="1", words=words)
+
+
+def rejects(stage: Stage, why: str = "None of them can be saved.", person: Annotator | None = None) -> Judgment:
+    person = person or studies.annotator(stage.study)
+    return send(person, hold(person, stage), answer="reject", why=why)

@@ -1,0 +1,162 @@
+"""What becomes of an image: only its pixels are left, and they are right."""
+
+import io
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from PIL import Image as Drawing
+from PIL import ImageCms
+
+from tests.benchmarks.bad_inputs.case import picture
+from tests.benchmarks.bad_inputs.images import IMAGES, exif, gifar, one, saved
+from workers import limits
+from workers.images import ImageRefused, check_and_render
+
+RED, WHITE = (200, 10, 20), (255, 255, 255)
+
+
+def served(data: bytes) -> Drawing.Image:
+    return Drawing.open(io.BytesIO(check_and_render(data).served))
+
+
+def close(pixel, colour, by: int = 6) -> bool:
+    return all(abs(one - other) <= by for one, other in zip(pixel, colour, strict=True))
+
+
+def test_a_plain_image():
+    made = check_and_render(picture(200, size=(2000, 1000)))
+    assert (made.format, made.width, made.height, made.notes) == ("JPEG", 2000, 1000, ())
+    assert Drawing.open(io.BytesIO(made.served)).size == (1600, 800)
+    assert Drawing.open(io.BytesIO(made.thumbnail)).size == (320, 160)
+
+
+def test_a_small_image_is_not_enlarged():
+    assert served(picture(size=(10, 7))).size == (10, 7)
+
+
+def test_a_very_long_image_keeps_a_pixel_of_its_side():
+    assert served(picture(size=(20_000, 1))).size == (1600, 1)
+
+
+def test_the_same_bytes_give_the_same_bytes_in_any_thread():
+    data = picture(77, size=(300, 200))
+    with ThreadPoolExecutor(4) as pool:
+        assert len(set(pool.map(check_and_render, [data] * 16))) == 1
+
+
+@pytest.mark.parametrize("format", ["JPEG", "PNG", "WEBP"])
+def test_no_metadata_is_left(format):
+    profile = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
+    made = check_and_render(picture(1, format, exif=exif(), icc_profile=profile))
+    for content in (made.served, made.thumbnail):
+        assert b"candidate" not in content and b"Exif" not in content and b"ICC_PROFILE" not in content
+        assert not Drawing.open(io.BytesIO(content)).getexif()
+
+
+@pytest.mark.parametrize("data", [picture(format="PNG") + b"<html>canary", gifar() + b"canary"])
+def test_nothing_behind_the_pixels_is_left(data):
+    made = check_and_render(data)
+    assert b"canary" not in made.served and b"PK\3\4" not in made.served
+    assert made.served.startswith(b"\xff\xd8") and made.served.endswith(b"\xff\xd9")
+
+
+def test_comments_are_left_out():
+    assert b"canary" not in check_and_render(picture(comment=b"canary")).served
+
+
+@pytest.mark.parametrize("turn", range(1, 9))
+def test_orientation_is_applied(turn):
+    upright = Drawing.new("RGB", (96, 48), WHITE)
+    upright.paste(RED, (0, 0, 32, 16))  # the corner that must end on the top left
+    back = {2: 0, 3: 3, 4: 1, 5: 5, 6: 2, 7: 6, 8: 4}  # the transpose that undoes each orientation
+    stored = upright if turn == 1 else upright.transpose(Drawing.Transpose(back[turn]))
+    made = Drawing.Exif()
+    made[0x0112] = turn
+    rendered = check_and_render(saved(stored, "PNG", exif=made.tobytes()))
+    pixels = Drawing.open(io.BytesIO(rendered.served))
+    assert (rendered.width, rendered.height) == pixels.size == (96, 48)
+    assert close(pixels.getpixel((5, 5)), RED) and close(pixels.getpixel((90, 40)), WHITE)
+
+
+@pytest.mark.parametrize(
+    ("image", "format", "save", "expected"),
+    [
+        (Drawing.new("CMYK", (8, 8), (0, 255, 255, 0)), "JPEG", {}, (254, 0, 0)),
+        (Drawing.new("I;16", (8, 8), 0x8000), "PNG", {}, (128, 128, 128)),
+        (Drawing.new("RGBA", (8, 8), (255, 0, 0, 0)), "PNG", {}, WHITE),
+        (Drawing.new("RGBA", (8, 8), (255, 0, 0, 128)), "WEBP", {"lossless": True}, (255, 127, 127)),
+        (Drawing.new("LA", (8, 8), (0, 0)), "PNG", {}, WHITE),
+        (Drawing.new("P", (8, 8), 0), "PNG", {"transparency": 0}, WHITE),
+        (Drawing.new("RGB", (8, 8), RED), "PNG", {"transparency": RED}, WHITE),
+        (Drawing.new("L", (8, 8), 9), "PNG", {"transparency": 9}, WHITE),
+        (Drawing.new("1", (8, 8), 1), "PNG", {}, WHITE),
+        (Drawing.new("RGB", (8, 8), RED), "GIF", {}, RED),
+    ],
+)
+def test_pixels_are_as_documented(image, format, save, expected):
+    assert close(served(saved(image, format, **save)).getpixel((4, 4)), expected)
+
+
+def test_the_first_frame_of_an_animation_and_a_note(tmp_path):
+    made = check_and_render(one(tmp_path, picture()).images.joinpath("a.jpg").read_bytes())
+    assert made.notes == ()
+    moving = IMAGES["animated_png"].build(tmp_path).images.joinpath("a.png").read_bytes()
+    made = check_and_render(moving)
+    assert made.notes == ("animated: only the first frame is used",)
+    assert close(Drawing.open(io.BytesIO(made.served)).getpixel((4, 4)), (0, 0, 0))
+
+
+def swapped_profile() -> bytes:
+    """An RGB profile of another name in which red means green and green red."""
+    data = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
+    for tag, name in ((b"rXYZ", b"tmp_"), (b"gXYZ", b"rXYZ"), (b"tmp_", b"gXYZ")):
+        data = data.replace(tag, name, 1)
+    return data.replace("sRGB".encode("utf-16-be"), "mine".encode("utf-16-be"))
+
+
+def test_a_colour_profile_is_turned_into_srgb():
+    made = check_and_render(saved(Drawing.new("RGB", (8, 8), (0, 255, 0)), "PNG", icc_profile=swapped_profile()))
+    assert close(Drawing.open(io.BytesIO(made.served)).getpixel((4, 4)), (254, 0, 0)) and made.notes == ()
+
+
+@pytest.mark.parametrize("profile", [b"junk", ImageCms.ImageCmsProfile(ImageCms.createProfile("XYZ")).tobytes()])
+def test_a_profile_that_does_not_fit_is_noted(profile):
+    assert "colour profile not used" in check_and_render(picture(format="PNG", icc_profile=profile)).notes[0]
+
+
+def test_the_limits_are_exact(monkeypatch):
+    monkeypatch.setattr(limits, "MAX_PIXELS", 600)
+    assert check_and_render(picture(size=(30, 20))).width == 30
+    assert check_and_render(picture(size=(1, 600))).height == 600
+    with pytest.raises(ImageRefused, match="IMAGE_TOO_LARGE"):
+        check_and_render(picture(size=(601, 1)))
+    monkeypatch.setattr(limits, "MAX_SIDE", 29)
+    with pytest.raises(ImageRefused, match="IMAGE_TOO_LARGE"):
+        check_and_render(picture(size=(30, 20)))
+
+
+@pytest.mark.parametrize("cut", range(0, 1200, 40))
+def test_any_cut_of_a_jpeg_is_refused_with_a_code(cut):
+    data = Drawing.effect_noise((64, 64), 90).convert("RGB")
+    whole = saved(data, "JPEG")
+    with pytest.raises(ImageRefused) as caught:
+        check_and_render(whole[:cut])
+    assert caught.value.code in {"EMPTY_FILE", "IMAGE_CORRUPT", "FORMAT_NOT_ALLOWED"}
+
+
+def test_the_largest_image_stays_under_the_memory_limit(tmp_path):
+    side = int(limits.MAX_PIXELS**0.5)
+    (tmp_path / "a.webp").write_bytes(saved(Drawing.new("RGBA", (side, side), (9, 9, 9, 90)), "WEBP", method=0))
+    code = "import sys; from workers.images import check_and_render; check_and_render(open(sys.argv[1], 'rb').read());"
+    code += "from tests.benchmarks.bad_inputs.outcome import peak_memory; print(peak_memory())"
+    done = subprocess.run([sys.executable, "-c", code, tmp_path / "a.webp"], capture_output=True, text=True, check=True)
+    assert int(done.stdout) < 512 * 2**20
+
+
+@pytest.mark.real
+def test_the_real_images_are_accepted_without_a_note(real):
+    paths = [*(real / "data/bivlc/images").iterdir(), *(real / "data/coco_val2017/images").iterdir()]
+    made = [check_and_render(path.read_bytes()) for path in paths]
+    assert len(made) == 99 and all(not rendered.notes for rendered in made)
