@@ -122,7 +122,8 @@ def import_here(format: str, path: str, images: str) -> None:
 def kills() -> None:
     """Spread evenly over the files and statements of an import, which are counted at a first one that goes through."""
     from benchmarks import tasks
-    from benchmarks.imports import staging, uploads
+    from benchmarks.imports import staging
+    from benchmarks.jobs import uploads
     from tests.builders import imports
 
     steps, whole = child("kill", str(queued(0)), "0")["steps"], 0

@@ -96,8 +96,7 @@ def fill():
 
 
 def annotators(study, count: int) -> list[str]:
-    from annotation.assignment.seats import accept_instructions
-    from annotation.studies.lifecycle import join
+    from annotation.assignment.seats import accept_instructions, join
 
     people = [join(study=study, by="measure", simulated=True) for _ in range(count)]
     for person in people:

@@ -5,8 +5,8 @@ from celery.signals import worker_ready
 
 from benchmarks.housekeeping import deferred_files
 from benchmarks.imports import run as run_import_module
-from benchmarks.imports import staging, uploads
-from benchmarks.jobs import jobs, work_folder
+from benchmarks.imports import staging
+from benchmarks.jobs import jobs, uploads, work_folder
 from benchmarks.runs import figures as run_figures
 from benchmarks.runs import import_predictions
 from benchmarks.scoring import score
@@ -41,11 +41,6 @@ def run_predictions(job_id: int) -> None:
         uploads.drop(job.params["upload"])
     if "run" in job.report:
         run_figures.compute_missing([job.report["run"]])
-
-
-@shared_task
-def compute_figures(runs: list[int]) -> None:
-    run_figures.compute_missing(runs)
 
 
 @worker_ready.connect

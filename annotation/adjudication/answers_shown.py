@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from annotation.models import Flag, Stage
 from annotation.pipeline import task_creation
 from annotation.protocols import answers as protocols_answers
+from annotation.protocols.answers import words
 from annotation.protocols.base import Answer, Carried, Protocol, carried_captions
 from annotation.protocols.decision_rule import ADJUDICATOR, KEPT
 from annotation.protocols.registry import PROTOCOLS
 from annotation.sql import fetch
-from annotation.templatetags.figures import words
 from benchmarks import queries
 from benchmarks.models import Image, Item
 

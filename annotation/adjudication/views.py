@@ -16,9 +16,9 @@ from annotation.adjudication import cases, decisions, disagreement_list
 from annotation.adjudication.disagreement_list import Wanted
 from annotation.judging import flags
 from annotation.models import Stage, Task
+from annotation.protocols.answers import words
 from annotation.protocols.decision_rule import DAWID_SKENE, KEPT
 from annotation.protocols.registry import PROTOCOLS
-from annotation.templatetags.figures import words
 from benchmarks import audit
 from benchmarks.permissions import staff_only
 

@@ -8,11 +8,11 @@ from collections.abc import Callable, Sequence
 from rest_framework.exceptions import APIException
 
 from annotation.figures import cache
-from annotation.figures.cache import Tell
 from annotation.figures.funnel import funnel
 from annotation.figures.stage import study_figures
 from annotation.models import Stage, Study
 from annotation.sql import fetch
+from benchmarks.jobs.jobs import Tell
 
 FIGURES, FUNNEL, GIVEN = "figures", "funnel", "given"  # kinds of figures
 

@@ -13,9 +13,9 @@ from annotation.api.filters import AskedAgreement, AskedStage, AskedStudies, sta
 from annotation.api.serializers import AgreementData, StageData, StageDetailData, StudyData, StudyDetailData
 from annotation.exports.readme import settings_of
 from annotation.figures import agreement
+from annotation.figures.study_list import with_people, with_stages
 from annotation.models import Study
 from annotation.pipeline.outcomes import rule_of
-from annotation.studies.queries import with_people, with_stages
 from benchmarks.api.filters import Asked, AskedPlace, Counted, paged, tells
 from benchmarks.audit import named
 

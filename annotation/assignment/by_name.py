@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 
 from django.db import transaction
 
+from annotation.assignment.seats import stages_open_to
 from annotation.checks import attention_checks
 from annotation.models import Annotator, Kind, Lease, LeaseState, Slot, Stage, StageState, Strategy, Task
 from annotation.models.choices import MOST_JUDGMENTS
 from annotation.pipeline import outcomes, task_creation
 from annotation.sql import fetch
-from annotation.studies.queries import stages_of
 from annotation.transactions import anew
 from benchmarks import audit
 from benchmarks.models import Event, Item
@@ -96,7 +96,7 @@ def _check_people(stage: Stage, annotators: Sequence[Annotator], tasks: Sequence
         raise CannotAssign("Choose at least one annotator.")
     gone = [one for one in annotators if one.study_id != stage.study_id or one.left_at or one.excluded_at]
     _refuse([f"{one.pseudonym} is not at work in this study." for one in gone])
-    lost = [one for one in annotators if one.invited_to_id and stage not in stages_of(one)]
+    lost = [one for one in annotators if one.invited_to_id and stage not in stages_open_to(one)]
     _refuse([f"{one.pseudonym} came by a link that does not lead to this stage." for one in lost])
     if not stage.apart_from:
         return

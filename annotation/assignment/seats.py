@@ -1,17 +1,17 @@
-"""Annotators take their place in a stage, and go on to the next one that has work for them."""
+"""Annotators join a study, take their place in a stage, and go on to the next one that has work for them."""
 
 from collections.abc import Sequence
 
 from django.db import connection, transaction
+from django.db.models import Max, Q
 from django.utils import timezone
 
 from annotation.assignment import leases
 from annotation.checks import attention_checks, qualification
-from annotation.models import Annotator, Instructions, Seat, Stage, StageState, Strategy
+from annotation.models import Annotator, Instructions, Seat, Stage, StageState, Strategy, Study
 from annotation.models.choices import BATCHED
 from annotation.pipeline.exposure import APART, had, met
 from annotation.sql import fetch
-from annotation.studies.queries import stages_of
 from annotation.transactions import anew
 from benchmarks import audit
 
@@ -137,7 +137,7 @@ def _is_screened_out(annotator: Annotator, stage: Stage) -> bool:
 
 def next_stage(annotator: Annotator, stages: Sequence[Stage] | None = None) -> Stage | None:
     """The first of their stages, but the one that they are in, that has work for the annotator."""
-    others = [stage for stage in stages or stages_of(annotator) if stage.pk != annotator.stage_id]
+    others = [stage for stage in stages or stages_open_to(annotator) if stage.pk != annotator.stage_id]
     return next((stage for stage in others if has_work(annotator, stage)), None)
 
 
@@ -152,3 +152,36 @@ def accept_instructions(*, annotator: Annotator, stage: Stage, version: int) -> 
     seat.save(update_fields=["read", "ready_at"])
     audit.record(by=audit.named(annotator), verb="accepted instructions", subject=read)
     return read
+
+
+def stages_open_to(annotator: Annotator) -> list[Stage]:
+    """The stages that the annotator may work in, in order: all, or the one of their link and what follows it."""
+    stages = list(Stage.objects.filter(study=annotator.study_id).select_related("study", "source").order_by("position"))
+    if annotator.invited_to_id is None:
+        return stages
+    reached = {annotator.invited_to_id}
+    for stage in stages:
+        reached |= {stage.pk} if stage.after_id in reached else set()
+    return [stage for stage in stages if stage.pk in reached]
+
+
+@transaction.atomic
+def join(*, study: Study, by: str, stage: Stage | None = None, prolific_pid: str = "", **who) -> Annotator:
+    """The annotator behind a Prolific id, or a new one. `stage` is the one that their link invites to, if to one alone.
+
+    `who`: name, prolific_study, prolific_session, simulated, consented_at; a token, by which one form sent twice is one
+    annotator.
+    """
+    Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+    same = Q(token=who.get("token", "")) | (Q(prolific_pid=prolific_pid) & ~Q(prolific_pid=""))
+    known = study.annotators.filter(same).first()
+    if known:
+        return known
+    last = study.annotators.aggregate(last=Max("number"))["last"] or 0
+    annotator = Annotator.objects.create(
+        study=study, number=last + 1, prolific_pid=prolific_pid, invited_to=stage, **who
+    )  # fmt: skip
+    audit.record(by=by, verb="joined", subject=study, annotator=annotator.pk)
+    stages = stages_open_to(annotator)
+    sit(annotator=annotator, stage=next_stage(annotator, stages) or stages[0])
+    return annotator

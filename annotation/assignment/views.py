@@ -7,10 +7,9 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
 from annotation import permissions
-from annotation.assignment import by_name
+from annotation.assignment import by_name, seats
+from annotation.assignment.forms import AssignForm, PeopleForm
 from annotation.models import Role, Stage, Strategy
-from annotation.studies import lifecycle as study_lifecycle
-from annotation.studies.forms import AssignForm, PeopleForm
 from benchmarks import audit
 from benchmarks.permissions import staff_only
 
@@ -38,7 +37,7 @@ def _add(request: HttpRequest, stage: Stage) -> HttpResponse:
         return _page(request, stage, form, AssignForm(stage))
     to = stage if form.cleaned_data["leads_to"] == PeopleForm.THIS else None
     for name in form.cleaned_data["names"]:
-        study_lifecycle.join(study=stage.study, stage=to, name=name, by=audit.named(request.user))
+        seats.join(study=stage.study, stage=to, name=name, by=audit.named(request.user))
     return _done(request, stage, f"Added {len(form.cleaned_data['names'])}. Their links are in the table.")
 
 

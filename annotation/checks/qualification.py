@@ -264,3 +264,8 @@ def _result(made: Sequence[Attempt], tries: int) -> Result:
     )
     passed = True if any(one.passed for one in made) else False if _is_over(made, tries) else None
     return Result(shares, passed)
+
+
+def right_answers_needed(stage: Stage, items: int) -> int:
+    """How many of `items` practice answers must be right to pass the stage's training."""
+    return pass_rules.needed(items, stage.training_pass)

@@ -8,12 +8,12 @@ from django.views.decorators.http import require_http_methods
 
 from annotation import permissions
 from annotation.checks import attention_checks, gold_items, parsing, qualification, setup
+from annotation.checks.fields import FAILURES, PercentField
 from annotation.checks.gold_items import CannotSet
 from annotation.designs.plan import NO_CHECKS
 from annotation.measures import pass_rules
 from annotation.models import Kind, Role, Stage
 from annotation.protocols.registry import PROTOCOLS
-from annotation.studies.setup_forms import FAILURES, PercentField
 from benchmarks import audit
 from benchmarks.models import Benchmark
 from benchmarks.permissions import staff_only

@@ -10,7 +10,6 @@ from annotation.comparison import charts, latex, table
 from annotation.comparison import entries as comparison_entries
 from annotation.comparison.table import ByType, Entry
 from annotation.measures.rank_correlation import spearman
-from benchmarks import tasks
 from benchmarks.models import Benchmark
 from benchmarks.predictions.kinds import KINDS
 from benchmarks.predictions.names import NAMES, Named, main, named
@@ -45,7 +44,7 @@ def contents(user, benchmark: Benchmark, given: Mapping) -> dict:
     people = comparison_entries.people(user, benchmark, asked.kind)
     entries = table.ordered([*people, *runs], asked.order, asked.measure)
     if to_ask := run_figures.to_be_asked(missing):
-        transaction.on_commit(lambda: tasks.compute_figures.delay(to_ask))
+        transaction.on_commit(lambda: run_figures.compute_figures.delay(to_ask))
     return {
         "benchmark": benchmark,
         "asked": asked,

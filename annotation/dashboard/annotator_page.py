@@ -15,7 +15,7 @@ from annotation.measures import counts, warning_signs
 from annotation.models import Annotator, Study
 from annotation.participants import exclusion_history
 from annotation.participants.exclusion_history import Decision
-from annotation.templatetags.figures import words
+from annotation.protocols.answers import words
 from annotation.wording.pseudonyms import pseudonym
 
 SCREENS = 30  # of the evidence

@@ -23,8 +23,8 @@ from annotation.models import Annotator, Study
 from annotation.participants import erasure
 from annotation.participants.views import decide
 from annotation.pipeline import dawid_skene
+from annotation.protocols.answers import words
 from annotation.protocols.registry import PROTOCOLS
-from annotation.templatetags.figures import words
 from benchmarks import audit
 from benchmarks.permissions import staff_only
 

@@ -16,6 +16,7 @@ from annotation.models import Kind, Slot, Stage, StageState, Strategy
 from annotation.protocols.registry import PROTOCOLS
 from annotation.sql import fetch
 from annotation.wording.pseudonyms import pseudonym
+from benchmarks.jobs.jobs import Tell, silent
 
 KIND = "page"
 CASES = 6  # disagreements that are shown
@@ -34,7 +35,7 @@ GROUP BY task.batch, slot.number ORDER BY task.batch, slot.number
 
 
 @cache.reckons(KIND)
-def overview(stage: Stage, key: str = "", tell: cache.Tell = cache.silent) -> dict:
+def overview(stage: Stage, key: str = "", tell: Tell = silent) -> dict:
     """`figures` are study_figures without its `kappa_pairs` (`pairs` and `pair_count` stand for them), and with the
     annotators that are shown (`people` says how many there are).
     """

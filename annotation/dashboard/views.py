@@ -8,18 +8,20 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotation import permissions, tasks
+from annotation import permissions
 from annotation.dashboard import study_page
 from annotation.exports import job as export_job
 from annotation.figures import cache
+from annotation.figures.study_list import with_people, with_stages
 from annotation.judging import flags
-from annotation.models import DecisionRule, Role, Stage, Study
+from annotation.models import DecisionRule, Role, Stage
+from annotation.participants.views import invitation
 from annotation.pipeline import dawid_skene, promotion
 from annotation.studies import lifecycle as study_lifecycle
 from annotation.studies.forms import InstructionsForm
 from annotation.studies.instructions import blocks
-from annotation.studies.queries import with_people, with_stages
 from benchmarks import audit
+from benchmarks.jobs import jobs
 from benchmarks.permissions import staff_only
 
 NOTHING_NEW = 204
@@ -44,10 +46,6 @@ def study_detail(request: HttpRequest, pk: int) -> HttpResponse:
     return render(
         request, "studies/detail.html", {**study_page.contents(stage, small), "section": "studies", **invites}
     )
-
-
-def invitation(request: HttpRequest, to: Study | Stage) -> str:
-    return request.build_absolute_uri(reverse("join", args=[to.invite]))
 
 
 @require_safe
@@ -128,7 +126,7 @@ def study_instructions(request: HttpRequest, pk: int) -> HttpResponse:
 def study_export(request: HttpRequest, pk: int) -> HttpResponse:
     study = permissions.study_for(request.user, pk, Role.MANAGER)
     job = export_job.queue_export(study=study, by=audit.named(request.user), created_by=request.user)
-    tasks.run_export.delay_on_commit(job.pk)
+    jobs.dispatch(job)
     return redirect("job-detail", job.pk)
 
 

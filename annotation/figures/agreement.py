@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 
 from annotation.figures import cache
-from annotation.figures.cache import Reckoned, Tell, silent
+from annotation.figures.cache import Reckoned
 from annotation.figures.stage import judgment_rows
 from annotation.measures import kappa_matrix
 from annotation.measures.agreement import Table
@@ -18,6 +18,7 @@ from annotation.measures.counts import Given, Place
 from annotation.models import Kind, Slot, Stage
 from annotation.pipeline.outcomes import rule_of
 from annotation.wording.pseudonyms import pseudonym
+from benchmarks.jobs.jobs import Tell, silent
 
 KIND = "agreement"
 PROMPT = 2000  # judgments up to which it is computed while the page waits

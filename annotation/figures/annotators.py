@@ -15,18 +15,19 @@ from annotation.measures.annotator_behaviour import Everybody
 from annotation.measures.counts import Given
 from annotation.models import Kind, Seat, Stage, Study
 from annotation.pipeline.outcomes import rule_of
+from benchmarks.jobs.jobs import Tell, silent
 
 KIND = "annotators"
 SUMMED = ("judged", "answers", "active_minutes", "paid", "quick")
 
 
 @cache.reckons(KIND)
-def annotators(stage: Stage, key: str = "", tell: cache.Tell = cache.silent) -> dict:
+def annotators(stage: Stage, key: str = "", tell: Tell = silent) -> dict:
     """`stages`, each with a row of everybody who has been there; `whole`, a row of everybody; `speed` (measures.warning_signs.far)."""
     return of_stages(stage.study, list(stage.study.stages.order_by("position")), tell)
 
 
-def of_stages(study: Study, stages: Sequence[Stage], tell: cache.Tell = cache.silent) -> dict:
+def of_stages(study: Study, stages: Sequence[Stage], tell: Tell = silent) -> dict:
     """The same of some of the study's stages."""
     found, pay = [], float(study.pay_per_hour)
     people = {one.number: one.excluded_at is not None for one in study.annotators.order_by("number")}

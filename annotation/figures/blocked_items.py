@@ -16,6 +16,7 @@ from annotation.models.choices import BATCHED
 from annotation.protocols.decision_rule import DAWID_SKENE
 from annotation.sql import fetch
 from benchmarks import audit
+from benchmarks.jobs.jobs import Tell, silent
 
 KIND = "stuck"  # of figures
 MOST = 500  # items of each reason that are listed
@@ -155,7 +156,7 @@ OF_ROW = ("task", "item", "type", "subtype", "judged", "wanted", "keepers")
 
 
 @cache.reckons(KIND)
-def stuck(stage: Stage, key: str = "", tell: cache.Tell = cache.silent) -> dict:
+def stuck(stage: Stage, key: str = "", tell: Tell = silent) -> dict:
     """`counts` of each reason; `rows` of each, the first `MOST` in the order of giving out. JSON-able."""
     counts, rows = {}, {}
     for reason, count, *row in fetch(ROWS, **_values(stage)):

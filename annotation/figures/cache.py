@@ -23,6 +23,7 @@ from annotation.pipeline import promotion
 from annotation.sql import fetch
 from benchmarks.exports import source_layout
 from benchmarks.jobs import jobs
+from benchmarks.jobs.jobs import Tell, silent
 from benchmarks.models import Job, JobState
 
 KIND = "reckon"
@@ -34,13 +35,8 @@ CLOCK = 3600  # seconds for which figures that move with the clock are good, tho
 PATIENCE = 5.0  # seconds for which the worker waits for those who are writing
 UNDER_WAY = (JobState.QUEUED, JobState.RUNNING)
 
-Tell = Callable[[int, int], None]
 Compute = Callable[[Stage, str, Tell], dict]
 KINDS: dict[str, Compute] = {}
-
-
-def silent(done: int, total: int) -> None:
-    """Nobody is told how far it is."""
 
 
 # In the order of an index: else the first rows of a table may be looked for through all that others have.

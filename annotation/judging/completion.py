@@ -3,16 +3,15 @@
 from dataclasses import dataclass
 from urllib.parse import quote
 
+from annotation.assignment.seats import stages_open_to
 from annotation.models import Annotator, Lease, LeaseState, Slot, Study
+from annotation.participants.lifecycle import FINISHED, GIVEN, NO_CONSENT, SCREENED_OUT
 from annotation.permissions import Desk
-from annotation.studies.queries import stages_of
 from benchmarks import audit
 from benchmarks.models import Event
 
 PROLIFIC_RETURN = "https://app.prolific.com/submissions/complete?cc="
 PAGES = {"done": "done", "screened_out": "screened_out", "left": "left", "excluded": "excluded"}  # else: stopped
-FINISHED, SCREENED_OUT, NO_CONSENT = "finished", "screened_out", "no_consent"
-GIVEN = "was given a code"  # the verb of the event
 
 
 @dataclass(frozen=True)
@@ -29,7 +28,7 @@ class Ending:
 def ending(here: Desk, state: str) -> Ending:
     """For a turn's state. Only somebody who answered gets the completion code; excluded or gone, nobody gets one."""
     who, study = here.annotator, here.stage.study
-    reach = [stage.pk for stage in stages_of(who)]
+    reach = [stage.pk for stage in stages_open_to(who)]
     counted = Slot.objects.filter(stage__in=reach, annotator=who, judgment__isnull=False).count()
     gave = Lease.objects.filter(annotator=who, task__stage__in=reach, state__in=[LeaseState.JUDGED, LeaseState.LATE])
     answered = bool(counted) or gave.exists()

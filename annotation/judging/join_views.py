@@ -10,13 +10,13 @@ from django.utils.crypto import salted_hmac
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
+from annotation.assignment import seats
 from annotation.judging import completion, next_step
 from annotation.judging.responses import page, private, text
 from annotation.models import Stage, StageState, Study, StudyState
 from annotation.participants import lifecycle as participant_lifecycle
 from annotation.permissions import invited
 from annotation.protocols.registry import PROTOCOLS
-from annotation.studies import lifecycle as study_lifecycle
 from annotation.studies.instructions import blocks
 from benchmarks import audit
 
@@ -53,7 +53,7 @@ def _joined(request: HttpRequest, study: Study, stage: Stage | None):
     who |= {"name": text(request.POST, "name")[:120], "consented_at": timezone.now() if study.consent else None}
     key = text(request.POST, "key")
     who |= {"token": _token(study, key)} if key else {}
-    return study_lifecycle.join(study=study, stage=stage, by="invite", **who)
+    return seats.join(study=study, stage=stage, by="invite", **who)
 
 
 def _token(study: Study, key: str) -> str:
@@ -67,7 +67,7 @@ def _token(study: Study, key: str) -> str:
 def _not_agreed(study: Study, prolific_pid: str) -> HttpResponse:
     """Nothing of the person is stored, only that somebody did not agree."""
     audit.record(by="invite", verb="did not agree", subject=study)
-    code = completion.code_of(study, completion.NO_CONSENT) if prolific_pid else ""
+    code = completion.code_of(study, participant_lifecycle.NO_CONSENT) if prolific_pid else ""
     return page("no_consent", study=study, code=code, back=completion.back_to_prolific(prolific_pid, code))
 
 

@@ -13,7 +13,6 @@ from annotation.checks import qualification
 from annotation.checks.qualification import Step
 from annotation.judging import next_step
 from annotation.judging.views import at_desk
-from annotation.measures import pass_rules
 from annotation.models import AttemptKind, Instructions
 from annotation.permissions import Desk
 from annotation.protocols.registry import PROTOCOLS
@@ -94,7 +93,7 @@ def _training(here: Desk, step: Step) -> dict:
     if step.before is not None:
         n = len(step.before.answers)
         context["right_before"] = sum(bool(entry["right"]) for entry in step.before.answers)
-        context |= {"of_before": n, "needed": pass_rules.needed(n, here.stage.training_pass)}
+        context |= {"of_before": n, "needed": qualification.right_answers_needed(here.stage, n)}
     if step.told:
         labels = {choice.identity: choice.label for choice in PROTOCOLS[here.stage.protocol].fixed}
         right = [read_answer.shown_as(step.lease, answer) for answer in step.task.gold]

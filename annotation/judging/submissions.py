@@ -16,13 +16,13 @@ from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
 from annotation.assignment import leases as assignment_leases
+from annotation.assignment.seats import stages_open_to
 from annotation.models import Annotator, Flag, Judgment, Lease, LeaseState, Slot, Stage, StudyState, Task
 from annotation.pipeline import outcomes
 from annotation.protocols.base import CANNOT_JUDGE, Answer, Sent
 from annotation.screens.errors import BadAnswer, KeyReused, NothingToUndo, NotOpen, UnknownLease
 from annotation.screens.read_answer import fields_of, read_form
 from annotation.sql import columns, fetch, instances
-from annotation.studies.queries import stages_of
 from annotation.transactions import anew
 from annotation.wording.reasons import as_reason
 from benchmarks import audit
@@ -219,7 +219,7 @@ def _standing(annotator: Annotator) -> QuerySet[Judgment]:
 def _check_undo(annotator: Annotator, last: Judgment, stage: Stage, study_state: str) -> None:
     if annotator.left_at:  # the screen would come back to somebody who is gone, and to nobody else
         raise NotOpen("You have left this study; come back to it before you take an answer back.")
-    if stage.pk != annotator.stage_id and stage not in stages_of(annotator):
+    if stage.pk != annotator.stage_id and stage not in stages_open_to(annotator):
         raise NothingToUndo("Your last answer belongs to another part of the study, which your link does not lead to.")
     if CLOSED in (study_state, stage.state):
         raise NotOpen("This study is closed; answers can no longer be taken back.")

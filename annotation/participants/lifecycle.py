@@ -11,12 +11,12 @@ from django.utils import timezone
 
 from annotation.assignment import leases as assignment_leases
 from annotation.assignment import seats as assignment_seats
+from annotation.assignment.seats import stages_open_to
 from annotation.models import Annotator, Judgment, Kind, Lease, LeaseState, Seat, Slot, Stage, StageState, Task
 from annotation.models.choices import BATCHED
 from annotation.pipeline import outcomes
 from annotation.pipeline.exposure import had
 from annotation.sql import fetch
-from annotation.studies.queries import stages_of
 from annotation.transactions import anew
 from annotation.wording.reasons import as_reason
 from benchmarks import audit
@@ -24,6 +24,8 @@ from benchmarks.models import Event
 
 SAY_WHY = "Say why, in a few words; it is stored with the decision."
 ARRIVED = "came by another link"  # the verb of the event that keeps the submission from before
+FINISHED, SCREENED_OUT, NO_CONSENT = "finished", "screened_out", "no_consent"  # kinds of completion codes
+GIVEN = "was given a code"  # the verb of the event
 EXCLUDED = "excluded"  # the verb of the event that lists the judgments which counted until then
 REINSTATED, KEPT = "reinstated", "kept"  # verbs too
 LOCK_TASKS = "SELECT id FROM annotation_task WHERE id = ANY(%(tasks)s) ORDER BY id FOR NO KEY UPDATE"
@@ -133,7 +135,7 @@ def _seat_again(annotator: Annotator) -> None:
     """Where they were, unless they came by a link to another stage meanwhile."""
     if annotator.excluded_at or annotator.left_at:
         return
-    reach = stages_of(annotator)
+    reach = stages_open_to(annotator)
     before = [stage for stage in reach if stage.pk == annotator.stage_id]
     stage = before[0] if before else assignment_seats.next_stage(annotator, reach) or reach[0]
     if stage.strategy in BATCHED:
@@ -273,7 +275,7 @@ def arrive(*, annotator: Annotator, stage: Stage | None, by: str, prolific_study
 
 def _move_to(annotator: Annotator, stage: Stage | None) -> None:
     """Stages that the new link does not lead to are given up."""
-    reach = stages_of(annotator)
+    reach = stages_open_to(annotator)
     others = Stage.objects.filter(study=annotator.study_id).exclude(pk__in=[one.pk for one in reach])
     _release(annotator, list(others))
     if stage is not None:

@@ -12,11 +12,10 @@ from dataclasses import dataclass, field
 from annotation.checks import attention_checks, qualification
 from annotation.figures import annotators
 from annotation.figures.stage import judgment_rows
-from annotation.judging.completion import FINISHED, GIVEN
 from annotation.measures import annotator_behaviour, counts, warning_signs
 from annotation.measures.counts import HOUR, Given
 from annotation.models import Annotator, Seat, Stage, Study
-from annotation.participants.lifecycle import ARRIVED
+from annotation.participants.lifecycle import ARRIVED, FINISHED, GIVEN
 from annotation.pipeline.outcomes import rule_of
 from benchmarks import audit
 from benchmarks.models import Event

@@ -6,10 +6,10 @@ Names and Prolific ids stand here: managers alone may even look.
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation import permissions
-from annotation.dashboard.views import invitation
 from annotation.models import Annotator, Role, Stage, Study
 from annotation.participants import lifecycle, prolific, roster
 from annotation.participants.forms import CodesForm, ReasonForm, ReturnedForm
@@ -17,6 +17,10 @@ from benchmarks import audit
 from benchmarks.permissions import staff_only
 
 SHOWN = 20  # unknown ids
+
+
+def invitation(request: HttpRequest, to: Study | Stage) -> str:
+    return request.build_absolute_uri(reverse("join", args=[to.invite]))
 
 
 @require_safe

@@ -19,7 +19,6 @@ from itertools import islice
 from django.db import connection, transaction
 from django.utils import timezone
 
-from annotation.figures.cache import Tell, silent
 from annotation.measures.aggregation import Aggregate, dawid_skene
 from annotation.models import Outcome, Reckoning, Stage, StageState, Study, Task
 from annotation.pipeline import outcomes, promotion
@@ -29,6 +28,7 @@ from annotation.sql import fetch, stream
 from annotation.transactions import anew
 from benchmarks import audit
 from benchmarks.jobs import jobs
+from benchmarks.jobs.jobs import Tell, silent
 from benchmarks.models import Job, JobState
 
 KIND = "estimate"

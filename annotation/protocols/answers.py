@@ -2,7 +2,31 @@
 
 from annotation.protocols.base import CANNOT_JUDGE, Answer, Choice, Protocol
 from annotation.protocols.decision_rule import verdict
-from annotation.templatetags.figures import words
+
+WORDS = {
+    "no_image_fits": "no image fits",
+    "cannot_judge": "cannot judge",
+    "tie_unresolved": "tie",
+    "none": "None",
+    "both": "Both",
+    "check_item": "used as a check or practice",
+}
+IMAGES = {"candidate": "image", "positive": "positive image", "negative": "negative image"}
+
+
+def words(name: str) -> str:
+    """An outcome or a reason as people read it; `candidate-2` is the third image."""
+    role, _, number = name.rpartition("-")
+    if role == "caption-candidate":
+        return f"candidate {int(number) + 1}"
+    if name.startswith("caption-"):
+        another = f" {int(number) + 1}" if number.isdecimal() and int(number) else ""
+        return f"{name.split('-')[1]} caption{another}".replace("_", " ")
+    if role == "edit":
+        return "somebody’s edit"
+    if role in IMAGES and number.isdecimal():
+        return f"{IMAGES[role]} {int(number) + 1}" if role == "candidate" else IMAGES[role]
+    return WORDS.get(name, name.replace("_", " "))
 
 
 def same(protocol: Protocol, answer: Answer) -> str:

@@ -18,7 +18,7 @@ from annotation.checks import attention_checks, qualification
 from annotation.exports import readme
 from annotation.figures import annotators, cache, human_baseline
 from annotation.figures.agreement import PROMPT, stage_agreement
-from annotation.figures.cache import Reckoned, Tell, silent
+from annotation.figures.cache import Reckoned
 from annotation.figures.funnel import funnel
 from annotation.figures.stage import study_figures
 from annotation.measures import pass_rules
@@ -30,6 +30,7 @@ from annotation.reports import report as assembly
 from annotation.sql import fetch
 from annotation.wording.pseudonyms import pseudonym
 from benchmarks.exports import source_layout
+from benchmarks.jobs.jobs import Tell, silent
 
 KIND = "report"
 KEY = str(assembly.LAYOUT)  # what an earlier layout kept is no report of this one

@@ -2,10 +2,7 @@
 
 from django import forms
 
-from annotation.assignment import by_name
-from annotation.models import Annotator, Member, Role, Stage
-from benchmarks import queries
-from benchmarks.models import Item
+from annotation.models import Member, Role
 
 
 class ErrorsAtFields(forms.Form):
@@ -49,62 +46,3 @@ class MemberForm(ErrorsAtFields):
 
     name = forms.CharField(label="User name", max_length=150, widget=forms.TextInput(attrs={"autocomplete": "off"}))
     role = forms.ChoiceField(choices=Role.choices)
-
-
-class PeopleForm(forms.Form):
-    """Annotators who are made before they come, one a line."""
-
-    THIS, EVERY = "stage", "study"
-
-    names = forms.CharField(
-        label="Names, one a line", widget=forms.Textarea(attrs={"rows": 4}),
-        help_text="For you alone; exports know them as A-01, A-02 … Each gets a link of their own.",
-    )  # fmt: skip
-    leads_to = forms.ChoiceField(
-        label="Their links lead to", choices=[(THIS, "this stage alone"), (EVERY, "every stage of the study")]
-    )
-
-    def clean_names(self) -> list[str]:
-        names = [name.strip() for name in self.cleaned_data["names"].splitlines() if name.strip()]
-        longest = Annotator._meta.get_field("name").max_length
-        if any(len(name) > longest for name in names):
-            raise forms.ValidationError(f"A name has at most {longest} characters.")
-        return names
-
-
-class AssignForm(forms.Form):
-    """Which annotators, which items. `keys` says which items where `which` is that; a kind is `type/subtype`."""
-
-    KEYS, ALL, FREE = "these", "all", "free"
-
-    annotators = forms.ModelMultipleChoiceField(Annotator.objects.none(), widget=forms.CheckboxSelectMultiple)
-    which = forms.ChoiceField(label="Items")
-    keys = forms.CharField(
-        label="Keys, one a line", required=False, widget=forms.Textarea(attrs={"rows": 5}),
-        help_text="As the import names them. Read only when “these” is chosen above.",
-    )  # fmt: skip
-
-    def __init__(self, stage: Stage, data=None):
-        super().__init__(data)
-        self.stage = stage
-        self.items = Item.objects.filter(pk__in=stage.tasks.filter(kind="judge", live=True).values("item"))
-        self.kinds = {f"{row['type']}/{row['subtype']}": row for row in queries.kinds(self.items)}
-        kinds = [
-            (kind, f"all of {kind.strip('/') or 'no type'} ({row['count']:,})") for kind, row in self.kinds.items()
-        ]
-        fixed = [(self.KEYS, "these"), (self.ALL, "all of the stage"), (self.FREE, "all that nobody has been given")]
-        self.fields["which"].choices = fixed + (kinds if len(kinds) > 1 else [])
-        people = stage.study.annotators.filter(left_at=None, excluded_at=None)
-        self.fields["annotators"].queryset = people
-        self.fields["annotators"].label_from_instance = lambda one: f"{one.pseudonym} {one.name}".strip()
-
-    def chosen(self) -> list[str]:
-        """Keys of the items."""
-        which, items = self.cleaned_data["which"], self.items.order_by("position")
-        if which == self.KEYS:
-            return [key.strip() for key in self.cleaned_data["keys"].splitlines() if key.strip()]
-        if which == self.FREE:
-            return list(by_name.unassigned(self.stage))
-        if which in self.kinds:
-            items = items.filter(type=self.kinds[which]["type"], subtype=self.kinds[which]["subtype"])
-        return list(items.values_list("key", flat=True))

@@ -6,14 +6,11 @@ from decimal import Decimal
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
-from django.db.models import Max, Q
 
-from annotation.assignment import seats
 from annotation.designs.plan import StagePlan, contradictions
 from annotation.designs.presets import tasks_an_item
 from annotation.models import (
     STUDY_MOVES,
-    Annotator,
     DecisionRule,
     Instructions,
     Role,
@@ -27,7 +24,6 @@ from annotation.pipeline import dawid_skene, promotion, sampling, task_creation
 from annotation.protocols.base import NotSuitable, Protocol
 from annotation.protocols.registry import PROTOCOLS
 from annotation.studies import members
-from annotation.studies.queries import stages_of
 from annotation.transactions import anew
 from benchmarks import audit, queries
 from benchmarks.models import Benchmark
@@ -213,25 +209,3 @@ def _promote(stage: Stage, by: str) -> int:
         dawid_skene.queue_estimate(stage=stage, by=by, closing=True)
         return 0
     return promotion.promote(stage)
-
-
-@transaction.atomic
-def join(*, study: Study, by: str, stage: Stage | None = None, prolific_pid: str = "", **who) -> Annotator:
-    """The annotator behind a Prolific id, or a new one. `stage` is the one that their link invites to, if to one alone.
-
-    `who`: name, prolific_study, prolific_session, simulated, consented_at; a token, by which one form sent twice is one
-    annotator.
-    """
-    Study.objects.select_for_update(no_key=True).get(pk=study.pk)
-    same = Q(token=who.get("token", "")) | (Q(prolific_pid=prolific_pid) & ~Q(prolific_pid=""))
-    known = study.annotators.filter(same).first()
-    if known:
-        return known
-    last = study.annotators.aggregate(last=Max("number"))["last"] or 0
-    annotator = Annotator.objects.create(
-        study=study, number=last + 1, prolific_pid=prolific_pid, invited_to=stage, **who
-    )  # fmt: skip
-    audit.record(by=by, verb="joined", subject=study, annotator=annotator.pk)
-    stages = stages_of(annotator)
-    seats.sit(annotator=annotator, stage=seats.next_stage(annotator, stages) or stages[0])
-    return annotator

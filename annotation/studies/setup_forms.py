@@ -5,8 +5,9 @@ from dataclasses import replace
 
 from django import forms
 
+from annotation.checks.fields import FAILURES, PercentField
 from annotation.designs.plan import NO_CHECKS, Assumed, StagePlan, contradictions
-from annotation.models import DecisionRule, OnFailure, Promotion, Stage, Strategy, Study, StudyState, TieRule
+from annotation.models import DecisionRule, Promotion, Stage, Strategy, Study, StudyState, TieRule
 from annotation.protocols.registry import PROTOCOLS
 from benchmarks.models import Benchmark, Item
 
@@ -27,7 +28,6 @@ TIES = {
     TieRule.ADJUDICATE: "leave it open for an adjudicator",
 }
 PROMOTIONS = {Promotion.SETTLED: "each as soon as it is settled", Promotion.CLOSING: "all when that stage is closed"}
-FAILURES = {OnFailure.FLAG: "goes on, and is shown to you", OnFailure.SCREEN_OUT: "ends with the screened-out code"}
 
 
 def limits(model, name: str) -> dict[str, int]:
@@ -38,21 +38,6 @@ def limits(model, name: str) -> dict[str, int]:
 
 def number(name: str, label: str, hint: str = "", **rest) -> forms.IntegerField:
     return forms.IntegerField(label=label, help_text=hint, **limits(Stage, name), **rest)
-
-
-class PercentField(forms.FloatField):
-    """Shown and typed as percent, kept as a share."""
-
-    def __init__(self, max_value: float = 100, **rest):
-        super().__init__(min_value=0, max_value=max_value, **rest)
-        self.widget.attrs["step"] = "any"
-
-    def clean(self, value):
-        percent = super().clean(value)
-        return None if percent is None else percent / 100
-
-    def prepare_value(self, value):
-        return f"{value * 100:.6g}" if isinstance(value, float) else value
 
 
 class StageForm(forms.Form):

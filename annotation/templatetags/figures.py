@@ -7,21 +7,14 @@ from functools import wraps
 from django import template
 from django.utils.html import format_html
 
+from annotation.protocols.answers import words
 from annotation.wording import pseudonyms
 
 register = template.Library()
+register.filter(words)
 
 SYMBOLS = {"USD": "$", "EUR": "€", "GBP": "£"}
 NOTHING = "–"
-WORDS = {
-    "no_image_fits": "no image fits",
-    "cannot_judge": "cannot judge",
-    "tie_unresolved": "tie",
-    "none": "None",
-    "both": "Both",
-    "check_item": "used as a check or practice",
-}
-IMAGES = {"candidate": "image", "positive": "positive image", "negative": "negative image"}
 
 
 Written = Callable[..., str]
@@ -97,22 +90,6 @@ def hours(minutes: float | None) -> str:
     if minutes is None:
         return NOTHING
     return f"{minutes / 60:,.1f} h" if minutes >= 90 else f"{minutes:,.0f} min"
-
-
-@register.filter
-def words(name: str) -> str:
-    """An outcome or a reason as people read it; `candidate-2` is the third image."""
-    role, _, number = name.rpartition("-")
-    if role == "caption-candidate":
-        return f"candidate {int(number) + 1}"
-    if name.startswith("caption-"):
-        another = f" {int(number) + 1}" if number.isdecimal() and int(number) else ""
-        return f"{name.split('-')[1]} caption{another}".replace("_", " ")
-    if role == "edit":
-        return "somebody’s edit"
-    if role in IMAGES and number.isdecimal():
-        return f"{IMAGES[role]} {int(number) + 1}" if role == "candidate" else IMAGES[role]
-    return WORDS.get(name, name.replace("_", " "))
 
 
 @register.filter

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from benchmarks import tasks
 from benchmarks.caption_only.by_part import Split, in_words, splits
 from benchmarks.models import Benchmark, Run
 from benchmarks.runs import figures as run_figures
@@ -37,6 +36,6 @@ def look(benchmark: Benchmark | int, whole: bool = False) -> Blindness:
         found = run_figures.of_runs(runs)
         figures, missing = found.figures, found.missing
     if asked := run_figures.to_be_asked(missing):
-        tasks.compute_figures.delay_on_commit(asked)
+        run_figures.compute_figures.delay_on_commit(asked)
     parts = [split for run in runs if run.pk in figures for split in splits(run, figures[run.pk])]
     return Blindness(runs, parts, len(missing))

@@ -1,33 +1,16 @@
 """What the import page asks for."""
 
-from collections import Counter
-
 from django import forms
 from django.core.files.uploadedfile import UploadedFile
 
 from benchmarks.formats.base import HOLDS_IMAGES, ORIGIN, Format, wrong_origins
 from benchmarks.formats.registry import FORMATS
 from benchmarks.formats.sugarcrepe_compare import ORIGINS
+from benchmarks.jobs.upload_fields import FilesField, fits, named_once
 from benchmarks.models import Benchmark
-from workers.scoring.model_name import LONGEST
 
-NAME = 255  # characters, and bytes
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz")
 PICTURES = (".jpg", ".jpeg", ".png", ".webp", ".gif")
-
-
-class FilesInput(forms.FileInput):
-    allow_multiple_selected = True
-
-
-class FilesField(forms.FileField):
-    """One file or several: cleans to a list."""
-
-    widget = FilesInput
-
-    def clean(self, data, initial=None) -> list[UploadedFile]:
-        cleaned = [forms.FileField.clean(self, file, initial) for file in data or [None]]
-        return [file for file in cleaned if file]
 
 
 class ImportForm(forms.Form):
@@ -110,49 +93,3 @@ class ImportForm(forms.Form):
             self.add_error("new_candidates", "New candidates are images: take “Text alone” away.")
         if "name" in cleaned and not Benchmark.objects.filter(name=cleaned["name"]).exists():
             self.add_error("name", "There is no benchmark of this name whose items could get new candidates.")
-
-
-class ScoreForm(forms.Form):
-    """Which model scores. Whether there is such a model, the worker says: this process does not know open_clip."""
-
-    model = forms.CharField(max_length=LONGEST)
-    pretrained = forms.CharField(max_length=LONGEST, required=False)
-    device = forms.CharField(max_length=8, initial="auto")
-
-    def __init__(self, *args, **kwargs):
-        super().__init__(*args, **kwargs)
-        for name, field in self.fields.items():
-            field.widget.attrs |= {"autocomplete": "off", "spellcheck": "false"}
-            if name in self.errors:
-                field.widget.attrs |= {"aria-invalid": "true", "aria-describedby": f"{name}-error"}
-
-    def clean(self) -> dict:
-        """Of the server's files only those in its folder for models can be named here."""
-        cleaned = super().clean()
-        for name in ("model", "pretrained"):
-            given = cleaned.get(name, "")
-            paths = [one.strip() for one in (given, given.partition(":")[2])]  # whole, or behind `local-dir:`
-            if any(path.startswith(("/", "~", "./", "../", "\\")) or ".." in path.split("/") for path in paths):
-                self.add_error(name, "Give the name of a file or folder in the server's folder for models, not a path.")
-        return cleaned
-
-
-def check_length(name: str) -> None:
-    """What is longer cannot be saved as a file; Django cuts names down to 255 characters."""
-    if len(name) >= NAME or len(name.encode("utf-8", "replace")) > NAME:
-        raise forms.ValidationError(f"The name “{name[:40]}…” is too long. Shorten it, or pack the files in a .zip.")
-
-
-def fits(name: str, endings: tuple[str, ...]) -> bool:
-    return name.lower().endswith(endings)
-
-
-def named_once(files: list[UploadedFile]) -> list[UploadedFile]:
-    """Under the names that they have on their owner's disk: browsers write a quotation mark in a name as %22."""
-    for file in files:
-        check_length(file.name)
-        file.name = file.name.replace("%22", '"')
-    twice = [name for name, count in Counter(file.name for file in files).items() if count > 1]
-    if twice:
-        raise forms.ValidationError(f"“{twice[0]}” is chosen twice; give each file a name of its own.")
-    return files

@@ -14,11 +14,11 @@ from benchmarks.formats.base import Format, ProblemLog
 from benchmarks.formats.checks import check
 from benchmarks.formats.registry import FORMATS
 from benchmarks.formats.writing import without_images
-from benchmarks.imports import candidate_rounds, staging, uploads
+from benchmarks.imports import candidate_rounds, staging
 from benchmarks.imports import images as import_images
 from benchmarks.imports import store as imports_store
 from benchmarks.imports.reports import report_of
-from benchmarks.jobs import jobs
+from benchmarks.jobs import jobs, uploads
 from benchmarks.models import Benchmark, Image, Job, JobState
 from benchmarks.records import ItemRecord, Problem, Refused
 from workers.archives.reader import ArchiveRefused, Source, open_images

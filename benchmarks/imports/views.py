@@ -7,13 +7,13 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from benchmarks import permissions, tasks
+from benchmarks import permissions
 from benchmarks.audit import named
 from benchmarks.formats.parquet import OF_EXPORTS
 from benchmarks.formats.registry import FORMATS
-from benchmarks.imports import run, uploads
+from benchmarks.imports import run
 from benchmarks.imports.forms import ImportForm
-from benchmarks.jobs import jobs
+from benchmarks.jobs import jobs, uploads
 from benchmarks.models import Job
 
 
@@ -25,7 +25,7 @@ def import_new(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         job = ordered(request, form)
         if job:
-            tasks.run_import.delay_on_commit(job.pk)
+            jobs.dispatch(job)
             return redirect("job-detail", job.pk)
     often = [format for format in FORMATS.values() if format not in OF_EXPORTS]
     context = {"section": "benchmarks", "form": form, "formats": often, "of_exports": OF_EXPORTS}

@@ -21,6 +21,11 @@ WRITE_EVERY = 0.5  # seconds between two progress writes
 TRIES = 3  # a job whose worker died this often is failed: it may be what kills the worker
 RUNNERS: dict[str, Callable] = {}  # kind of job -> the Celery task that runs it
 log = logging.getLogger(__name__)
+Tell = Callable[[int, int], None]  # called with how much is done, of how much
+
+
+def silent(done: int, total: int) -> None:
+    """A `Tell` that shows nothing."""
 
 
 class CannotMove(ValueError):

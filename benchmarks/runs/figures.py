@@ -6,6 +6,7 @@ What takes longer than a page may is computed by the worker: `of_runs` leaves it
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from celery import shared_task
 from django.core.cache import cache
 from django.db import connection
 
@@ -115,3 +116,9 @@ def shares(percents: dict[str, float]) -> dict[str, dict]:
         name: {"share": round(percent / 100, 6), "low": None, "high": None, "n": None, "right": None}
         for name, percent in percents.items()
     }
+
+
+@shared_task
+def compute_figures(runs: list[int]) -> None:
+    """`compute_missing`, in the worker."""
+    compute_missing(runs)

@@ -2,7 +2,7 @@
 
 from django import forms
 
-from benchmarks.imports.forms import FilesField, check_length, fits, named_once
+from benchmarks.jobs.upload_fields import FilesField, check_length, fits, named_once
 from benchmarks.models import Run
 from benchmarks.predictions.kinds import KINDS
 from benchmarks.predictions.reading import said

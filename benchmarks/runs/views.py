@@ -11,8 +11,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from benchmarks import permissions
 from benchmarks.audit import named
 from benchmarks.formats.base import ProblemLog
-from benchmarks.imports import uploads
-from benchmarks.jobs import jobs
+from benchmarks.jobs import jobs, uploads
 from benchmarks.models import Benchmark, Job
 from benchmarks.predictions.kinds import KINDS
 from benchmarks.records import Problem, Refused

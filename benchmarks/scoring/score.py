@@ -7,12 +7,12 @@ stored in one transaction at the end, with the job's report.
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from django.conf import settings
 from django.db import connection, transaction
 
 from benchmarks import audit
-from benchmarks.imports.staging import media
 from benchmarks.jobs import jobs
 from benchmarks.models import Benchmark, Job, Run, RunOrigin, ScoringModel
 from benchmarks.predictions import plan as scoring_plan
@@ -119,7 +119,9 @@ class Scoring:
         if self.encoder is None:
             return
         missing = self.missing(model)
-        images = ((image.content, media(image.original_path)) for image in missing["images"].iterator())
+        images = (
+            (image.content, Path(settings.MEDIA_ROOT, image.original_path)) for image in missing["images"].iterator()
+        )
         captions = ((row["content"], row["text"]) for row in missing["captions"].iterator())
         self.fill(model, "images", missing["images"].count(), images, self.encoder.images)
         self.fill(model, "captions", missing["captions"].count(), captions, self.encoder.texts)

@@ -4,12 +4,13 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
-from benchmarks import permissions, tasks
+from benchmarks import permissions
 from benchmarks.audit import named
-from benchmarks.imports.forms import ScoreForm
+from benchmarks.jobs import jobs
 from benchmarks.models import Benchmark, Job
 from benchmarks.records import Refused
 from benchmarks.scoring import score
+from benchmarks.scoring.forms import ScoreForm
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -19,7 +20,7 @@ def score_new(request: HttpRequest, pk: int) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         job = ordered(request, benchmark, form)
         if job:
-            tasks.run_score.delay_on_commit(job.pk)
+            jobs.dispatch(job)
             return redirect("job-detail", job.pk)
     context = {"section": "benchmarks", "benchmark": benchmark, "form": form}
     return render(request, "benchmarks/score.html", context, status=422 if form.errors else 200)

@@ -11,7 +11,6 @@ from annotation.assignment import leases, seats
 from annotation.judging import next_step, submissions
 from annotation.models import Annotator, Lease, Stage, Study, Task
 from annotation.screens import read_answer
-from annotation.studies import lifecycle as study_lifecycle
 from benchmarks.models import Benchmark, ItemImage
 from tests.builders import crowds, studies
 
@@ -23,7 +22,7 @@ class Worker:
 
     def __init__(self, study: Study, answer: Answer, seed: object, slip: float = 0.0):
         self.answer, self.slip, self.dice = answer, slip, random.Random(f"{seed}")
-        token = study_lifecycle.join(study=study, by="test", simulated=True).token
+        token = seats.join(study=study, by="test", simulated=True).token
         self.desk, self.leases = permissions.desk(token), []
         self.judged = 0
 

@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
+from annotation.assignment import seats
 from annotation.checks import attention_checks
 from annotation.models import Annotator, Seat, Slot, Stage, Task
-from annotation.studies import lifecycle as study_lifecycle
 from tests.builders import crowds, studies
 
 SPREAD, OWN = 0.5, 0.15  # sigma of the log of times: within an annotator, and between them
@@ -67,7 +67,7 @@ def study(who: Sequence[str] = TWELVE, judgments: int = 100, overlap: int = 3, s
     )
     known = {item: [dice.choice(["candidate-0", "candidate-1", NONE])] for item in crowds.benchmark(CHECKS).items.all()}
     attention_checks.set_checks(stage=stage, answers=known, by="test")
-    people = [study_lifecycle.join(study=stage.study, by="test", simulated=True) for _ in who]
+    people = [seats.join(study=stage.study, by="test", simulated=True) for _ in who]
     read = stage.instructions.latest("version")
     Seat.objects.filter(stage=stage).update(read=read, ready_at=crowds.START)
     attention_checks.top_up(stage=stage)

@@ -65,7 +65,7 @@ def work(study: Study, people: int = 4, seed: int = 1, undone: float = 0.1, clos
     `close` closes each stage after its work, which promotes what waits for that.
     """
     dice = random.Random(seed)
-    crowd = [study_lifecycle.join(study=study, by="test", simulated=True) for _ in range(people)]
+    crowd = [seats.join(study=study, by="test", simulated=True) for _ in range(people)]
     clock = START
     for stage in study.stages.order_by("position"):
         clock = work_in(stage, crowd, dice, undone, clock)

@@ -68,7 +68,7 @@ def stage(**settings) -> Stage:
 
 def annotator(study: Study, ready: bool = True, **who) -> Annotator:
     """Joined and, unless told otherwise, past the instructions."""
-    made = study_lifecycle.join(study=study, by="test", **who)
+    made = seats.join(study=study, by="test", **who)
     if ready:
         read(made, made.stage)
     return made

@@ -14,7 +14,6 @@ from annotation.judging import next_step
 from annotation.models import Outcome, Slot, Stage, Task
 from annotation.permissions import desk
 from annotation.pipeline import outcomes, promotion
-from annotation.studies import lifecycle as study_lifecycle
 from benchmarks.models import Event
 from tests.builders import studies
 
@@ -227,7 +226,7 @@ def test_an_annotator_made_for_a_later_stage_goes_there_once_they_have_something
     study = studies.study(items=1, stages=[StagePlan("bivlc-choose"), named_after("bivlc-choose")])
     first, later = study.stages.all()
     studies.judgment(studies.annotator(study), first, "candidate-0")
-    expert = study_lifecycle.join(study=study, by="user:1", stage=later, name="Expert")
+    expert = seats.join(study=study, by="user:1", stage=later, name="Expert")
     assert expert.stage == later
     assign(later, [expert], "item-0")
     studies.read(expert, later)

@@ -14,6 +14,7 @@ from annotation.figures import cache, freshness
 from annotation.models import Reckoning, Stage
 from benchmarks import audit
 from benchmarks.jobs import jobs
+from benchmarks.jobs.jobs import Tell
 from benchmarks.models import Event, Job
 from tests.builders import studies
 
@@ -24,7 +25,7 @@ KIND = "judgments"
 def kind(monkeypatch):
     """A kind of figures of its own: how many judgments the stage has."""
 
-    def compute(stage: Stage, key: str, tell: cache.Tell) -> dict:
+    def compute(stage: Stage, key: str, tell: Tell) -> dict:
         tell(1, 2)
         return {"judgments": studies.Judgment.objects.filter(lease__task__stage=stage).count(), "key": key}
 

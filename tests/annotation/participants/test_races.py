@@ -9,11 +9,11 @@ from django.db import connections
 from django.db.models import Count, F, Q
 
 from annotation.assignment import leases as assignment_leases
+from annotation.assignment import seats
 from annotation.designs.plan import StagePlan
 from annotation.judging import submissions
 from annotation.models import Annotator, Judgment, Lease, Outcome, Seat, Slot, Task
 from annotation.participants import lifecycle as participant_lifecycle
-from annotation.studies import lifecycle as study_lifecycle
 from tests.builders import studies
 
 ROUNDS = 3
@@ -135,7 +135,7 @@ def test_a_place_that_is_left_is_given_to_one(round):
     participant_lifecycle.leave(annotator=ann, by="test")
     together(
         lambda: participant_lifecycle.come_back(annotator=Annotator.objects.get(pk=ann.pk), by="test"),
-        *[lambda: study_lifecycle.join(study=study, by="test") for _ in range(3)],
+        *[lambda: seats.join(study=study, by="test") for _ in range(3)],
     )
     assert Seat.objects.filter(batch__isnull=False).count() == 1
     holder = Seat.objects.get(batch__isnull=False).annotator_id
@@ -144,5 +144,5 @@ def test_a_place_that_is_left_is_given_to_one(round):
 
 def test_one_form_sent_by_many_clicks_is_one_annotator():
     study = studies.study()
-    found = together(*[lambda: study_lifecycle.join(study=study, by="test", token="one-form") for _ in range(6)])
+    found = together(*[lambda: seats.join(study=study, by="test", token="one-form") for _ in range(6)])
     assert {one.pk for one in found} == {Annotator.objects.get().pk}

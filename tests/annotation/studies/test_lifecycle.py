@@ -2,6 +2,7 @@ from decimal import Decimal
 
 import pytest
 
+from annotation.assignment import seats
 from annotation.models import Slot, Study, StudyState
 from annotation.studies import lifecycle as study_lifecycle
 from tests.builders import studies
@@ -67,7 +68,7 @@ def test_a_closed_study_can_be_opened_again_but_not_paused():
 
 def test_a_prolific_participant_is_one_annotator():
     study = studies.study()
-    first, again = (study_lifecycle.join(study=study, by="test", prolific_pid="P1") for _ in range(2))
-    other = study_lifecycle.join(study=study, by="test", prolific_pid="P2")
+    first, again = (seats.join(study=study, by="test", prolific_pid="P1") for _ in range(2))
+    other = seats.join(study=study, by="test", prolific_pid="P2")
     assert first == again != other
     assert [first.pseudonym, other.pseudonym] == ["A-01", "A-02"]

@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
-from benchmarks.imports import uploads
+from benchmarks.jobs import uploads
 from benchmarks.models import Item, Job
 from tests.benchmarks.bad_inputs.sources import triplet, tsv, vl_row
 from tests.benchmarks.bad_inputs.texts import crepe_row

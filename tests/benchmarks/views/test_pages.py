@@ -10,8 +10,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import override_settings
 from django.urls import reverse
 
-from benchmarks.imports import uploads
-from benchmarks.jobs import jobs
+from benchmarks.jobs import jobs, uploads
 from benchmarks.models import Benchmark, Image, Item, Job, JobState
 from benchmarks.records import Problem
 from tests.builders import imports, studies

@@ -1,4 +1,4 @@
-"""Reads that are used twice: each takes a queryset and returns one, or its rows with more on them."""
+"""The list of studies with the counts of their stages: what the page of studies and the API show."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -11,6 +11,7 @@ from annotation.models import Annotator, Stage, Study
 from annotation.protocols.base import Protocol
 from annotation.protocols.registry import PROTOCOLS
 from annotation.sql import fetch
+from benchmarks.jobs.jobs import Tell
 from benchmarks.queries import counted
 
 # Each stage's live tasks with what came of them, and the judgments that are wanted and stand.
@@ -92,18 +93,7 @@ def _counted(study: Study) -> list[StageRow]:
 
 
 @cache.reckons(COUNTS)
-def counts_of(stage: Stage, key: str, tell: cache.Tell) -> dict:
+def counts_of(stage: Stage, key: str, tell: Tell) -> dict:
     """Of each stage of its study: position, tasks, settled, kept, wanted, judged."""
     rows = fetch(STAGES, studies=[stage.study_id])
     return {"stages": [[row[1], *map(int, row[6:])] for row in rows]}
-
-
-def stages_of(annotator: Annotator) -> list[Stage]:
-    """The stages that the annotator may work in, in order: all, or the one of their link and what follows it."""
-    stages = list(Stage.objects.filter(study=annotator.study_id).select_related("study", "source").order_by("position"))
-    if annotator.invited_to_id is None:
-        return stages
-    reached = {annotator.invited_to_id}
-    for stage in stages:
-        reached |= {stage.pk} if stage.after_id in reached else set()
-    return [stage for stage in stages if stage.pk in reached]

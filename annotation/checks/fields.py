@@ -1,0 +1,22 @@
+"""Form fields of checks and qualification, shared with the setting up of a study."""
+
+from django import forms
+
+from annotation.models import OnFailure
+
+FAILURES = {OnFailure.FLAG: "goes on, and is shown to you", OnFailure.SCREEN_OUT: "ends with the screened-out code"}
+
+
+class PercentField(forms.FloatField):
+    """Shown and typed as percent, kept as a share."""
+
+    def __init__(self, max_value: float = 100, **rest):
+        super().__init__(min_value=0, max_value=max_value, **rest)
+        self.widget.attrs["step"] = "any"
+
+    def clean(self, value):
+        percent = super().clean(value)
+        return None if percent is None else percent / 100
+
+    def prepare_value(self, value):
+        return f"{value * 100:.6g}" if isinstance(value, float) else value
