@@ -12,8 +12,10 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from django.conf import settings as django_settings
 from django.db import connection
+from django.test import Client
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from tests.collapsed import collapsed
 from workers.celery import app as celery
 
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -53,6 +55,21 @@ def pytest_collection_modifyitems(items):
     """The longest files come first, so that neither of two processes has one of them left when the other is done."""
     places = {name: place for place, name in enumerate(LONGEST)}
     items.sort(key=lambda item: places.get(item.path.name, len(places)))
+
+
+class Reader(Client):
+    """Django's client; a page comes without the whitespace that no browser shows."""
+
+    def request(self, **environ):
+        response = super().request(**environ)
+        if not response.streaming and response.get("Content-Type", "").startswith("text/html"):
+            response.content = collapsed(response.content.decode())
+        return response
+
+
+@pytest.fixture
+def client() -> Reader:
+    return Reader()
 
 
 @pytest.fixture(autouse=True)

@@ -13,6 +13,7 @@ from annotation.screens import read_answer
 from annotation.screens.screens import screens
 from benchmarks.models import Caption, ItemImage
 from tests.builders import studies, text_items, visla_items
+from tests.collapsed import collapsed
 
 pytestmark = pytest.mark.django_db
 JSON = {"HTTP_ACCEPT": "application/json"}
@@ -81,7 +82,7 @@ def test_an_edit_comes_back_as_it_was_sent(client):
     client.get(home(who))
     send(client, who, answer="caption-candidate-0", edit="1", words=f" {SITS}\n")
     [lease] = submissions.history(annotator=who)
-    html = screens([lease], who.stage)[0].html()
+    html = collapsed(screens([lease], who.stage)[0].html())
     place = read_answer.shown_as(lease, "caption-candidate-0")
     assert "data-answered" in html and f">{SITS}</textarea>" in html
     assert re.findall(r'name="answer" value="(\w+)" checked', html) == [place]
@@ -92,7 +93,7 @@ def test_a_rejection_comes_back_with_its_ticks(client):
     who = somebody("visla-paraphrase")
     client.get(home(who))
     send(client, who, answer="reject", same="broken", why="No <b>.")
-    html = screens(submissions.history(annotator=who), who.stage)[0].html()
+    html = collapsed(screens(submissions.history(annotator=who), who.stage)[0].html())
     assert re.findall(r'name="(\w+)" value="broken" checked', html) == ["same"]
     assert 'value="reject" checked' in html and ">No &lt;b&gt;.</textarea>" in html
 
@@ -101,7 +102,7 @@ def test_a_mended_triplet_comes_back_with_what_was_there(client):
     who = somebody("visla-triplet")
     client.get(home(who))
     send(client, who, **ALL, first=SITS, use=read_answer.shown_as(held(who), "caption-candidate-1"))
-    html = screens(submissions.history(annotator=who), who.stage)[0].html()
+    html = collapsed(screens(submissions.history(annotator=who), who.stage)[0].html())
     assert 'data-was="A cat is in the basket."' in html and f">{SITS}</textarea>" in html
     assert len(re.findall(r'value="holds" checked', html)) == len(GUIDELINES)
     assert ">In the basket there is a cat.</textarea>" in html
