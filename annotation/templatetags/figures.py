@@ -116,6 +116,12 @@ def top_share(places: list[int]) -> float | None:
 
 
 @register.filter
+def place_counts(places: list[int]) -> str:
+    """How often each place on the screen was picked, in words."""
+    return ", ".join(f"place {place}: {count}" for place, count in enumerate(places, start=1))
+
+
+@register.filter
 def local(at: str | None) -> str:
     """A `time` element in UTC, which the page's script rewrites to the reader's zone."""
     if not at:
