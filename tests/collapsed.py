@@ -12,7 +12,7 @@ _BLOCKS = (
 _TAG = r"<(?:\"[^\"]*\"|'[^']*'|[^'\">])*>"
 _KEPT = re.compile(r"(<(pre|textarea|script|style)\b.*?</\2>)", re.DOTALL)
 _EDGE = rf"<[/!]?(?:doctype|{_BLOCKS})\b(?:\"[^\"]*\"|'[^']*'|[^'\">])*>"
-_INSIDE_TAG = re.compile(r"""("[^"]*"|'[^']*')|\s+(?=/?>$)|\s+""")
+_INSIDE_TAG = re.compile(r"""("[^"]*"|'[^']*')|\s+""")
 _OPENED = re.compile(rf"(\s|{_EDGE})(<(?!/)(?:\"[^\"]*\"|'[^']*'|[^'\">])*>)\s+")
 _CLOSED = re.compile(rf"\s+(</\w+>)(?=\s|{_EDGE}|$)")
 _BUTTON = re.compile(r"(<button\b(?:\"[^\"]*\"|[^\">])*>)\s+|\s+(?=</button>)")
