@@ -1,6 +1,6 @@
 // Draws every <figure data-plot="kind"> from the table beneath it. The table is the data: there is no other copy.
 //
-// A figure (templates/studies/_plot.html) has a place for the drawing, a table that stands open where no script runs,
+// A figure (templates/components/_plot.html) has a place for the drawing, a table that stands open where no script runs,
 // and buttons. plots-kinds.js says how a kind looks, plots-save.js makes files of it.
 
 import { afterSwaps } from "./live.js";

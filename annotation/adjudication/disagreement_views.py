@@ -41,7 +41,7 @@ def study_disagreements(request: HttpRequest, pk: int) -> HttpResponse:
         "later": wanted.link(stage=stage.position, page=page + 1) if page < last else "",
         **choices(stage),
     }  # fmt: skip
-    return render(request, "studies/disagreements.html", context)
+    return render(request, "adjudication/disagreements.html", context)
 
 
 def asked_page(text: str) -> int:

@@ -120,7 +120,7 @@ def _page(request: HttpRequest, stage: Stage, task: Task | None, error: str = ""
         "list": wanted.link(stage=stage.position) if wanted else "",
         "said": disagreement_list.in_words(wanted) if wanted else "",
     }  # fmt: skip
-    return render(request, "studies/adjudicate.html", context, status=status)
+    return render(request, "adjudication/adjudicate.html", context, status=status)
 
 
 @dataclass(frozen=True, slots=True)

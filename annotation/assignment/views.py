@@ -76,4 +76,4 @@ def _page(request: HttpRequest, stage: Stage, people: PeopleForm, form: AssignFo
         "free": list(free)[:SHOWN], "free_count": len(free), "shown": f":{SHOWN}", "limit": SHOWN,
         "named": stage.strategy == Strategy.NAMED,
     }  # fmt: skip
-    return render(request, "studies/assign.html", context, status=UNFIT if people.errors or form.errors else 200)
+    return render(request, "assignment/assign.html", context, status=UNFIT if people.errors or form.errors else 200)

@@ -120,4 +120,4 @@ def _page(request: HttpRequest, stage: Stage, bound: dict[str, forms.Form], stat
         "people": setup.people(stage), "allowed": setup.answers_allowed(stage),
         "comprehension_tries": qualification.tries_of(stage, "comprehension"),
     }  # fmt: skip
-    return render(request, "studies/checks.html", context, status=status)
+    return render(request, "checks/checks.html", context, status=status)

@@ -13,4 +13,4 @@ from benchmarks.permissions import benchmark_for, staff_only
 def benchmark_models(request: HttpRequest, pk: int) -> HttpResponse:
     """`?measure=group&order=best&other=7`"""
     contents = page.contents(request.user, benchmark_for(request.user, pk), request.GET)
-    return render(request, "studies/models.html", {"section": "benchmarks", **contents})
+    return render(request, "comparison/models.html", {"section": "benchmarks", **contents})

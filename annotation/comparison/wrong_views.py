@@ -66,7 +66,7 @@ def study_wrong(request: HttpRequest, pk: int) -> HttpResponse:
         "tabs": [(one, wanted.link(stage=one.position)) for one in stages], "wanted": wanted, "there": there,
         "chosen": runs, "sorts": SORTS.items(), **(listed(request, stage, runs, wanted) if runs else {}),
     }  # fmt: skip
-    return render(request, "studies/wrong.html", context)
+    return render(request, "comparison/wrong.html", context)
 
 
 def listed(request: HttpRequest, stage: Stage, runs: Sequence[Run], wanted: Wanted) -> dict[str, object]:

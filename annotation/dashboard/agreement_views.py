@@ -22,7 +22,7 @@ def study_agreement(request: HttpRequest, pk: int) -> HttpResponse:
     contents = agreement_page.contents(stage, asked, by=audit.named(request.user))
     if request.GET.get("seen") == contents["seen"]:
         return HttpResponse(status=NOTHING_NEW)
-    return render(request, "studies/agreement.html", {"section": "studies", **contents})
+    return render(request, "dashboard/agreement.html", {"section": "studies", **contents})
 
 
 @require_safe

@@ -54,7 +54,7 @@ def study_annotators(request: HttpRequest, pk: int) -> HttpResponse:
     context["seen"] = _seen(study, found, context.get("lines", []))
     if request.GET.get("seen") == context["seen"]:
         return HttpResponse(status=NOTHING_NEW)
-    return render(request, "studies/annotators.html", context)
+    return render(request, "dashboard/annotators.html", context)
 
 
 def _seen(study: Study, found: Reckoned, lines: Sequence[Line]) -> str:
@@ -110,7 +110,7 @@ def _one(request: HttpRequest, who: Annotator) -> HttpResponse:
         asked = position_in(request.GET.get("stage")) or annotator_page.main_stage(found.data, who.number)
         context |= {"whole": annotator_page.row_of(found.data["whole"], who.number), "speed": found.data["speed"]}
         context |= _work(who, found.data, asked, request.GET.get("show", ""))
-    return render(request, "studies/annotator.html", context)
+    return render(request, "dashboard/annotator.html", context)
 
 
 def _work(who: Annotator, data: dict, position: int, show: str) -> dict:

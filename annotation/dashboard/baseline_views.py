@@ -19,4 +19,4 @@ def study_baseline(request: HttpRequest, pk: int) -> HttpResponse:
     seen = request.GET.get("seen")
     if seen == contents["seen"]:
         return HttpResponse(status=NOTHING_NEW)
-    return render(request, "studies/baseline.html", {"section": "studies", **contents})
+    return render(request, "dashboard/human_baseline.html", {"section": "studies", **contents})

@@ -31,4 +31,4 @@ def study_stuck(request: HttpRequest, pk: int) -> HttpResponse:
         rows = blocked_items.listed(found.data, reason)
         context |= {"reason": reason, "most": blocked_items.MOST, "listed": len(rows)}
         context["page"] = Paginator(rows, PAGE).get_page(request.GET.get("page"))
-    return render(request, "studies/stuck.html", context)
+    return render(request, "dashboard/blocked_items.html", context)

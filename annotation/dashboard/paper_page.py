@@ -7,12 +7,12 @@ from annotation.protocols.base import Answer, Protocol
 from benchmarks.views.plots import panels
 
 CRITERIA = {"sense": "commonsense", "fluency": "grammar"}  # the paper's names
-EDITS = ("Texts and edits", "studies/_paper_edits.html")
+EDITS = ("Texts and edits", "dashboard/_paper_edits.html")
 BLOCKS = {
     "visla-paraphrase": EDITS,
     "visla-triplet": EDITS,
-    "hard-positive-rank": ("Both positives above the negative", "studies/_paper_rank.html"),
-    "sugarcrepe-compare": ("Better, by origin", "studies/_paper_compare.html"),
+    "hard-positive-rank": ("Both positives above the negative", "dashboard/_paper_rank.html"),
+    "sugarcrepe-compare": ("Better, by origin", "dashboard/_paper_compare.html"),
 }
 
 

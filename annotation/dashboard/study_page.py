@@ -184,7 +184,7 @@ def estimated(stage: Stage) -> dict:
 def blocks(shown: dict) -> list[tuple[str, str]]:
     """The page's parts that change, each with its template: those that this stage has."""
     there = BLOCKS if "figures" in shown else FRESH
-    templates = {name: f"studies/_{name}.html" for name in there if name != "batches" or shown["batches"]}
+    templates = {name: f"dashboard/_{name}.html" for name in there if name != "batches" or shown["batches"]}
     return [*templates.items(), *([("paper", shown["paper_template"])] if "paper" in shown else [])]
 
 

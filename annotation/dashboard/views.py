@@ -31,7 +31,7 @@ NOTHING_NEW = 204
 @staff_only
 def study_list(request: HttpRequest) -> HttpResponse:
     found = with_stages(with_people(permissions.studies_for(request.user)))
-    return render(request, "studies/list.html", {"section": "studies", "studies": found})
+    return render(request, "dashboard/list.html", {"section": "studies", "studies": found})
 
 
 @require_safe
@@ -44,7 +44,7 @@ def study_detail(request: HttpRequest, pk: int) -> HttpResponse:
         promotion.take_in(stage.study)
     invites = {"invite": invitation(request, stage.study), "stage_invite": invitation(request, stage)}
     return render(
-        request, "studies/detail.html", {**study_page.contents(stage, small), "section": "studies", **invites}
+        request, "dashboard/detail.html", {**study_page.contents(stage, small), "section": "studies", **invites}
     )
 
 
@@ -63,7 +63,7 @@ def study_live(request: HttpRequest, pk: int) -> HttpResponse:
         return HttpResponse(status=NOTHING_NEW)
     if seen.startswith("0_") and "figures" in shown:  # the page has no place for them yet
         return HttpResponse(status=NOTHING_NEW, headers={"HX-Refresh": "true"})
-    return render(request, "studies/live.html", study_page.newer(shown, seen))
+    return render(request, "dashboard/live.html", study_page.newer(shown, seen))
 
 
 @require_POST

@@ -3,7 +3,7 @@
 A kind of figures is a function `compute(stage, key, tell) -> dict` (JSON-able; `tell(done, total)` says how far it is),
 made known with `@reckons("agreement")` in its own module, which `tasks.py` imports so that the worker knows it too.
 `look` gives what was computed last; where that is not of the present, a small study's is computed at once and a large
-one's queued: the page shows what there is, as of when, and how far the newer one is (templates/studies/_reckoned.html).
+one's queued: the page shows what there is, as of when, and how far the newer one is (templates/components/_as_of.html).
 annotation/figures/freshness.py says what "of the present" means.
 """
 

@@ -70,7 +70,7 @@ def _page(here: Desk, step: Step, status: int = 200, **context) -> HttpResponse:
         context |= _questions(here, step, context.get("chosen"))
     else:
         context |= _training(here, step)
-    html = loader.get_template(f"judge/before_{step.kind}.html").render(context)
+    html = loader.get_template(f"judging/before_{step.kind}.html").render(context)
     return HttpResponse(html, status=status)
 
 

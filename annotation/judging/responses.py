@@ -10,7 +10,7 @@ private = cache_control(no_store=True, private=True)
 
 
 def page(name: str, here: Desk | None = None, status: int = 200, **context) -> HttpResponse:
-    html = loader.get_template(f"judge/{name}.html").render({"desk": here, **context})
+    html = loader.get_template(f"judging/{name}.html").render({"desk": here, **context})
     return HttpResponse(html, status=status)
 
 

@@ -36,7 +36,7 @@ def _page(request: HttpRequest, study: Study, status: int = 200, **bound) -> Htt
         "codes": CodesForm(initial={name: getattr(study, name) for name in prolific.CODES}), "returned": ReturnedForm(),
         "totals": _totals(found), **bound,
     }  # fmt: skip
-    return render(request, "studies/participants.html", context, status=status)
+    return render(request, "participants/participants.html", context, status=status)
 
 
 def _links(request: HttpRequest, study: Study) -> list[tuple[str, str]]:

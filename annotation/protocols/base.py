@@ -159,7 +159,7 @@ class Protocol:
     question: str  # one line above the material
     shown: str  # what is on a screen, as in "On each screen you see … and answer one question"
     instructions: str  # the default first version
-    template: str  # the fragment that shows it: "judge/_pick_picture.html"
+    template: str  # the fragment that shows it: "judging/_pick_picture.html"
     asks: Callable[[ItemRecord, Carried], list[Ask]]
     fixed: tuple[Choice, ...] = ()  # stay last, in this order
     picks: tuple[str, str] = ("", "")  # of the help: the keys for options, and what they do: "pick a picture"

@@ -43,7 +43,7 @@ PROTOCOL = Protocol(
     question="Is the sentence true of the picture?",
     shown="a picture and a sentence",
     instructions=INSTRUCTIONS,
-    template="judge/_verify.html",
+    template="judging/_verify.html",
     asks=asks,
     fixed=(
         Choice(YES, "Yes", ("y", "1")),

@@ -26,7 +26,7 @@ NOTHING_NEW, UNFIT = 204, 422
 def release_list(request: HttpRequest, pk: int) -> HttpResponse:
     study = permissions.study_for(request.user, pk)
     rows = [page.row(release) for release in page.listed(study)]
-    return render(request, "studies/releases.html", {"section": "studies", "study": study, "rows": rows})
+    return render(request, "releases/list.html", {"section": "studies", "study": study, "rows": rows})
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -71,7 +71,7 @@ def _form(
     context = {"section": "studies", "study": study, "form": form, "instead": instead}
     context["outlook"] = outlook(study, form.positions)
     context["parquet"] = FORMS["parquet"]
-    return render(request, "studies/release_new.html", context, status=status)
+    return render(request, "releases/new.html", context, status=status)
 
 
 @require_safe
@@ -83,15 +83,15 @@ def release_detail(request: HttpRequest, pk: int) -> HttpResponse:
     shown = {"section": "studies", "study": release.study, **page.told(release)}
     if request.htmx and "against" not in request.GET:
         if shown["making"]:
-            return render(request, "studies/_release_progress.html", shown)
+            return render(request, "releases/_progress.html", shown)
         return HttpResponse(status=NOTHING_NEW, headers={"HX-Refresh": "true"})
     if not release.frozen_at:
-        return render(request, "studies/release_making.html", shown)
+        return render(request, "releases/making.html", shown)
     with downloads.there():
         shown |= page.beside(release, request.GET.get("against", ""))
         if request.htmx:
-            return render(request, "studies/_release_changes.html", shown)
-        return render(request, "studies/release.html", shown | page.opened(release))
+            return render(request, "releases/_changes.html", shown)
+        return render(request, "releases/detail.html", shown | page.opened(release))
 
 
 @require_POST

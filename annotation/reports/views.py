@@ -20,7 +20,7 @@ NOT_YET = "A worker is computing this report for the first time. Ask again in ha
 def study_report(request: HttpRequest, pk: int) -> HttpResponse:
     study = permissions.study_for(request.user, pk)
     found = report_data.look(study, by=audit.named(request.user))
-    return render(request, "studies/report.html", {"section": "studies", **page.contents(study, found)})
+    return render(request, "reports/report.html", {"section": "studies", **page.contents(study, found)})
 
 
 @require_safe

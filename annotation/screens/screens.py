@@ -100,4 +100,4 @@ def size(parts: Iterable[Part]) -> str:
 def choices(fixed: tuple[Choice, ...], picked: str) -> SafeString:
     """The answers that are not shuffled: the same on each of a protocol's screens, so they are rendered once."""
     context = {"choices": [(one, " ".join(one.keys), one.keys[0].upper()) for one in fixed], "picked": picked}
-    return loader.get_template("judge/_choices.html").render(context) if fixed else SafeString()
+    return loader.get_template("judging/_choices.html").render(context) if fixed else SafeString()

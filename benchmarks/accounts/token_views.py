@@ -25,7 +25,7 @@ def own_token(request: HttpRequest) -> HttpResponse:
         "token": Token.objects.filter(user=request.user).first(),
         "address": request.build_absolute_uri(reverse("api-study-list")),
     }
-    return render(request, "registration/token.html", context)
+    return render(request, "accounts/token.html", context)
 
 
 @require_POST

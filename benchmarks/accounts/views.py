@@ -29,7 +29,7 @@ USED = "This password worked once and has been used. Ask for a new one: manage.p
 @sensitive_post_parameters()
 def log_in(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
-        return render(request, "registration/login.html", {"form": AuthenticationForm(request)})
+        return render(request, "accounts/login.html", {"form": AuthenticationForm(request)})
     if too_many(request):
         return refused(request, AuthenticationForm(request), SLOW_DOWN, 429)
     form = AuthenticationForm(request, request.POST)
@@ -45,7 +45,7 @@ def log_in(request: HttpRequest) -> HttpResponse:
 
 
 def refused(request: HttpRequest, form, why: str, status: int) -> HttpResponse:
-    return render(request, "registration/login.html", {"form": form, "why": why}, status=status)
+    return render(request, "accounts/login.html", {"form": form, "why": why}, status=status)
 
 
 def too_many(request: HttpRequest) -> bool:
@@ -91,7 +91,7 @@ def first_password(request: HttpRequest) -> HttpResponse:
         update_session_auth_hash(request, request.user)
         request.session[OWN_PASSWORD] = False
         return redirect("study-list")
-    return render(request, "registration/first_password.html", {"form": form}, status=422 if form.errors else 200)
+    return render(request, "accounts/first_password.html", {"form": form}, status=422 if form.errors else 200)
 
 
 @require_POST

@@ -30,7 +30,7 @@ def import_new(request: HttpRequest) -> HttpResponse:
     often = [format for format in FORMATS.values() if format not in OF_EXPORTS]
     context = {"section": "benchmarks", "form": form, "formats": often, "of_exports": OF_EXPORTS}
     context["opened"] = form["format"].value() in {format.name for format in OF_EXPORTS}
-    return render(request, "benchmarks/import.html", context, status=422 if form.errors else 200)
+    return render(request, "imports/new.html", context, status=422 if form.errors else 200)
 
 
 def ordered(request: HttpRequest, form: ImportForm) -> Job | None:
@@ -60,7 +60,7 @@ def ordered(request: HttpRequest, form: ImportForm) -> Job | None:
 def job_detail(request: HttpRequest, pk: int) -> HttpResponse:
     """The page, or (for htmx) the part of it that changes."""
     job = permissions.job_for(request.user, pk)
-    template = "benchmarks/_job.html" if request.htmx else "benchmarks/job.html"
+    template = "jobs/_job.html" if request.htmx else "jobs/detail.html"
     may_cancel = permissions.may_change(request.user, job)
     context = {"section": "benchmarks", "job": job, "pace": jobs.pace(job), "may_cancel": may_cancel}
     return render(request, template, context)

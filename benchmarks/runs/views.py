@@ -31,7 +31,7 @@ def predictions_new(request: HttpRequest, pk: int) -> HttpResponse:
             jobs.dispatch(job)
             return redirect("job-detail", job.pk)
     context = {"section": "benchmarks", "benchmark": benchmark, "form": form}
-    return render(request, "benchmarks/predictions.html", context, status=422 if form.errors else 200)
+    return render(request, "runs/predictions.html", context, status=422 if form.errors else 200)
 
 
 def ordered(request: HttpRequest, benchmark: Benchmark, form: PredictionsForm) -> Job | None:
@@ -66,7 +66,7 @@ def reported_new(request: HttpRequest, pk: int) -> HttpResponse:
             messages.success(request, f"{len(made):,} rows stand beside the models now, marked as reported.")
             return redirect(comparison(benchmark))
     context = {"section": "benchmarks", "benchmark": benchmark, "form": form, "problems": problems}
-    return render(request, "benchmarks/reported.html", context, status=422 if form.errors or problems else 200)
+    return render(request, "runs/reported.html", context, status=422 if form.errors or problems else 200)
 
 
 def entered(request: HttpRequest, benchmark: Benchmark, form: ReportedForm) -> list:

@@ -23,7 +23,7 @@ def score_new(request: HttpRequest, pk: int) -> HttpResponse:
             jobs.dispatch(job)
             return redirect("job-detail", job.pk)
     context = {"section": "benchmarks", "benchmark": benchmark, "form": form}
-    return render(request, "benchmarks/score.html", context, status=422 if form.errors else 200)
+    return render(request, "scoring/new.html", context, status=422 if form.errors else 200)
 
 
 def ordered(request: HttpRequest, benchmark: Benchmark, form: ScoreForm) -> Job | None:

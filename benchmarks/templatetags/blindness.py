@@ -9,12 +9,12 @@ from benchmarks.models import Benchmark
 register = template.Library()
 
 
-@register.inclusion_tag("benchmarks/_blind.html")
+@register.inclusion_tag("caption_only/_card.html")
 def blind_card(benchmark: Benchmark) -> dict:
     return {"blind": warning.look(benchmark), "benchmark": benchmark, "advice": ADVICE}
 
 
-@register.inclusion_tag("benchmarks/_blind_warning.html")
+@register.inclusion_tag("caption_only/_warning.html")
 def blind_warning(benchmark: Benchmark) -> dict:
     return {"blind": warning.look(benchmark), "benchmark": benchmark, "advice": ADVICE}
 

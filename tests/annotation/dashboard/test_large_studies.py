@@ -130,7 +130,7 @@ def test_a_closed_study_is_asked_for_until_its_figures_are_there(client, manager
 def test_any_page_can_ask_again_until_its_figures_are_of_now(rf):
     def shown(found: cache.Reckoned) -> str:
         request = rf.get("/somewhere/?type=swap")
-        return render_to_string("studies/_reckoned.html", {"reckoned": found, "part": "kappas", "request": request})
+        return render_to_string("components/_as_of.html", {"reckoned": found, "part": "kappas", "request": request})
 
     queued = Job.objects.create(kind="reckon", title="x")
     asking = shown(cache.Reckoned(None, None, False, queued))

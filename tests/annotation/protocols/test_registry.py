@@ -43,5 +43,5 @@ def test_what_it_leaks_from_is_there(protocol):
 
 @every
 def test_the_key_for_the_picture_is_told_once_and_only_where_there_is_one(protocol):
-    told = render_to_string("judge/_keys.html", {"protocol": protocol})
+    told = render_to_string("judging/_keys.html", {"protocol": protocol})
     assert told.count("<kbd>Z</kbd>") == (protocol.name != "sugarcrepe-compare")
