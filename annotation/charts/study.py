@@ -1,6 +1,6 @@
 """The figures that pages draw and papers print: of each its caption, its table, and in a sentence what it shows. Pure.
 
-static/plots.js draws a figure from the table that stands beneath it (templates/components/_plot.html), so a `Plot` holds
+static/js/charts/plots.js draws a figure from the table that stands beneath it (templates/components/_plot.html), so a `Plot` holds
 every number once. A function makes each figure from what figures/stage.py, figures/funnel.py and their like computed.
 """
 

@@ -121,7 +121,7 @@ class Expected:
 def expect(
     stages: Sequence[StagePlan], *, items: int, assumed: Mapping[str, Assumed], pay: float = 0
 ) -> list[Expected]:
-    """Each stage in turn, for a benchmark of so many items. static/study-plan.js computes the same.
+    """Each stage in turn, for a benchmark of so many items. static/js/pages/study-plan.js computes the same.
 
     The judgments that a cap may ask for beside the overlap are not foreseen.
     """

@@ -58,8 +58,8 @@ class Form:
     fill: Callable[[Answer, Sequence[str]], dict[str, str]]
     made_up: Callable[[Random, Sequence[str], Texts], dict[str, str]]
     say: Callable[[Answer], str]
-    script: str  # of the judging page: "judge-rank.js"
-    style: str = ""  # likewise, where judge.css does not say how it looks: "judge-edit.css"
+    script: str  # of the judging page: "js/judging/rank.js"
+    style: str = ""  # likewise, where css/judge.css does not say how it looks: "css/judge-edit.css"
     keys: tuple[tuple[str, str], ...] = ()  # of the help: what to press, and what it does
     edits: tuple[str, ...] = ()  # the roles whose words can be changed
     guidelines: tuple[Guideline, ...] = ()

@@ -128,8 +128,8 @@ PROTOCOL = Protocol(
         fill=fill,
         made_up=made_up,
         say=say,
-        script="judge-rank.js",
-        style="judge-rank.css",
+        script="js/judging/rank.js",
+        style="css/judge-rank.css",
         keys=(
             ("↑ ↓", "mark the sentence above or below"),
             ("A B C", "mark that sentence"),

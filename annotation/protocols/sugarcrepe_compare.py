@@ -117,8 +117,8 @@ PROTOCOL = Protocol(
         fill=fill,
         made_up=made_up,
         say=say,
-        script="judge-compare.js",
-        style="judge-compare.css",
+        script="js/judging/compare.js",
+        style="css/judge-compare.css",
         zooms=False,
         keys=(
             ("0 T", "answer it with a tie"),

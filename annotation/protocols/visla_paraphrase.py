@@ -152,8 +152,8 @@ PROTOCOL = Protocol(
         fill=fill,
         made_up=made_up,
         say=say,
-        script="judge-edit.js",
-        style="judge-edit.css",
+        script="js/judging/edit.js",
+        style="css/judge-edit.css",
         zooms=False,
         keys=(
             ("E", "edit the sentence that is picked; Enter leaves the field"),

@@ -167,8 +167,8 @@ PROTOCOL = Protocol(
         fill=fill,
         made_up=made_up,
         say=say,
-        script="judge-edit.js",
-        style="judge-edit.css",
+        script="js/judging/edit.js",
+        style="css/judge-edit.css",
         keys=(
             ("A", "all lines hold; of what is dropped, all lines that are not broken"),
             (" ".join(one.key.upper() for one in GUIDELINES), "the line is broken; again: it holds"),

@@ -274,7 +274,7 @@ def test_real_rows_are_walked_by_keyboard(real, sit, protocol, keys):
 
 
 DIFF = """async ([was, is]) => {
-  const { diff } = await import('/static/judge-diff.js');
+  const { diff } = await import('/static/js/judging/diff.js');
   const parts = diff(was, is);
   const only = (...kinds) => parts.filter(([kind]) => kinds.includes(kind)).flatMap(([, words]) => words).join('');
   return [only('same', 'gone'), only('same', 'new'), parts.length];

@@ -138,7 +138,7 @@ def is_table(found: bytes, page: Page, name: str) -> None:
 
 def test_a_spreadsheet_takes_no_cell_for_a_formula(visit, page):
     visit(page)
-    safe = "async cells => cells.map((await import('/static/plots-table.js')).safe)"
+    safe = "async cells => cells.map((await import('/static/js/charts/table.js')).safe)"
     cells = ["=1+1", "+1", "-1", "-1.5e-07", "@SUM(A1)", "-x", "\tx", "a,b", 'say "so"', "−0.5", ""]
     assert page.evaluate(safe, cells) == [
         "'=1+1", "'+1", "-1", "-1.5e-07", "'@SUM(A1)", "'-x", "'\tx", '"a,b"', '"say ""so"""', "−0.5", "",

@@ -4,7 +4,7 @@ from django.conf import settings
 
 
 def test_static_files_are_served_to_the_browser(site, page):
-    answer = page.goto(f"{site}/static/base.css")
+    answer = page.goto(f"{site}/static/css/base.css")
     assert answer.status == 200
     assert "text/css" in answer.headers["content-type"]
 

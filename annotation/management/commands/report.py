@@ -13,7 +13,7 @@ from annotation.models import Study
 from annotation.reports import page as reports_page
 from annotation.reports import report_data
 
-STYLES = ("base.css", "manage.css", "study.css", "plots.css", "report.css")
+STYLES = tuple(f"css/{name}.css" for name in ("base", "manage", "study", "plots", "report"))
 
 
 class Command(BaseCommand):

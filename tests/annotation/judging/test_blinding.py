@@ -112,7 +112,8 @@ def test_the_same_picture_under_two_names_is_served_as_the_same_bytes():
 
 
 def test_script_and_style_do_not_name_options():
-    for path in Path(finders.find("judge.js")).parent.glob("judge*"):
+    static = Path(finders.find("css/judge.css")).parents[1]
+    for path in [*static.glob("js/judging/*.js"), *static.glob("css/judge*.css")]:
         text = path.read_text(encoding="utf-8").lower()
         assert not [word for word in WORDS if word in text], path
 

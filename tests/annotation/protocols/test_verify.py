@@ -10,7 +10,7 @@ from annotation.protocols.verify import PROTOCOL
 from tests.annotation.protocols.items import BOTH, item
 
 POSITIVE = Ask(("positive-0", "caption-positive-0"), (), "positive")
-KEYS = Path(__file__).resolve().parents[3] / "static" / "judge-keys.js"
+KEYS = Path(__file__).resolve().parents[3] / "static" / "js" / "judging" / "keys.js"
 
 
 def test_a_pair_is_one_question():
@@ -56,7 +56,7 @@ def test_agreement_is_looked_at_on_whether_it_holds():
 
 
 def test_its_keys_are_none_of_the_pages():
-    """U, F, H and whatever else judge-keys.js gives a meaning of its own."""
+    """U, F, H and whatever else judging/keys.js gives a meaning of its own."""
     taken = set(re.findall(r"\b([a-z]): \"", KEYS.read_text())) | {"z", "?", "s"}
     keys = [key for choice in PROTOCOL.fixed for key in choice.keys]
     assert taken >= {"u", "f", "h"} and not taken & set(keys) and len(set(keys)) == len(keys) == 6

@@ -158,7 +158,7 @@ def test_cannot_judge_is_an_answer_here_too_and_comes_back(client, protocol):
 @BOTH
 def test_its_script_style_and_keys_are_on_the_page(client, protocol):
     page = client.get(home(somebody(protocol))).text
-    assert "judge-edit.js" in page and "judge-edit.css" in page and "<kbd>E</kbd>" in page
+    assert "judging/edit.js" in page and "judge-edit.css" in page and "<kbd>E</kbd>" in page
 
 
 @BOTH

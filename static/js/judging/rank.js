@@ -1,10 +1,10 @@
 // Sentences are put on steps: dragged there, with their buttons, or with a digit for the one that is marked. Where a
 // sentence stands is which of its radio buttons is checked, and judge-rank.css shows it there.
 
-import { drags } from "./judge-drag.js";
-import { kinds } from "./judge-forms.js";
-import { digit } from "./judge-keys.js";
-import { say } from "./judge-say.js";
+import { drags } from "./drag.js";
+import { kinds } from "./forms.js";
+import { digit } from "./keys.js";
+import { say } from "./say.js";
 
 const STEPS = ["best", "middle", "least"];
 const NEAR = 24; // pixels beside the steps that still are the steps

@@ -1,12 +1,12 @@
 // Draws every <figure data-plot="kind"> from the table beneath it. The table is the data: there is no other copy.
 //
 // A figure (templates/components/_plot.html) has a place for the drawing, a table that stands open where no script runs,
-// and buttons. plots-kinds.js says how a kind looks, plots-save.js makes files of it.
+// and buttons. kinds.js says how a kind looks, save.js makes files of it.
 
-import { afterSwaps } from "./live.js";
-import { KINDS } from "./plots-kinds.js";
-import { save } from "./plots-save.js";
-import { look, read } from "./plots-table.js";
+import { afterSwaps } from "../pages/live.js";
+import { KINDS } from "./kinds.js";
+import { save } from "./save.js";
+import { look, read } from "./table.js";
 
 const still = window.matchMedia("(prefers-reduced-motion: reduce)");
 const drawn = new Map(); // id of a figure → { box, chart, width }

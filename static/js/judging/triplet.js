@@ -1,9 +1,9 @@
 // Three sentences that can be changed, others that can stand in the third one's place, and what holds of them.
 
-import { diff, inWords, mark } from "./judge-diff.js";
-import { lineOf, one, readOut, set, unfit, wire, wordsOf, write } from "./judge-edit-words.js";
-import { digit } from "./judge-keys.js";
-import { say } from "./judge-say.js";
+import { diff, inWords, mark } from "./diff.js";
+import { lineOf, one, readOut, set, unfit, wire, wordsOf, write } from "./edit-words.js";
+import { digit } from "./keys.js";
+import { say } from "./say.js";
 
 const $ = (node, css) => node.querySelector(css);
 const $$ = (node, css) => [...node.querySelectorAll(css)];

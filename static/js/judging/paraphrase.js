@@ -1,10 +1,10 @@
 // Pick, edit or reject other ways of saying a sentence. Whoever picks another sentence takes it as it is; what they had
 // written of the one before is there again when they come back to it.
 
-import { diff, inWords, mark } from "./judge-diff.js";
-import { lineOf, one, readOut, set, unfit, wire, wordsOf, write } from "./judge-edit-words.js";
-import { digit } from "./judge-keys.js";
-import { say } from "./judge-say.js";
+import { diff, inWords, mark } from "./diff.js";
+import { lineOf, one, readOut, set, unfit, wire, wordsOf, write } from "./edit-words.js";
+import { digit } from "./keys.js";
+import { say } from "./say.js";
 
 const REJECT = "reject";
 const written = new WeakMap(); // screen's node → what was written, by place

@@ -1,8 +1,8 @@
 // Two questions on one screen: a key answers the one that is marked, and marks the next.
 
-import { kinds } from "./judge-forms.js";
-import { digit } from "./judge-keys.js";
-import { say } from "./judge-say.js";
+import { kinds } from "./forms.js";
+import { digit } from "./keys.js";
+import { say } from "./say.js";
 
 const ANSWERS = { 1: "1", 2: "2", 0: "tie", t: "tie" };
 const questions = (node) => [...node.querySelectorAll(".compare-question")];

@@ -1,13 +1,13 @@
 // How each kind of figure looks: (data, colours, width in pixels) → options for ECharts, and how high it is. Data is
-// what plots-table.js read from the table.
+// what table.js read from the table.
 
-import { inZone } from "./live.js";
+import { inZone } from "../pages/live.js";
 import {
   SMALL, beside, count, decimal, label, letters, line, named, percent, text, tip, valued,
-} from "./plots-parts.js";
-import { margins } from "./plots-models.js";
-import { matrix, mix, times } from "./plots-people.js";
-import { scatter } from "./plots-plane.js";
+} from "./parts.js";
+import { margins } from "./models.js";
+import { matrix, mix, times } from "./people.js";
+import { scatter } from "./plane.js";
 
 // The funnel: a bar of all that was imported, then of each stage what it kept and dropped and what is open.
 

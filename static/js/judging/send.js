@@ -1,11 +1,11 @@
 // What an annotator does with a screen: pick, submit, skip, take back, flag, cannot judge. After Enter the answer goes to
 // the outbox, the next screen is painted at once, and only then the network is used.
 
-import { $, clock, closeSheets, desk, have, home, next, now, outbox, paint, present, shown, take } from "./judge-desk.js";
-import { newKey, post } from "./judge-outbox.js";
-import { say, tell } from "./judge-say.js";
-import { forget, kindOf, same } from "./judge-forms.js";
-import { answerOf, nameOf, parse, radios, restore, screenFrom } from "./judge-screen.js";
+import { $, clock, closeSheets, desk, have, home, next, now, outbox, paint, present, shown, take } from "./desk.js";
+import { newKey, post } from "./outbox.js";
+import { say, tell } from "./say.js";
+import { forget, kindOf, same } from "./forms.js";
+import { answerOf, nameOf, parse, radios, restore, screenFrom } from "./screen.js";
 
 const CANNOT = "cannot_judge";
 

@@ -1,6 +1,6 @@
 // Which key does what. Keys never act while somebody types, with a foreign modifier, in a dialog or an open sheet.
 
-import { kindOf } from "./judge-forms.js";
+import { kindOf } from "./forms.js";
 
 const TYPING = "textarea, select, [contenteditable], input:not([type=radio]):not([type=hidden])";
 const PRESSING = "button, a[href], summary"; // Enter and Space belong to what has the focus

@@ -1,7 +1,7 @@
 // One screen: { node, lease, answer }, made from the fragment that the server sent. `answer` is what was picked, or, where
 // the screen is a form, its fields; "" before there is one.
 
-import { fields, fill, kindOf, prepare } from "./judge-forms.js";
+import { fields, fill, kindOf, prepare } from "./forms.js";
 
 export function screenFrom(node, answer = node.dataset.picked) {
   for (const img of node.querySelectorAll("img")) watch(img);

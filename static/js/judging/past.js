@@ -1,9 +1,9 @@
 // Looking back at one's own last screens.
 
-import { home, now, outbox, paint, present } from "./judge-desk.js";
-import { get } from "./judge-outbox.js";
-import { say } from "./judge-say.js";
-import { parse, restore, screenFrom } from "./judge-screen.js";
+import { home, now, outbox, paint, present } from "./desk.js";
+import { get } from "./outbox.js";
+import { say } from "./say.js";
+import { parse, restore, screenFrom } from "./screen.js";
 
 let allPast = false; // the server's history was fetched
 

@@ -1,6 +1,6 @@
-// Models and people on the plane of two measures, with a third as colour, as plots-kinds.js has the other kinds.
+// Models and people on the plane of two measures, with a third as colour, as kinds.js has the other kinds.
 
-import { SMALL, label, line, percent, text, tip, valued, whole } from "./plots-parts.js";
+import { SMALL, label, line, percent, text, tip, valued, whole } from "./parts.js";
 
 const SYMBOLS = { humans: "diamond", models: "circle", reported: "triangle", chance: "rect" };
 const FEW = 16; // rows up to which their names stand beside them, where there is room

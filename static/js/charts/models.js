@@ -1,6 +1,6 @@
-// The kinds of figures that set models beside people, as plots-kinds.js has the others.
+// The kinds of figures that set models beside people, as kinds.js has the others.
 
-import { SMALL, decimal, label, line, text, tip, valued } from "./plots-parts.js";
+import { SMALL, decimal, label, line, text, tip, valued } from "./parts.js";
 
 // People's entropy against the models' margin: at the right of 0 models are right. Shapes tell people's answers apart
 // for whoever does not tell the colours.

@@ -1,7 +1,7 @@
 // A figure as a file: the drawing on white paper with its title and moment (SVG, PNG), or its table (CSV).
 
-import { KINDS } from "./plots-kinds.js";
-import { csv, look, read } from "./plots-table.js";
+import { KINDS } from "./kinds.js";
+import { csv, look, read } from "./table.js";
 
 const WIDTH = 760; // of paper, in pixels
 const HEAD = 56; // room for the title and what it is of

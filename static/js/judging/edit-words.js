@@ -1,7 +1,7 @@
 // What the screens share on which sentences are rewritten. The sentences here are those of the server, which has the
 // last word: annotation/protocols/edits.py.
 
-import { say } from "./judge-say.js";
+import { say } from "./say.js";
 
 const LONGEST = 1000;
 const MOMENT = 900; // without typing, before a summary is read out

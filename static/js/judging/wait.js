@@ -1,7 +1,7 @@
 // The pages around judging: copy buttons; a waiting page that looks again; answers that are still on their way.
 
-import { deliver, get, Outbox, showChip } from "./judge-outbox.js";
-import { kept } from "./judge-say.js";
+import { deliver, get, Outbox, showChip } from "./outbox.js";
+import { kept } from "./say.js";
 
 for (const button of document.querySelectorAll("[data-copy]")) {
   button.addEventListener("click", async () => {

@@ -1,8 +1,8 @@
 // Practice: the keys and the layout of the judging screen. Everything works without this as a plain form.
 
-import { onKey } from "./judge-keys.js";
-import { fit } from "./judge-layout.js";
-import { screenFrom } from "./judge-screen.js";
+import { onKey } from "./keys.js";
+import { fit } from "./layout.js";
+import { screenFrom } from "./screen.js";
 
 const desk = document.getElementById("desk");
 const form = document.getElementById("screen");

@@ -1,8 +1,8 @@
-// The kinds of figures that compare annotators, as plots-kinds.js has the others.
+// The kinds of figures that compare annotators, as kinds.js has the others.
 
 import {
   SMALL, beside, count, decimal, label, letters, line, named, percent, text, tip, valued, whole, widest,
-} from "./plots-parts.js";
+} from "./parts.js";
 
 // Kappa of each two annotators, in a square. Its numbers stand in the fields where there is room for them.
 

@@ -1,13 +1,13 @@
-// The screens that are here, and which of them is in front. Each is one `screen` (judge-screen.js): `current` is to be
+// The screens that are here, and which of them is in front. Each is one `screen` (screen.js): `current` is to be
 // answered, `queue` holds those fetched ahead with their pictures decoded, `past` those answered, oldest first;
 // `looking` is a screen of `past`, while looking back.
 
-import { Clock } from "./judge-clock.js";
-import { fit } from "./judge-layout.js";
-import { deliver, get, newKey, Outbox, showChip } from "./judge-outbox.js";
-import { say, tell } from "./judge-say.js";
-import { decode, focus, parse, pause, restore, screenFrom } from "./judge-screen.js";
-import { Zoom } from "./judge-zoom.js";
+import { Clock } from "./clock.js";
+import { fit } from "./layout.js";
+import { deliver, get, newKey, Outbox, showChip } from "./outbox.js";
+import { say, tell } from "./say.js";
+import { decode, focus, parse, pause, restore, screenFrom } from "./screen.js";
+import { Zoom } from "./zoom.js";
 
 export const $ = (id) => document.getElementById(id);
 export const desk = $("desk");

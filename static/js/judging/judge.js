@@ -1,15 +1,15 @@
-// The judging screen: what keys, clicks and the passing of time do. judge-desk.js holds the screens, judge-send.js what
-// is done with them, judge-past.js looks back.
+// The judging screen: what keys, clicks and the passing of time do. desk.js holds the screens, send.js what
+// is done with them, past.js looks back.
 
-import { $, closeSheets, desk, have, home, next, now, outbox, present, progress, shown, sync, zoom } from "./judge-desk.js";
-import { kindOf, sweep } from "./judge-forms.js";
-import { onKey } from "./judge-keys.js";
-import { fit } from "./judge-layout.js";
-import { post } from "./judge-outbox.js";
-import { back, forward } from "./judge-past.js";
-import { kept, say } from "./judge-say.js";
-import { decode, focus, parse, screenFrom } from "./judge-screen.js";
-import { autoAdvance, cannot, flag, pick, skip, submit, undo } from "./judge-send.js";
+import { $, closeSheets, desk, have, home, next, now, outbox, present, progress, shown, sync, zoom } from "./desk.js";
+import { kindOf, sweep } from "./forms.js";
+import { onKey } from "./keys.js";
+import { fit } from "./layout.js";
+import { post } from "./outbox.js";
+import { back, forward } from "./past.js";
+import { kept, say } from "./say.js";
+import { decode, focus, parse, screenFrom } from "./screen.js";
+import { autoAdvance, cannot, flag, pick, skip, submit, undo } from "./send.js";
 
 // Sheets and the rules
 
