@@ -64,7 +64,7 @@ class Migration(migrations.Migration):
                 ('prolific_session', models.CharField(blank=True, max_length=64)),
                 ('simulated', models.BooleanField(default=False)),
                 ('joined_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
-                ('read', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='annotation.studies.instructions')),
+                ('read', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='annotation.instructions')),
             ],
             options={
                 'ordering': ['study_id', 'number'],
@@ -95,7 +95,7 @@ class Migration(migrations.Migration):
                 ('active_ms', models.PositiveIntegerField(default=0)),
                 ('elapsed_ms', models.PositiveIntegerField(default=0)),
                 ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
-                ('instructions', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='annotation.studies.instructions')),
+                ('instructions', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='annotation.instructions')),
                 ('lease', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='judgments', to='annotation.lease')),
             ],
         ),

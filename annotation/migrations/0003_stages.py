@@ -324,7 +324,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='seat',
             name='read',
-            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='annotation.studies.instructions'),
+            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='annotation.instructions'),
         ),
         migrations.AddField(
             model_name='seat',
