@@ -118,7 +118,7 @@ def test_a_judgment_costs_as_many_queries_whether_it_splits_or_not_but_one(manag
         stage = studies.stage(overlap=3)
         studies.judgment(studies.annotator(stage.study), stage, "none")
         person = studies.annotator(stage.study)
-        lease = submissions.claiming.hold(annotator=person, stage=stage, wanted=1)[0]
+        lease = submissions.assignment_leases.hold(annotator=person, stage=stage, wanted=1)[0]
         shown = "none" if answer == "none" else str(lease.shown.index(answer) + 1)
         with CaptureQueriesContext(connection) as spent:
             studies.submit(person, lease, shown)

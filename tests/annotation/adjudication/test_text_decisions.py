@@ -1,9 +1,6 @@
 """Adjudication where an answer is more than a pick: an answer is adopted, or the adjudicator writes what stands."""
 
-import importlib
-
 import pytest
-from django.db import connection
 
 from annotation.adjudication import cases
 from annotation.adjudication import decisions as adjudication_decisions
@@ -216,11 +213,3 @@ def test_a_ranking_that_was_given_is_adopted_and_no_other():
     assert decide(task, said).outcome == "positive=second_positive>negative"
     with pytest.raises(adjudication_decisions.Unfit):
         decide(task, Answer("negative>positive>second_positive"))
-
-
-def test_ties_that_were_dropped_before_are_mended():
-    task = level_rankings("drop").tasks.get()
-    Outcome.objects.filter(task=task).update(state="dropped", reason="tie_unresolved", by="tie_rule")
-    with connection.cursor() as cursor:
-        cursor.execute(importlib.import_module("annotation.migrations.0011_measured_ties").MEND)
-    assert Outcome.objects.values_list("state", "reason", "by").get() == ("kept", "", "no_majority")

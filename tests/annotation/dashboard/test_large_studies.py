@@ -101,7 +101,7 @@ def test_what_is_of_now_comes_without_new_figures(client, manager, study):
     page = look(client, study)
     assert live(client, study, page).status_code == 204
     person = studies.annotator(study)
-    lease = studies.claiming.hold(annotator=person, stage=study.stages.get(), wanted=1)[0]
+    lease = studies.assignment_leases.hold(annotator=person, stage=study.stages.get(), wanted=1)[0]
     submissions.flag(annotator=person, token=lease.token, reason="A strange one")
     changed = live(client, study, page).content.decode()
     assert "1 on screens" in changed and 'id="live-funnel"' not in changed

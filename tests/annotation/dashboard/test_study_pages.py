@@ -159,7 +159,7 @@ def test_closing_says_what_goes_on(client, manager, pipeline):
 
 
 def joined(study, stage):
-    person = studies.studies.join(study=study, stage=stage, by="test")
+    person = studies.seats.join(study=study, stage=stage, by="test")
     studies.read(person, stage)
     return person
 
@@ -183,14 +183,14 @@ def test_an_unchanged_page_costs_one_query_of_its_own(client, manager, study):
 def test_whatever_is_shown_changes_the_fingerprint(what, study):
     stage = study.stages.get()
     person = studies.annotator(study)
-    lease = studies.claiming.hold(annotator=person, stage=stage, wanted=1)[0]
+    lease = studies.assignment_leases.hold(annotator=person, stage=stage, wanted=1)[0]
     before = study_page.fingerprint(stage)
     {
         "judgment": lambda: studies.submit(person, lease),
         "flag": lambda: submissions.flag(annotator=person, token=lease.token, reason="Odd"),
-        "skip": lambda: studies.claiming.skip(annotator=person, token=lease.token),
-        "stage": lambda: studies.studies.move_stage(stage=stage, to="closed", by="test"),
-        "instructions": lambda: studies.studies.revise_instructions(stage=stage, text="Anew.", by="test"),
+        "skip": lambda: studies.assignment_leases.skip(annotator=person, token=lease.token),
+        "stage": lambda: studies.study_lifecycle.move_stage(stage=stage, to="closed", by="test"),
+        "instructions": lambda: studies.study_lifecycle.revise_instructions(stage=stage, text="Anew.", by="test"),
         "import": lambda: studies.item(study.benchmark),
         "exclusion": lambda: study.annotators.filter(pk=person.pk).update(excluded_at=Now(), exclusion_reason="Bot"),
         "export": lambda: export_job.queue_export(study=study, by="test"),

@@ -63,9 +63,9 @@ def test_what_figures_rest_on_makes_them_old(what):
     {
         "judgment": lambda: studies.judgment(person, stage),
         "exclusion": lambda: audit.record(by="user:1", verb="excluded", subject=person),
-        "flag": lambda: studies.judging.flag(annotator=person, token=given.lease.token, reason="Odd"),
+        "flag": lambda: studies.submissions.flag(annotator=person, token=given.lease.token, reason="Odd"),
         "import": lambda: audit.record(by="user:1", verb="imported", subject=stage.study.benchmark),
-        "stage": lambda: studies.studies.move_stage(stage=stage, to="closed", by="test"),
+        "stage": lambda: studies.study_lifecycle.move_stage(stage=stage, to="closed", by="test"),
         "task": lambda: audit.record(by="user:1", verb="adjudicated", subject=given.lease.task),
     }[what]()
     assert not lasts(stage, state)
@@ -81,7 +81,7 @@ def test_jobs_exports_and_other_studies_do_not():
     jobs.start_job(job=job, by="test")
     audit.record(by="test", verb="exported", subject=stage.study)
     studies.judgment(stranger, other)
-    studies.judging.flag(annotator=stranger, token=studies.judgment(stranger, other).lease.token, reason="Odd")
+    studies.submissions.flag(annotator=stranger, token=studies.judgment(stranger, other).lease.token, reason="Odd")
     studies.study(items=2)
     assert lasts(stage, state) and not lasts(other, state)
 

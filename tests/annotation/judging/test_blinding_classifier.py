@@ -89,13 +89,13 @@ def test_another_address_for_the_pictures_of_checks_is_found(monkeypatch):
 
 
 def test_a_quicker_answer_to_checks_is_found(monkeypatch):
-    settle = judging_views.judging.outcomes.settle
+    settle = judging_views.submissions.outcomes.settle
 
     def slowly(task, *rest):
         time.sleep(0.06 if task.kind == Kind.JUDGE else 0)
         settle(task, *rest)
 
-    monkeypatch.setattr(judging_views.judging.outcomes, "settle", slowly)
+    monkeypatch.setattr(judging_views.submissions.outcomes, "settle", slowly)
     found = visible_features.auc(*in_a_pool(8))
     assert max(found.values()) > FOUND, found  # a line through noisy times finds less than a forest
 

@@ -1,17 +1,14 @@
 """How far the answers of a task differ: what that is, when it is written, and what a migration filled in."""
 
-import importlib
-
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from annotation.measures.counts import Rule
-from annotation.models import Task
 from annotation.pipeline.disagreement import Spread, entropy, spread
 from annotation.protocols.base import Answer
 from annotation.protocols.registry import PROTOCOLS
-from tests.builders import crowds, studies, text_items
+from tests.builders import studies, text_items
 
 EMPTY = {"entropy": 0, "differs": "", "newest": None, "waits": False}
 
@@ -66,19 +63,3 @@ def writes(stage, answer: str) -> int:
 def test_who_agrees_costs_no_write():
     stage = studies.stage(overlap=4)
     assert [writes(stage, answer) for answer in ("none", "none", "candidate-1", "none")] == [0, 0, 1, 1]
-
-
-@pytest.mark.django_db
-def test_the_migration_fills_in_what_is_kept_since():
-    crowds.stage(items=12, overlap=2, tie_rule="adjudicate")
-    for last in ("There is a cat on a mat.", "A mat has a cat on it."):
-        here = text_items.stage()
-        for words in ("A cat is lying on a mat.", "There is a cat on a mat.", last):
-            text_items.edits(here, words)
-    kept = list(Task.objects.order_by("pk").values("pk", *EMPTY))
-    assert {(one["differs"], one["waits"]) for one in kept} >= {("", False), ("kind", True), ("option", False)}
-    assert [(one["differs"], one["waits"]) for one in kept[-2:]] == [("kind", False), ("kind", True)]
-    Task.objects.update(**EMPTY)
-    with connection.cursor() as cursor:
-        cursor.execute(importlib.import_module("annotation.migrations.0009_disagreements").FILL)
-    assert list(Task.objects.order_by("pk").values("pk", *EMPTY)) == kept

@@ -62,9 +62,9 @@ def run(kind: str, job: int, moment: str) -> int:
     """How many steps there were."""
     steps = Steps(int(moment) if moment.isdigit() else 0)
     if moment == "writing":
-        exports_export.export_data.write_source = die  # the items are written, the folder has not its name
+        exports_export.item_table.write_source = die  # the items are written, the folder has not its name
     elif moment == "building":
-        build.public.write_tables = die
+        build.redaction.write_tables = die
     elif moment == "packing":
         export_job.shutil.copyfileobj = die
     elif moment == "storing":

@@ -70,7 +70,7 @@ def test_every_column_of_the_judgments_is_described(study, eager_tasks):
 
 def test_what_a_reader_must_know_is_in_the_manifest_and_on_the_card(study, eager_tasks, monkeypatch):
     warned = SimpleNamespace(warnings=["A blind model answers it."])
-    monkeypatch.setattr(exports_export.blindness, "look", lambda benchmark, whole: warned)
+    monkeypatch.setattr(exports_export.warning, "look", lambda benchmark, whole: warned)
     out = study.annotators.first()
     participant_lifecycle.exclude(annotator=out, reason="Answered at random", by="test")
     with release_lifecycle.opened(freeze(study, forms=["source"])) as files:

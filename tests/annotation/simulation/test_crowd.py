@@ -82,7 +82,7 @@ def test_a_limit_is_kept(site):
 def test_it_gives_up_waiting_for_screens_in_others_hands(site):
     busy = study(items=1, overlap=1)
     stranger = studies.annotator(busy)
-    studies.claiming.hold(annotator=stranger, stage=busy.stages.get(), wanted=1)
+    studies.assignment_leases.hold(annotator=stranger, stage=busy.stages.get(), wanted=1)
     report = run(busy, site, patience=0.5)
     assert report.judgments == 0 and report.seconds < 5
 

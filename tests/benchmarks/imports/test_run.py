@@ -156,7 +156,7 @@ def test_a_failure_in_the_transaction_leaves_nothing(cups, media, monkeypatch, w
 def test_a_failure_after_the_files_moved_takes_them_away_again(cups, media, monkeypatch):
     imports.imported(*imports.small(cups[0].parent.parent / "first", 2), name="First")
     before = imports.tree(media)
-    monkeypatch.setattr(run_import.events, "record", fails_at(run_import.events.record, "imported"))
+    monkeypatch.setattr(run_import.audit, "record", fails_at(run_import.audit.record, "imported"))
     assert imports.codes(imports.imported(*cups)) == ["UNEXPECTED"]
     assert imports.tree(media) == before
     assert Benchmark.objects.count() == 1

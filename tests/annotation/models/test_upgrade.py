@@ -1,0 +1,76 @@
+"""A database of version 0.1 with judgments opens in this version: nothing is lost, and its schema is the present one.
+
+`database-0.1.sql.gz` is what pg_dump wrote of a small study on which three made-up annotators had worked.
+"""
+
+import gzip
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+from django.core.management import call_command
+from django.db import connection
+from django.db.migrations.exceptions import NodeNotFoundError
+
+from annotation.models import Outcome, Slot, Study
+from tests.builders import studies
+
+DUMP = Path(__file__).with_name("database-0.1.sql.gz")
+SCHEMA = """
+SELECT table_name, column_name, data_type, is_nullable, column_default FROM information_schema.columns
+WHERE table_schema = 'public' AND table_name ~ '^(annotation|benchmarks)_' ORDER BY 1, 2
+"""
+RULES = """
+SELECT conrelid::regclass::text, pg_get_constraintdef(oid) FROM pg_constraint
+WHERE conrelid::regclass::text ~ '^(annotation|benchmarks)_' ORDER BY 1, 2
+"""
+TRIGGERS = "SELECT tgname, pg_get_triggerdef(oid) FROM pg_trigger WHERE NOT tgisinternal ORDER BY 1"
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def fetched(*statements: str) -> list[list[tuple]]:
+    with connection.cursor() as cursor:
+        return [cursor.execute(statement).fetchall() for statement in statements]
+
+
+@pytest.fixture
+def old(monkeypatch) -> Iterator[None]:
+    """Django is connected to a database as version 0.1 left it."""
+    name, url = f"{connection.settings_dict['NAME']}_old", os.environ["DATABASE_URL"]
+    connection.close()
+    with psycopg.connect(url, autocommit=True) as server, monkeypatch.context() as patch:
+        server.execute(f"CREATE DATABASE {name} TEMPLATE template0")
+        with psycopg.connect(url.replace("/winnow?", f"/{name}?")) as database:
+            database.execute(gzip.decompress(DUMP.read_bytes()).decode())
+        patch.setitem(connection.settings_dict, "NAME", name)
+        try:
+            yield
+        finally:
+            connection.close()
+            server.execute(f"DROP DATABASE {name}")
+
+
+def test_it_opens_with_every_judgment(old):
+    judgments = "SELECT * FROM annotation_judgment ORDER BY id"
+    before = fetched(judgments)
+    call_command("migrate", verbosity=0)
+    assert fetched(judgments) == before
+    assert (len(before[0]), Slot.objects.exclude(judgment=None).count(), Outcome.objects.count()) == (16, 15, 7)
+    lease = studies.judgment(studies.annotator(Study.objects.get()), Study.objects.get().stages.get()).lease
+    assert lease.judgments.count() == 1
+
+
+def test_it_has_the_schema_of_a_new_one(request):
+    new = fetched(SCHEMA, RULES, TRIGGERS)
+    request.getfixturevalue("old")
+    call_command("migrate", verbosity=0)
+    assert fetched(SCHEMA, RULES, TRIGGERS) == new
+
+
+def test_one_that_was_upgraded_in_part_is_refused(old):
+    fetched("DELETE FROM django_migrations WHERE name = '0014_releases' RETURNING 1")
+    with pytest.raises(NodeNotFoundError):
+        call_command("migrate", verbosity=0)
