@@ -6,18 +6,21 @@ PIP := $(BIN)/python -m pip install --quiet --quiet --no-compile --disable-pip-v
 WORKERS ?= 2
 ARGS ?=
 
-.PHONY: run test load lint scoring clean
+.PHONY: run test nightly load faults coverage lint models clean
 
-run: $(VENV)/requirements.stamp
+run: $(VENV)/web.stamp
 	@$(BIN)/python manage.py up
 
-test: $(VENV)/requirements-dev.stamp
+test: $(VENV)/dev.stamp
 	@./tests/find_chromium
 	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
 
-load: $(VENV)/requirements-dev.stamp
-	@WINNOW_RACE_ROUNDS=200 $(BIN)/python -m pytest tests/annotation/judging/test_races.py $(ARGS)
-	@WINNOW_SEQUENCES=4 $(BIN)/python -m pytest tests/annotation/pipeline/test_state_machine.py tests/annotation/pipeline/test_state_machine_text.py
+# The long runs of what the suite samples: state machines, races, kills, classifiers, full sizes.
+nightly: $(VENV)/dev.stamp
+	@./tests/find_chromium
+	@WINNOW_RACE_ROUNDS=200 WINNOW_SEQUENCES=4 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m nightly $(ARGS)
+
+load: $(VENV)/dev.stamp
 	@$(BIN)/python -m bench.throughput
 	@$(BIN)/python -m bench.full_study
 	@$(BIN)/python -m bench.import_full
@@ -30,11 +33,18 @@ load: $(VENV)/requirements-dev.stamp
 	@$(BIN)/python -m bench.scoring
 
 # Several GB: lets models score benchmarks. `make run` then starts a worker for that too.
-scoring: $(VENV)/requirements-scoring.stamp
+models: $(VENV)/models.stamp
 
-lint: $(VENV)/requirements-dev.stamp
+lint: $(VENV)/dev.stamp
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
+	@$(BIN)/lint-imports
+	@$(BIN)/djhtml --tabwidth 2 --check templates
+	@$(BIN)/djade --target-version 5.2 --check $$(find templates -name '*.html')
+	@$(BIN)/mypy
+
+coverage: $(VENV)/dev.stamp
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder --cov --cov-branch --cov-report=term:skip-covered $(ARGS)
 
 # Removes what the commands made, except var/: the data. Remove that by hand.
 clean:
@@ -47,18 +57,18 @@ $(BIN)/python:
 	@$(PYTHON) -m venv $(VENV) || \
 	  { rm -rf $(VENV); echo "Python cannot make a virtual environment; on Debian and Ubuntu: apt-get install python3-venv"; exit 1; }
 
-# Installed again only when the file changed. An interrupted installation leaves no stamp and is simply repeated.
-$(VENV)/requirements.stamp: requirements.txt | $(BIN)/python
+# Installed again only when a file changed. An interrupted installation leaves no stamp and is simply repeated.
+$(VENV)/web.stamp: requirements/web.txt | $(BIN)/python
 	@echo "Installing what Winnow needs into $(VENV) …"
-	@$(PIP) -r requirements.txt
+	@$(PIP) -r requirements/web.txt
 	@touch $@
 
-$(VENV)/requirements-scoring.stamp: requirements-scoring.txt requirements.txt | $(BIN)/python
-	@echo "Installing what scoring needs into $(VENV), several GB …"
-	@$(PIP) -r requirements-scoring.txt
-	@touch $@ $(VENV)/requirements.stamp
+$(VENV)/models.stamp: requirements/models.txt requirements/web.txt | $(BIN)/python
+	@echo "Installing the models' libraries into $(VENV), several GB …"
+	@$(PIP) -r requirements/models.txt
+	@touch $@ $(VENV)/web.stamp
 
-$(VENV)/requirements-dev.stamp: requirements-dev.txt requirements-scoring.txt requirements.txt | $(BIN)/python
+$(VENV)/dev.stamp: requirements/dev.txt requirements/models.txt requirements/web.txt | $(BIN)/python
 	@echo "Installing what the tests need into $(VENV), several GB …"
-	@$(PIP) -r requirements-dev.txt
-	@touch $@ $(VENV)/requirements-scoring.stamp $(VENV)/requirements.stamp
+	@$(PIP) -r requirements/dev.txt
+	@touch $@ $(VENV)/models.stamp $(VENV)/web.stamp

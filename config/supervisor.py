@@ -61,7 +61,7 @@ def scoring_command() -> list:
 
 
 def can_score() -> bool:
-    """Whether the packages of requirements-scoring.txt are installed; nothing is imported."""
+    """Whether the packages of requirements/models.txt are installed; nothing is imported."""
     return all(importlib.util.find_spec(name) for name in ("torch", "open_clip"))
 
 

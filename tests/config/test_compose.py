@@ -35,7 +35,7 @@ def test_the_scoring_service_serves_its_own_queue_alone_and_only_when_asked_for(
     scoring = SERVICES["scoring"]
     assert scoring["profiles"] == ["scoring"]
     assert scoring["command"][scoring["command"].index("--queues") + 1] == "scoring"
-    assert scoring["build"]["args"] == {"REQUIREMENTS": "requirements-scoring.txt"}
+    assert scoring["build"]["args"] == {"REQUIREMENTS": "requirements/models.txt"}
 
 
 def test_the_image_runs_as_a_user_of_its_own():

@@ -18,7 +18,7 @@ MODULES = {
     "language": "workers.scoring.language",
 }
 INSTALL = (
-    "Install them with `make scoring` (or `pip install -r requirements-scoring.txt`), then start the worker again."
+    "Install them with `make models` (or `pip install -r requirements/models.txt`), then start the worker again."
 )
 QUIET = {"HF_HUB_DISABLE_TELEMETRY": "1", "HF_HUB_DISABLE_PROGRESS_BARS": "1", "TOKENIZERS_PARALLELISM": "true"}
 

@@ -80,7 +80,7 @@ def test_missing_packages_are_a_sentence(monkeypatch):
         monkeypatch.delitem(sys.modules, f"workers.scoring.{name}", raising=False)
     with pytest.raises(CannotScore, match="TORCH_MISSING") as refused:
         encoder.load(model_name.read("ViT-B-32", "openai"))
-    assert "make scoring" in refused.value.advice
+    assert "make models" in refused.value.advice
 
 
 @pytest.mark.parametrize("depth", [0, 2])
