@@ -1,4 +1,4 @@
-# Winnow's commands. `make run` starts it, `make test` runs every test; docs/testing.md says more.
+# Winnow's commands. `make run` starts it, `make test` runs every test; docs/design/testing.md says more.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin

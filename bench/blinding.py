@@ -9,7 +9,7 @@
    random numbers are seeded, and what is new in each run (tokens, times) is left out here, so that the figure is the
    same in every run. With tokens and times it must lie in 50 ± 2 %.
 
-Starts servers of its own in a temporary place. docs/checks.md says what is looked at.
+Starts servers of its own in a temporary place. docs/guide/checks.md says what is looked at.
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """How long a claim takes as a study grows and fills: plans and times of annotation.assignment.leases.CLAIMS.
 
-    python -m bench.claim_plans --out docs/claiming-plans.md        (about 2 GB of temporary disk; some minutes)
+    python -m bench.claim_plans --out docs/design/claiming-plans.md        (about 2 GB of temporary disk; some minutes)
 
 Starts a PostgreSQL of its own, fills a study by SQL and runs the claim at several points under EXPLAIN (ANALYZE,
 BUFFERS), each time rolled back.
@@ -174,7 +174,7 @@ def row(point: Point) -> str:
 def report(measured: dict[int, list[Point]]) -> str:
     parts = [
         "# Claims: plans and times",
-        "Written by `python -m bench.claim_plans --out docs/claiming-plans.md`; [claiming.md](claiming.md) says "
+        "Written by `python -m bench.claim_plans --out docs/design/claiming-plans.md`; [claiming.md](claiming.md) says "
         f"what it means. Overlap {OVERLAP}, {PEOPLE} annotators, {RUNS} claims at each point, each rolled back. "
         "Milliseconds are PostgreSQL's, planning and execution together, with EXPLAIN's own cost; a buffer is 8 kB.",
     ]

@@ -1,7 +1,7 @@
 """Every setting, in one file, from the environment alone.
 
 With nothing set, Winnow runs for one laptop: its own PostgreSQL and Valkey under `var/` and a secret key made on first
-use. With `WINNOW_PRODUCTION=1` it refuses to start until what a public server needs is given. docs/deployment.md lists
+use. With `WINNOW_PRODUCTION=1` it refuses to start until what a public server needs is given. docs/guide/deployment.md lists
 every variable.
 """
 
@@ -26,7 +26,7 @@ def flag(name: str) -> bool:
 def required(name: str, what: str) -> str:
     value = os.environ.get(name, "")
     if not value or "replace-this" in value:  # .env.example's word
-        raise ImproperlyConfigured(f"Set {name}: {what}. docs/deployment.md shows an example.")
+        raise ImproperlyConfigured(f"Set {name}: {what}. docs/guide/deployment.md shows an example.")
     return value
 
 

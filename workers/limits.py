@@ -1,4 +1,4 @@
-"""What images and archives may be at most. docs/formats.md publishes these figures; a test holds the two together."""
+"""What images and archives may be at most. docs/reference/formats.md publishes these figures; a test holds the two together."""
 
 MIB = 2**20
 

@@ -1,4 +1,4 @@
-"""The read-only API of studies and their stages, for those who may look at them; docs/api.md shows it in use."""
+"""The read-only API of studies and their stages, for those who may look at them; docs/reference/api.md shows it in use."""
 
 from django.shortcuts import get_object_or_404
 from drf_spectacular.types import OpenApiTypes
@@ -35,7 +35,7 @@ def study_list(request: Request) -> Response:
 @tells("study", StudyDetailData)
 @api_view(["GET"])
 def study_detail(request: Request, pk: int) -> Response:
-    """The study with its stages and its funnel; docs/measures.md defines the counts."""
+    """The study with its stages and its funnel; docs/reference/measures.md defines the counts."""
     Asked.of(request)
     study = _with_stages(request, pk)
     study.funnel = figures.funnel_of(study, named(request.user))
@@ -64,7 +64,7 @@ def stage_detail(request: Request, pk: int, position: int) -> Response:
 @tells("figures", OpenApiTypes.OBJECT, AskedStage)
 @api_view(["GET"])
 def study_figures_data(request: Request, pk: int) -> Response:
-    """Every figure of one stage, as on the study page and in figures.json; docs/measures.md defines them."""
+    """Every figure of one stage, as on the study page and in figures.json; docs/reference/measures.md defines them."""
     asked = AskedStage.of(request)
     stage = stage_asked(permissions.study_for(request.user, pk), asked)
     return Response(figures.figures_of(stage, named(request.user)))

@@ -1,6 +1,6 @@
 """What managers type or paste about known items and comprehension questions, read and written back. Pure.
 
-docs/checks.md describes both formats.
+docs/guide/checks.md describes both formats.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence

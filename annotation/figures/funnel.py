@@ -78,7 +78,7 @@ def measures(stage: Stage) -> bool:
 
 
 def funnel(study: Study) -> dict:
-    """Counts and shares at every step, JSON-able; docs/measures.md defines them."""
+    """Counts and shares at every step, JSON-able; docs/reference/measures.md defines them."""
     return of_stages(study, list(study.stages.order_by("position")))
 
 

@@ -68,7 +68,7 @@ class Pair:
 
 
 def baselines(study: Study) -> list[dict]:
-    """The figures of each baseline of the study, JSON-able; docs/measures.md defines them."""
+    """The figures of each baseline of the study, JSON-able; docs/reference/measures.md defines them."""
     return of_stages(study.stages.order_by("position"))
 
 

@@ -106,7 +106,7 @@ def asked_rows(stage: Stage) -> list[Asked]:
 
 
 def study_figures(stage: Stage, step: Callable[[], None] = lambda: None) -> dict:
-    """Every figure of the stage, JSON-able; docs/measures.md defines them. The same rows give the same dictionary.
+    """Every figure of the stage, JSON-able; docs/reference/measures.md defines them. The same rows give the same dictionary.
 
     `step()` is called when all is read, after each view of agreement, and at the end.
     """

@@ -2,7 +2,7 @@
 
 The input is a long table, a row for each judgment: (item, annotator, label). An annotator judges an item at most once;
 not everybody judges everything. A value that is not defined comes back as None with the reason in words.
-docs/measures.md has the formulas and their sources.
+docs/reference/measures.md has the formulas and their sources.
 """
 
 import copy

@@ -1,6 +1,6 @@
 """How one annotator works in a stage, against everybody there: speed, places, runs, answers, agreement. Pure.
 
-`everybody` is made once of a stage's rows, `conduct` of each annotator's. docs/measures.md defines the figures.
+`everybody` is made once of a stage's rows, `conduct` of each annotator's. docs/reference/measures.md defines the figures.
 """
 
 import math

@@ -3,7 +3,7 @@
 A part is a table of its own: the items of a type, a subtype or a week, the judgments of two annotators on what both
 judged, or an annotator against the others: each pair of a judgment of theirs with one of somebody else on the same item
 is then a unit with two ratings. Labels stay those of the whole, since AC1 asks how many there are.
-docs/measures.md says all of it in formulas.
+docs/reference/measures.md says all of it in formulas.
 """
 
 from collections import Counter

@@ -1,4 +1,4 @@
-"""What a stage costs: so far, and at the end with a range. Pure; docs/measures.md defines the figures."""
+"""What a stage costs: so far, and at the end with a range. Pure; docs/reference/measures.md defines the figures."""
 
 import math
 from collections import Counter, defaultdict

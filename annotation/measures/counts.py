@@ -1,6 +1,6 @@
 """Counting and comparing judgments: outcomes, annotators, types, pace. Pure; figures/stage.py feeds it from the database.
 
-docs/measures.md defines every figure that is made here.
+docs/reference/measures.md defines every figure that is made here.
 """
 
 from collections import Counter, defaultdict

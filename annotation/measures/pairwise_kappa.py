@@ -109,7 +109,7 @@ def around(mean: float, values: Array) -> list[float] | None:
     and Hinkley 1997, §5.2.1), never beyond -1 and 1.
 
     Kappas of few items lie low, and in resamples, which hold fewer different items, as far again below the mean: the
-    percentiles themselves would lie below the truth (docs/measures.md has the coverage of both).
+    percentiles themselves would lie below the truth (docs/reference/measures.md has the coverage of both).
     """
     defined = values[~np.isnan(values)]
     low, high = np.percentile(defined, ENDS) if len(defined) else (None, None)

@@ -1,6 +1,6 @@
 """How well somebody did where the right answers are known, and when that is a sign. Pure.
 
-docs/checks.md says what each means.
+docs/guide/checks.md says what each means.
 """
 
 import math

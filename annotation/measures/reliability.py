@@ -1,6 +1,6 @@
 """Every agreement measure of a table of ratings, with bootstrap intervals over its items. Pure.
 
-docs/measures.md has the formulas and their sources.
+docs/reference/measures.md has the formulas and their sources.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -1,6 +1,6 @@
 """Signs: what of an annotator's work is a reason to look at it. Pure; nothing acts on a sign, a person decides (law 7).
 
-Each rule says from what it speaks, and docs/measures.md what it finds and how often it is wrong. A rule that is a
+Each rule says from what it speaks, and docs/reference/measures.md what it finds and how often it is wrong. A rule that is a
 test speaks at `LEVEL`, the same for everybody: so a sign rests on one's own work and the stage's, and does not come or
 go with how many others were looked at, as it would under Benjamini and Hochberg's procedure. What that costs is said
 beside the tests: of so many, `LEVEL` times as many speak by chance. And a test speaks only of what is `POINTS` away

@@ -1,6 +1,6 @@
 """Who an annotator was is forgotten; what they judged stays under their pseudonym.
 
-docs/privacy.md says what is personal here and what is not. An export after it has the same bytes as one before.
+docs/guide/privacy.md says what is personal here and what is not. An export after it has the same bytes as one before.
 """
 
 from collections.abc import Iterator

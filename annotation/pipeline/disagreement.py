@@ -1,6 +1,6 @@
 """How far a task's counted answers differ, kept with the task: lists of disagreements are sorted and sought by it.
 
-Looking through every judgment of a stage instead takes seconds at a million of them (docs/scale.md).
+Looking through every judgment of a stage instead takes seconds at a million of them (docs/design/scale.md).
 """
 
 from collections import Counter

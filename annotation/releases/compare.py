@@ -1,6 +1,6 @@
 """Two releases beside each other: which items came, went and changed, and why; what differs in the set-up. Pure.
 
-Reasons are read from the files of both releases alone. docs/release-changes.md lists their codes.
+Reasons are read from the files of both releases alone. docs/reference/release-changes.md lists their codes.
 """
 
 import json

@@ -1,5 +1,5 @@
 """What the page of a study's report shows: the report (reports/report.py) as tables. Nothing is computed here that a table says
-of the study; docs/report.md has the parts.
+of the study; docs/guide/report.md has the parts.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

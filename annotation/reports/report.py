@@ -1,6 +1,6 @@
 """The report of a study, the appendix of a paper: one dictionary of what other modules computed. Pure.
 
-reports/report_data.py reads what goes in; exports/setup_wording.py has its words. docs/report.md describes every part. The same state
+reports/report_data.py reads what goes in; exports/setup_wording.py has its words. docs/guide/report.md describes every part. The same state
 gives the same dictionary; only `dated` adds a time.
 """
 

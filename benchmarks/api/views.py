@@ -1,4 +1,4 @@
-"""The read-only API of benchmarks, their items, and jobs; docs/api.md shows it in use."""
+"""The read-only API of benchmarks, their items, and jobs; docs/reference/api.md shows it in use."""
 
 from django.db.models import QuerySet
 from rest_framework import serializers

@@ -1,6 +1,6 @@
 """What can be constructed from a file of rows, by name: each kind reads its fields and makes items or keeps rows. Pure.
 
-A new kind is a function here and a line in KINDS; docs/construction.md says what each reads.
+A new kind is a function here and a line in KINDS; docs/reference/construction.md says what each reads.
 """
 
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Winnow's own layout of predictions: JSON Lines, an answer a line. docs/predictions.md shows it for each kind.
+"""Winnow's own layout of predictions: JSON Lines, an answer a line. docs/reference/predictions.md shows it for each kind.
 
 {"item": "7", "question": "s(c0,i1)", "score": 0.31}
 {"item": "7", "question": "i_pos2t", "choice": "positive"}

@@ -9,7 +9,7 @@ from benchmarks.predictions.kinds import ARO, BIVLC, HARD_POSITIVE, SUGARCREPE, 
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """`name` is that of the figure (docs/evaluate.md); of `lower` measures the least value is the best."""
+    """`name` is that of the figure (docs/reference/evaluate.md); of `lower` measures the least value is the best."""
 
     name: str
     short: str

@@ -12,7 +12,7 @@ from benchmarks.runs import figures as run_figures
 
 
 class Command(BaseCommand):
-    help = "How far captions alone answer a benchmark, by its blind runs. docs/scoring.md says more."
+    help = "How far captions alone answer a benchmark, by its blind runs. docs/guide/scoring.md says more."
 
     def add_arguments(self, parser):
         parser.add_argument("benchmark", help="the benchmark's name")

@@ -13,7 +13,7 @@ from benchmarks.management.problems import refuse
 
 
 class Command(BaseCommand):
-    help = "Make items from captions and relations, or refine a set, by a paper's rule. docs/construction.md says more."
+    help = "Make items from captions and relations, or refine a set, by a paper's rule. docs/reference/construction.md says more."
 
     def add_arguments(self, parser):
         kinds = "; ".join(f"{name}: {kind.says}" for name, kind in KINDS.items())

@@ -16,7 +16,7 @@ from benchmarks.predictions.telling import as_json, as_lines
 
 
 class Command(BaseCommand):
-    help = "Figures of a model from its answers, by the measures of a paper. docs/evaluate.md says more."
+    help = "Figures of a model from its answers, by the measures of a paper. docs/reference/evaluate.md says more."
     requires_system_checks = []
 
     def add_arguments(self, parser):

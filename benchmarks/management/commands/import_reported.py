@@ -14,7 +14,7 @@ from benchmarks.runs.paper_tables import TABLES
 
 
 class Command(BaseCommand):
-    help = "Enter figures as a source printed them, marked as reported. docs/comparison.md shows the file."
+    help = "Enter figures as a source printed them, marked as reported. docs/guide/comparison.md shows the file."
 
     def add_arguments(self, parser):
         parser.add_argument("benchmark", help="the benchmark's name")

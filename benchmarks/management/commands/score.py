@@ -14,7 +14,7 @@ BY = "command"
 
 
 class Command(BaseCommand):
-    help = "Let a model score a benchmark. docs/scoring.md says which models, and what is stored."
+    help = "Let a model score a benchmark. docs/guide/scoring.md says which models, and what is stored."
 
     def add_arguments(self, parser):
         parser.add_argument("benchmark", help="the benchmark's name")

@@ -1,6 +1,6 @@
 """Made-up annotators of stated habits are recognised, and honest ones are not: floors of a seeded run.
 
-`python -m bench.cohorts` is the large run; docs/measures.md has its table.
+`python -m bench.cohorts` is the large run; docs/reference/measures.md has its table.
 """
 
 import pytest

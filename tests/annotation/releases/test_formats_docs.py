@@ -1,4 +1,4 @@
-"""docs/release-forms.md: the code in it runs in a release and reads its items."""
+"""docs/reference/release-formats.md: the code in it runs in a release and reads its items."""
 
 import re
 from pathlib import Path
@@ -9,7 +9,7 @@ import pytest
 from annotation.releases.formats.registry import FORMS
 from tests.annotation.releases.kept import row, written
 
-PAGE = (Path(__file__).resolve().parents[3] / "docs/release-forms.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).resolve().parents[3] / "docs/reference/release-formats.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```python\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
 
 

@@ -179,7 +179,7 @@ def test_the_content_hash_is_what_sha256sum_makes_of_the_files(study, eager_task
     release = freeze(study, forms=FORMS)
     release_lifecycle.unpack(release, tmp_path / "out")
     line = "find . -type f ! -name manifest.json -printf '%P\\n' | LC_ALL=C sort | xargs -d '\\n' sha256sum | sha256sum"
-    assert line in (settings.BASE_DIR / "docs/releases.md").read_text()
+    assert line in (settings.BASE_DIR / "docs/guide/releases.md").read_text()
     printed = subprocess.run(["bash", "-c", line], cwd=tmp_path / "out", capture_output=True, text=True, check=True)
     assert printed.stdout.split()[0] == release.content
 

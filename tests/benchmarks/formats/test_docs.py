@@ -1,4 +1,4 @@
-"""docs/formats.md says every code and every limit, and its examples can be read."""
+"""docs/reference/formats.md says every code and every limit, and its examples can be read."""
 
 import re
 from pathlib import Path
@@ -14,7 +14,7 @@ from tests.benchmarks.bad_inputs.published_list import CASES
 from workers import limits
 
 ROOT = Path(__file__).resolve().parents[3]
-PAGE = (ROOT / "docs/formats.md").read_text()
+PAGE = (ROOT / "docs/reference/formats.md").read_text()
 FILES = {
     "sugarcrepe": "swap_obj.json", "sugarcrepe-compare": "swap_obj.json", "jsonl": "items.jsonl", "aro": "list.json",
     "hard-positives": "vl_checklist_relations.json",

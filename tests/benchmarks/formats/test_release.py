@@ -158,7 +158,7 @@ def test_a_manifest_must_be_one(tmp_path):
 
 
 def test_the_line_of_the_page_is_one(tmp_path):
-    page = (imports.ROOT / "docs/formats.md").read_text()
+    page = (imports.ROOT / "docs/reference/formats.md").read_text()
     example = next(found for found in page.splitlines() if found.startswith('{"id"') and '"chosen"' in found)
     (tmp_path / "items.jsonl").write_text(example)
     assert [code for code, *_ in codes(tmp_path)] == ["FILE_UNREADABLE"]  # it lacks a shard and nothing else

@@ -1,4 +1,4 @@
-"""docs/predictions.md: its examples are read and come to figures, and it names every question and score."""
+"""docs/reference/predictions.md: its examples are read and come to figures, and it names every question and score."""
 
 import re
 from pathlib import Path
@@ -13,7 +13,7 @@ from benchmarks.predictions.kinds import KINDS
 from benchmarks.predictions.reading import answers
 from tests.benchmarks.bad_inputs.case import written
 
-PAGE = (Path(__file__).resolve().parents[3] / "docs/predictions.md").read_text()
+PAGE = (Path(__file__).resolve().parents[3] / "docs/reference/predictions.md").read_text()
 
 
 @pytest.mark.parametrize("name", KINDS)

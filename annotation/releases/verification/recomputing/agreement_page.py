@@ -1,7 +1,7 @@
 """Every number of the agreement page, which stands in no file: of a stage, by type, week, pair and annotator.
 
 pandas groups and `krippendorff` gives alpha of what was judged; resamples are counted one by one, by the formulas of
-docs/measures.md.
+docs/reference/measures.md.
 """
 
 import itertools
