@@ -7,6 +7,7 @@ import os
 import sys
 import time
 from pathlib import Path
+from typing import TextIO
 
 from config import services
 
@@ -25,7 +26,7 @@ class Lock:
     def __init__(self, var: Path):
         var.mkdir(parents=True, exist_ok=True)
         self.path = var / "lock"
-        self.file = None
+        self.file: TextIO | None = None
 
     def take(self, **holder: object) -> None:
         """Hold the lock until released. Raises Taken."""
@@ -39,7 +40,8 @@ class Lock:
         self.tell(**holder)
 
     def tell(self, **holder: object) -> None:
-        """Say who holds it, for others to read."""
+        """Say who holds it, for others to read. Only the holder may."""
+        assert self.file is not None
         self.file.truncate(0)
         self.file.write(json.dumps({**holder, "pid": os.getpid()}))
         self.file.flush()

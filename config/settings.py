@@ -37,15 +37,15 @@ DEBUG = flag("WINNOW_DEBUG") and not PRODUCTION
 
 if PRODUCTION:
     SECRET_KEY = required("SECRET_KEY", "50 or more random characters, kept from everybody")
-    ALLOWED_HOSTS = required("ALLOWED_HOSTS", "the host names that Winnow answers to, separated by commas")
+    HOSTS = required("ALLOWED_HOSTS", "the host names that Winnow answers to, separated by commas")
     DATABASE_URL = required("DATABASE_URL", DATABASE_EXAMPLE)
     REDIS_URL = required("REDIS_URL", "redis://host:6379/0")
 else:
     SECRET_KEY = os.environ.get("SECRET_KEY") or services.secret_key(VAR)
-    ALLOWED_HOSTS = os.environ.get("ALLOWED_HOSTS") or "*"
+    HOSTS = os.environ.get("ALLOWED_HOSTS") or "*"
     DATABASE_URL = os.environ.get("DATABASE_URL") or services.database_url(VAR)
     REDIS_URL = os.environ.get("REDIS_URL") or services.redis_url(VAR)
-ALLOWED_HOSTS = [name.strip() for name in ALLOWED_HOSTS.split(",") if name.strip()]
+ALLOWED_HOSTS = [name.strip() for name in HOSTS.split(",") if name.strip()]
 OWN_POSTGRES = not os.environ.get("DATABASE_URL")  # started by `make run` and by commands, under VAR
 OWN_VALKEY = not os.environ.get("REDIS_URL")
 
