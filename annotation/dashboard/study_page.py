@@ -185,6 +185,8 @@ def blocks(shown: dict) -> list[tuple[str, str]]:
     """The page's parts that change, each with its template: those that this stage has."""
     there = BLOCKS if "figures" in shown else FRESH
     templates = {name: f"dashboard/_{name}.html" for name in there if name != "batches" or shown["batches"]}
+    if "reckoned" in templates:
+        templates["reckoned"] = "components/_as_of.html"
     return [*templates.items(), *([("paper", shown["paper_template"])] if "paper" in shown else [])]
 
 
