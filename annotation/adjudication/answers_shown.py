@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from annotation.models import Flag, Stage
 from annotation.pipeline import task_creation
 from annotation.protocols import answers as protocols_answers
-from annotation.protocols.answers import words
 from annotation.protocols.base import Answer, Carried, Protocol, carried_captions
 from annotation.protocols.decision_rule import ADJUDICATOR, KEPT
 from annotation.protocols.registry import PROTOCOLS
 from annotation.sql import fetch
+from annotation.wording import readable_label
 from benchmarks import queries
 from benchmarks.models import Image, Item
 
@@ -128,7 +128,7 @@ def _stands(protocol: Protocol, given: int, overlap: int, state: str | None, rea
     if state is None:
         return f"{given} of {overlap} judgments so far" if given < overlap else "undecided"
     came = "decided" if protocol.measures and state == KEPT else state
-    return f"{came}{f', {words(reason)},' if reason else ''} by {'hand' if by == ADJUDICATOR else 'the rule'}"
+    return f"{came}{f', {readable_label(reason)},' if reason else ''} by {'hand' if by == ADJUDICATOR else 'the rule'}"
 
 
 def open_flags(stage: Stage, count: int) -> list[Seen]:

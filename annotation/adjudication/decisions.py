@@ -23,7 +23,7 @@ from annotation.protocols.registry import PROTOCOLS
 from annotation.screens.material import texts_of
 from annotation.sql import fetch
 from annotation.transactions import anew
-from annotation.wording.reasons import as_reason
+from annotation.wording import as_reason
 from benchmarks import audit
 from benchmarks.models import Event
 

@@ -16,9 +16,9 @@ from annotation.models import Stage
 from annotation.participants.prolific import safe
 from annotation.pipeline.outcomes import rule_of
 from annotation.protocols import answers as protocols_answers
-from annotation.protocols.answers import words
 from annotation.protocols.base import Answer
 from annotation.protocols.registry import PROTOCOLS
+from annotation.wording import readable_label
 
 LABELS = 20  # of a confusion table, at most: those that were given most
 BY = {
@@ -174,7 +174,7 @@ def in_words(stage: Stage, label: str) -> str:
     try:
         return protocols_answers.in_words(protocol, Answer(label))
     except (ValueError, KeyError, IndexError):
-        return words(label)
+        return readable_label(label)
 
 
 # As a file

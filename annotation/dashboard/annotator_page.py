@@ -8,15 +8,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from annotation.charts import annotators
-from annotation.charts.annotator_charts import answer_bars, place_bars, speed_bars, strip
+from annotation.charts.annotators import answer_bars, place_bars, speed_bars, strip
 from annotation.charts.study import Plot, Subject
 from annotation.figures.cache import Reckoned
 from annotation.measures import counts, warning_signs
 from annotation.models import Annotator, Study
 from annotation.participants import exclusion_history
 from annotation.participants.exclusion_history import Decision
-from annotation.protocols.answers import words
-from annotation.wording.pseudonyms import pseudonym
+from annotation.wording import pseudonym, readable_label
 
 SCREENS = 30  # of the evidence
 
@@ -123,7 +122,7 @@ def plotted(study: Study, found: Reckoned, position: int | None) -> dict[str, Pl
     stage = stage_of(found.data, position) or max(stages, key=lambda one: one["times"]["n"])
     of = Subject(study.pk, study.name, found.made_at.isoformat(), stage["position"], stage["name"])
     return {
-        "mix": annotators.mix(stage, pseudonym, words, of),
+        "mix": annotators.mix(stage, pseudonym, readable_label, of),
         "times": annotators.times(stage["times"], of),
     }
 

@@ -9,7 +9,7 @@ from annotation.protocols.base import WORDS, Carried, caption, carried_captions
 from annotation.protocols.decision_rule import EDIT
 from annotation.protocols.registry import PROTOCOLS
 from annotation.sql import fetch
-from annotation.wording.pseudonyms import pseudonym
+from annotation.wording import pseudonym
 
 # The captions of `item` as they came, by identity.
 CAPTIONS = """(SELECT coalesce(jsonb_object_agg('caption-' || role || '-' || position, text), '{}')

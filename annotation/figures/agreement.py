@@ -11,13 +11,13 @@ import numpy as np
 from annotation.figures import cache
 from annotation.figures.cache import Reckoned
 from annotation.figures.stage import judgment_rows
-from annotation.measures import kappa_matrix
+from annotation.measures import agreement
 from annotation.measures.agreement import Table
 from annotation.measures.breakdowns import Part, agreement_by
 from annotation.measures.counts import Given, Place
 from annotation.models import Kind, Slot, Stage
 from annotation.pipeline.outcomes import rule_of
-from annotation.wording.pseudonyms import pseudonym
+from annotation.wording import pseudonym
 from benchmarks.jobs.jobs import Tell, silent
 
 KIND = "agreement"
@@ -40,7 +40,7 @@ def stage_agreement(stage: Stage, view: str, tell: Tell = silent, brief: bool = 
     found = agreement_by(table, parts, tell, each=not brief)
     for name in ("annotator", "pair"):
         found[name] = [_named(row) for row in found[name]]
-    square = kappa_matrix.matrix(table)
+    square = agreement.kappa_matrix(table)
     return {"view": view, **found, "matrix": {**square, "pairs": [_named(row) for row in square["pairs"]]}}
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from annotation.checks import attention_checks, qualification
 from annotation.figures import cache
 from annotation.figures.stage import judgment_rows
-from annotation.measures import annotator_behaviour, counts, durations, warning_signs
+from annotation.measures import annotator_behaviour, counts, warning_signs
 from annotation.measures.annotator_behaviour import Everybody
 from annotation.measures.counts import Given
 from annotation.models import Kind, Seat, Stage, Study
@@ -66,7 +66,7 @@ def of_stage(stage: Stage, people: Mapping[int, bool], pay: float) -> dict:
         "position": stage.position, "name": stage.name, "coarse": all_.coarse, "views": list(all_.views),
         "median_seconds": None if all_.typical is None else all_.typical / 1000, "bands": all_.bands, "rows": found,
         "labels": dict(sorted(all_.labels.items())),
-        "times": durations.histogram([row.active_ms for row in rows if row.kind == Kind.JUDGE and row.counted]),
+        "times": annotator_behaviour.time_histogram([row.active_ms for row in rows if row.kind == Kind.JUDGE and row.counted]),
     }  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from annotation.models import Stage
 from annotation.protocols.decision_rule import EDIT, EDITED
 from annotation.protocols.registry import PROTOCOLS
 from annotation.sql import fetch
-from annotation.wording.pseudonyms import pseudonym
+from annotation.wording import pseudonym
 
 EDITS = """
 SELECT id, number, screen, revision, coalesce(content->'texts', '{{}}') FROM (

@@ -11,12 +11,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import NamedTuple
 
-from annotation.designs.baseline_plans import DIFFERENT, I2T, ONE, PROTOCOL, T2I
+from annotation.designs.presets import BASELINE_PROTOCOLS, DIFFERENT, I2T, ONE, T2I
 from annotation.models import Stage, Study
 from annotation.protocols.decision_rule import KEPT
 from annotation.protocols.registry import PROTOCOLS
 from annotation.sql import fetch
-from annotation.wording.pseudonyms import pseudonym
+from annotation.wording import pseudonym
 from benchmarks.metrics import bivlc
 from benchmarks.metrics.base import Figure
 from benchmarks.metrics.bivlc import Answered
@@ -79,7 +79,7 @@ def of_stages(stages: Iterable[Stage]) -> list[dict]:
 
 def pairs_of(stages: Iterable[Stage]) -> list[Pair]:
     """Each text-to-image stage with the image-to-text stage that it follows, or else with one of the same source."""
-    names = {protocol: name for name, protocol in PROTOCOL.items()}
+    names = {protocol: name for name, protocol in BASELINE_PROTOCOLS.items()}
     pairs: list[Pair] = []
     for stage in stages:
         name = names.get(stage.protocol)

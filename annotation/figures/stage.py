@@ -13,14 +13,14 @@ from sys import intern
 
 from annotation.figures.edit_names import edits_of, named
 from annotation.figures.paper import paper
-from annotation.measures import agreement, costs
+from annotation.measures import agreement
 from annotation.measures import counts as measures_counts
 from annotation.measures.agreement import Table
-from annotation.measures.counts import HOUR, Asked, Given, Rule, moment
+from annotation.measures.counts import HOUR, Asked, Given, moment
 from annotation.models import Kind, Stage, StageState, StudyState
 from annotation.pipeline.outcomes import rule_of
 from annotation.protocols.base import Protocol
-from annotation.protocols.decision_rule import EDIT
+from annotation.protocols.decision_rule import EDIT, Rule
 from annotation.sql import fetch, stream
 
 LONGEST = 10 * 365 * 24  # hours; a forecast beyond that is none
@@ -121,7 +121,7 @@ def study_figures(stage: Stage, step: Callable[[], None] = lambda: None) -> dict
         "progress": _progress(stage, rows, asked, wanted, gone),
         "outcomes": measures_counts.outcomes(asked),
         "pace": measures_counts.pace(counted),
-        "cost": costs.cost(everything, len(counted), wanted + gone, float(stage.study.pay_per_hour)),
+        "cost": measures_counts.cost(everything, len(counted), wanted + gone, float(stage.study.pay_per_hour)),
         **_agreement(stage, rule, everything, asked, standing, step),
         "series": measures_counts.series(counted),
         **paper(stage),

@@ -24,7 +24,7 @@ from annotation.screens.errors import BadAnswer, KeyReused, NothingToUndo, NotOp
 from annotation.screens.read_answer import fields_of, read_form
 from annotation.sql import columns, fetch, instances
 from annotation.transactions import anew
-from annotation.wording.reasons import as_reason
+from annotation.wording import as_reason
 from benchmarks import audit
 
 HISTORY = 20  # screens that an annotator can walk back

@@ -6,6 +6,7 @@ docs/reference/measures.md has the formulas and their sources.
 """
 
 import copy
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
@@ -244,3 +245,37 @@ def with_majority(table: Table) -> dict[int | str, Value]:
 def disagreements(table: Table) -> int:
     """Items with two different labels or more."""
     return int(((table.counts > 0).sum(axis=1) > 1).sum())
+
+
+def most_shared(table: Table) -> dict[tuple[int, int], int]:
+    """Places of each two annotators who share items → how many, most first."""
+    first, second = table.pair_rows()
+    people = max(1, len(table.annotators))
+    codes, times = np.unique(table.annotator[first] * people + table.annotator[second], return_counts=True)
+    order = np.argsort(-times, kind="stable")
+    return {divmod(code, people): n for code, n in zip(codes[order].tolist(), times[order].tolist(), strict=True)}
+
+
+MATRIX_ANNOTATORS = 25  # annotators: a field of the matrix stays large enough to be read
+
+
+def kappa_matrix(table: Table) -> dict:
+    """JSON-able: the `annotators` that are shown, in their order, `of` how many who share an item with somebody, and
+    `pairs` of them with an item in common: {first, second, value, n, reason} as PairKappa.
+
+    Shown are those with most judgments on items of which somebody else's is looked at too, counted for each other one.
+    """
+    shared: Counter[int] = Counter()
+    for (first, second), n in most_shared(table).items():
+        shared[first] += n
+        shared[second] += n
+    chosen = sorted(sorted(shared, key=lambda place: (-shared[place], place))[:MATRIX_ANNOTATORS])
+    pairs = cohen_kappas(table.part(np.isin(table.annotator, chosen)))
+    return {
+        "annotators": [table.annotators[place] for place in chosen],
+        "of": len(shared),
+        "pairs": [
+            {"first": one.first, "second": one.second, "value": one.value, "n": one.n, "reason": one.reason}
+            for one in pairs
+        ],
+    }

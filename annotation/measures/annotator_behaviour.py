@@ -13,8 +13,9 @@ from statistics import median
 from annotation.measures import agreement, warning_signs
 from annotation.measures import counts as measures_counts
 from annotation.measures.agreement import Table
-from annotation.measures.counts import HOUR, JUDGE, Given, Place, Projection
+from annotation.measures.counts import HOUR, JUDGE, Given, Place
 from annotation.measures.warning_signs import Sign
+from annotation.protocols.base import Projection
 
 BANDS = (0.25, 0.5, 1.0, 2.0, 4.0)  # of the stage's median time: the ends of six bands
 
@@ -189,3 +190,36 @@ def compared_signs(found: Mapping) -> list[Sign]:
 
 def written(found: Iterable[Sign]) -> list[dict]:
     return [asdict(sign) for sign in found]
+
+
+# How long judgments take
+
+
+HISTOGRAM_BINS = 30  # at most, before the open one
+_BOUNDED_SHARE = 0.95  # share of the judgments for which bins have an end
+_SECONDS = (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600)
+_HISTOGRAM_WIDTHS = [round(1000 * seconds) for seconds in _SECONDS]  # of a bin, in milliseconds
+
+
+def time_histogram(times: Sequence[int]) -> dict:
+    """Of milliseconds, JSON-able in seconds: `n`, `median`, `quick` (under half of it) and `bins` of {from, to,
+    judgments}, from 0 up to the last that holds something.
+
+    The narrowest width is taken that puts 95 % into `HISTOGRAM_BINS` bins; what is longer is in a last one without an end.
+    """
+    if not times:
+        return {"n": 0, "median": None, "quick": 0, "bins": []}
+    ordered, typical = sorted(times), median(times)
+    end = ordered[math.ceil(_BOUNDED_SHARE * len(ordered)) - 1]
+    width = next((width for width in _HISTOGRAM_WIDTHS if end // width < HISTOGRAM_BINS), _HISTOGRAM_WIDTHS[-1])
+    counts = Counter(min(time // width, HISTOGRAM_BINS) for time in times)
+    bins = [
+        {
+            "from": at * width / 1000,
+            "to": (at + 1) * width / 1000 if at < HISTOGRAM_BINS else None,
+            "judgments": counts[at],
+        }
+        for at in range(max(counts) + 1)
+    ]
+    quick = sum(time < warning_signs.FAST * typical for time in times)
+    return {"n": len(times), "median": typical / 1000, "quick": quick, "bins": bins}

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from annotation.measures import agreement
-from annotation.measures.agreement import FEW_ITEMS, NO_COMMON, ONE_LABEL, RESAMPLES, SEED, Table
+from annotation.measures.agreement import FEW_ITEMS, NO_COMMON, ONE_LABEL, RESAMPLES, SEED, Table, most_shared
 from annotation.measures.coefficients import Array
 from annotation.measures.pairwise_kappa import Pairs, around, blocks
 from annotation.measures.reliability import Measure, Scale, ends, intervals, measures_of, scale, value_of
@@ -70,15 +70,6 @@ def agreement_by(table: Table, parts: Mapping[str, Sequence[Part]], tell: Tell, 
     found["annotator"] = [{"annotator": who, **against(table, place, work)} for place, who in people]
     found["pair"] = [{**pair_row(table, *pair, work)} for pair in list(shared)[:MOST]]
     return {**found, "pair_count": len(shared)}
-
-
-def most_shared(table: Table) -> dict[tuple[int, int], int]:
-    """Places of each two annotators who share items → how many, most first."""
-    first, second = table.pair_rows()
-    people = max(1, len(table.annotators))
-    codes, times = np.unique(table.annotator[first] * people + table.annotator[second], return_counts=True)
-    order = np.argsort(-times, kind="stable")
-    return {divmod(code, people): n for code, n in zip(codes[order].tolist(), times[order].tolist(), strict=True)}
 
 
 def row(table: Table, work: Work) -> dict:

@@ -3,34 +3,19 @@
 docs/reference/measures.md defines every figure that is made here.
 """
 
+import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import asdict, replace
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from statistics import median
 from typing import NamedTuple
 
-from annotation.measures import agreement, warning_signs
+from annotation.measures import agreement, exact_tests, warning_signs
 from annotation.measures.warning_signs import Sign
-from annotation.protocols.base import CANNOT_JUDGE, Answer, Protocol
-from annotation.protocols.decision_rule import (
-    CONFIRM_CAP,
-    DROPPED,
-    EDITED,
-    KEPT,
-    MAJORITY,
-    OPEN,
-    TO_ESTIMATE,
-    Decision,
-    Posterior,
-    answered,
-    confirm,
-    content_of,
-    decide,
-    is_edit,
-    kinds_of,
-)
-from annotation.wording.pseudonyms import pseudonym
+from annotation.protocols.base import CANNOT_JUDGE
+from annotation.protocols.decision_rule import DROPPED, KEPT
+from annotation.wording import pseudonym
 
 BINS = 60  # at most, in the series of judgments over time
 WIDTHS = (1, 5, 15, 60, 360, 1440, 10080)  # minutes
@@ -38,8 +23,6 @@ JUDGE = "judge"  # the kind of rows that are no checks
 HOUR = 3_600_000_000  # microseconds
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 NO_ANSWERS = "nothing is judged yet"
-
-Projection = Callable[[str], str]
 
 
 Place = tuple[int, str, int]  # a task: its item's position, the question, the round; sorts as the items do
@@ -79,64 +62,6 @@ class Asked(NamedTuple):
     state: str | None
     reason: str | None
     by: str | None
-
-
-class Rule(NamedTuple):
-    """What the decision needs to know of a stage."""
-
-    protocol: Protocol
-    overlap: int
-    tie_rule: str
-    cap: int | None = None
-    rule: str = MAJORITY
-
-    def settle(
-        self, given: Sequence[Answer], overlap: int | None = None, posterior: Posterior | None = None
-    ) -> Decision:
-        """What the answers come to, with what goes with it."""
-        if self.protocol.confirms:
-            wanted = overlap or self.overlap
-            return confirm(given, cap=self.cap or CONFIRM_CAP, reason=self.protocol.reason, overlap=wanted)
-        decision = self.decide([answer.label for answer in given], overlap, posterior)
-        return replace(decision, content=content_of(decision.outcome, given))
-
-    def alike(self, answers: Sequence[str]) -> set[str]:
-        """Those of the answers that are votes for one thing."""
-        fixed = {choice.identity for choice in self.protocol.fixed} | {CANNOT_JUDGE}
-        return set(answers) - fixed if self.protocol.alike else set()
-
-    def kinds(self, answers: Sequence[str]) -> list[str]:
-        return kinds_of(answers, self.alike(answers))
-
-    def estimated(self, answers: Sequence[str]) -> list[str]:
-        """The kinds as an estimate tells them apart: where a task has one candidate, its place says nothing of it."""
-        return ["candidate" if kind.startswith("candidate-") else kind for kind in self.kinds(answers)]
-
-    def decide(
-        self, answers: Sequence[str], overlap: int | None = None, posterior: Posterior | None = None
-    ) -> Decision:
-        """`overlap` of the task, where it is not the stage's. Dawid and Skene's rule needs the task's `posterior`."""
-        wanted = overlap or self.overlap
-        if self.rule != MAJORITY and posterior is None:
-            return Decision(OPEN, reason=TO_ESTIMATE if len(answers) >= wanted else "")
-        if posterior is not None:
-            known = zip(self.kinds(answers), self.estimated(answers), strict=True)
-            posterior = {kind: posterior[estimated] for kind, estimated in known}
-        decision = decide(
-            answers,
-            overlap=wanted,
-            tie_rule=self.tie_rule,
-            reason=self.protocol.reason,
-            alike=self.alike(answers),
-            posterior=posterior,
-        )
-        return answered(decision) if self.protocol.measures else decision
-
-    def views(self) -> dict[str, Projection]:
-        """What agreement is computed on, by name: the answer, and the protocol's projections. Who takes somebody's edit
-        says what its author said.
-        """
-        return {"answer": lambda answer: EDITED if is_edit(answer) else answer, **self.protocol.projections}
 
 
 def moment(at: int | None) -> str | None:
@@ -278,3 +203,56 @@ def work_signs(counted: Sequence[Given], everyone: float | None) -> list[Sign]:
 def picks_of(rows: Iterable[Given]) -> list[warning_signs.Pick]:
     """The places that were picked, in the order of giving."""
     return [(row.place, row.places) for row in sorted(rows, key=lambda row: (row.at, row.task)) if row.place]
+
+
+# What a stage costs
+
+
+ONE_ANNOTATOR = "one annotator alone tells nothing of how much they differ"
+
+
+def cost(rows: Sequence[Given], counted: int, wanted: int, pay_per_hour: float) -> dict:
+    """Active time of every judgment, also of checks and of what was taken back, changed or late: that was work too.
+
+    What is still to come takes as long as what was counted did, on average; `range` from the 95 % interval of that.
+    """
+    active, left = sum(row.active_ms for row in rows) / 60_000, wanted - counted
+    each, (low, high, unsure) = ratio(active, counted), span(rows, counted)
+    end, least, most = (None if value is None else active + left * value for value in (each, low, high))
+    return {
+        "active_minutes": active,
+        "cost": active / 60 * pay_per_hour,
+        "to_come": left,
+        "expected_minutes": end,
+        "expected_cost": _paid(end, pay_per_hour),
+        "range": {
+            "minutes_low": least,
+            "minutes_high": most,
+            "cost_low": _paid(least, pay_per_hour),
+            "cost_high": _paid(most, pay_per_hour),
+            "reason": unsure,
+        },
+        "reason": "" if counted else NO_ANSWERS,
+    }
+
+
+def _paid(minutes: float | None, pay_per_hour: float) -> float | None:
+    return None if minutes is None else minutes / 60 * pay_per_hour
+
+
+def span(rows: Iterable[Given], counted: int) -> tuple[float | None, float | None, str]:
+    """A 95 % interval of the active minutes that a counted judgment takes: (low, high, why there is none).
+
+    Annotators differ, so they are what is drawn: the ratio of their minutes to their counted judgments with its usual
+    standard error (Cochran, Sampling Techniques, 1977, §6.4, of a large population) and Student's t.
+    """
+    minutes, given = defaultdict(float), Counter()
+    for row in rows:
+        minutes[row.annotator] += row.active_ms / 60_000
+        given[row.annotator] += row.counted and row.kind == JUDGE
+    if not counted or len(minutes) < 2:
+        return None, None, ONE_ANNOTATOR if counted else NO_ANSWERS
+    n, each = len(minutes), sum(minutes.values()) / counted
+    squares = math.fsum((minutes[who] - each * given[who]) ** 2 for who in minutes)
+    away = exact_tests.student(n - 1) * math.sqrt(squares * n / (n - 1)) / counted
+    return max(0.0, each - away), each + away, ""

@@ -18,7 +18,7 @@ from annotation.pipeline import outcomes
 from annotation.pipeline.exposure import had
 from annotation.sql import fetch
 from annotation.transactions import anew
-from annotation.wording.reasons import as_reason
+from annotation.wording import as_reason
 from benchmarks import audit
 from benchmarks.models import Event
 

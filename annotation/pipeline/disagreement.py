@@ -8,11 +8,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from math import log2
 
-from annotation.measures.counts import Rule
 from annotation.models import Task
 from annotation.protocols.answers import same
 from annotation.protocols.base import Answer
-from annotation.protocols.decision_rule import AWAITING, OPEN, Decision
+from annotation.protocols.decision_rule import AWAITING, OPEN, Decision, Rule
 
 KIND, OPTION = "kind", "option"  # in what they differ: in the kind of answer, or only in which of the options alike
 PLACES = 6  # digits, so that what is as split comes out the same

@@ -4,12 +4,11 @@ import json
 
 from django.db.models import F
 
-from annotation.measures.counts import Rule
 from annotation.models import Kind, Outcome, Slot, Stage, StageState, Task
 from annotation.pipeline import disagreement, promotion
 from annotation.protocols import decision_rule
 from annotation.protocols.base import Answer
-from annotation.protocols.decision_rule import ADJUDICATOR, EDIT, OPEN, TO_CONFIRM, Decision
+from annotation.protocols.decision_rule import ADJUDICATOR, EDIT, OPEN, TO_CONFIRM, Decision, Rule
 from annotation.protocols.registry import PROTOCOLS
 from annotation.sql import fetch
 from benchmarks import audit

@@ -42,6 +42,7 @@ class Guideline:
 
 
 Sent = Mapping[str, str]  # a screen's fields by name, as the page sends them
+Projection = Callable[[str], str]  # answer → the label that agreement is computed on
 Texts = Mapping[str, str]  # identity → text: every caption of the item, as earlier stages left it, and edits
 
 
@@ -163,7 +164,7 @@ class Protocol:
     asks: Callable[[ItemRecord, Carried], list[Ask]]
     fixed: tuple[Choice, ...] = ()  # stay last, in this order
     picks: tuple[str, str] = ("", "")  # of the help: the keys for options, and what they do: "pick a picture"
-    projections: Mapping[str, Callable[[str], str]] = field(default_factory=dict)  # name → answer → label
+    projections: Mapping[str, Projection] = field(default_factory=dict)  # by name
     drops: Mapping[str, str] = field(default_factory=dict)
     alike: bool = False
     measures: bool = False

@@ -24,8 +24,9 @@ import json
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
-from annotation.protocols.base import Answer
+from annotation.protocols.base import CANNOT_JUDGE, Answer, Projection, Protocol
 
 ANY = "any"
 NONE = "none"
@@ -173,3 +174,61 @@ def _tied(tie_rule: str, reason: Reason) -> Decision:
 def _settled(outcome: str, by: str, reason: Reason, posterior: float | None = None) -> Decision:
     why = reason(outcome)
     return Decision(DROPPED if why else KEPT, outcome, why, by, posterior=posterior)
+
+
+class Rule(NamedTuple):
+    """What the decision needs to know of a stage."""
+
+    protocol: Protocol
+    overlap: int
+    tie_rule: str
+    cap: int | None = None
+    rule: str = MAJORITY
+
+    def settle(
+        self, given: Sequence[Answer], overlap: int | None = None, posterior: Posterior | None = None
+    ) -> Decision:
+        """What the answers come to, with what goes with it."""
+        if self.protocol.confirms:
+            wanted = overlap or self.overlap
+            return confirm(given, cap=self.cap or CONFIRM_CAP, reason=self.protocol.reason, overlap=wanted)
+        decision = self.decide([answer.label for answer in given], overlap, posterior)
+        return replace(decision, content=content_of(decision.outcome, given))
+
+    def alike(self, answers: Sequence[str]) -> set[str]:
+        """Those of the answers that are votes for one thing."""
+        fixed = {choice.identity for choice in self.protocol.fixed} | {CANNOT_JUDGE}
+        return set(answers) - fixed if self.protocol.alike else set()
+
+    def kinds(self, answers: Sequence[str]) -> list[str]:
+        return kinds_of(answers, self.alike(answers))
+
+    def estimated(self, answers: Sequence[str]) -> list[str]:
+        """The kinds as an estimate tells them apart: where a task has one candidate, its place says nothing of it."""
+        return ["candidate" if kind.startswith("candidate-") else kind for kind in self.kinds(answers)]
+
+    def decide(
+        self, answers: Sequence[str], overlap: int | None = None, posterior: Posterior | None = None
+    ) -> Decision:
+        """`overlap` of the task, where it is not the stage's. Dawid and Skene's rule needs the task's `posterior`."""
+        wanted = overlap or self.overlap
+        if self.rule != MAJORITY and posterior is None:
+            return Decision(OPEN, reason=TO_ESTIMATE if len(answers) >= wanted else "")
+        if posterior is not None:
+            known = zip(self.kinds(answers), self.estimated(answers), strict=True)
+            posterior = {kind: posterior[estimated] for kind, estimated in known}
+        decision = decide(
+            answers,
+            overlap=wanted,
+            tie_rule=self.tie_rule,
+            reason=self.protocol.reason,
+            alike=self.alike(answers),
+            posterior=posterior,
+        )
+        return answered(decision) if self.protocol.measures else decision
+
+    def views(self) -> dict[str, Projection]:
+        """What agreement is computed on, by name: the answer, and the protocol's projections. Who takes somebody's edit
+        says what its author said.
+        """
+        return {"answer": lambda answer: EDITED if is_edit(answer) else answer, **self.protocol.projections}

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 
 from annotation.protocols.base import Guideline, NoAnswer, Sent
-from annotation.wording.reasons import as_reason
+from annotation.wording import as_reason
 
 LONGEST = 1000  # characters of a sentence that somebody wrote
 HOLDS, BROKEN = "holds", "broken"

@@ -28,7 +28,7 @@ from annotation.pipeline.outcomes import rule_of
 from annotation.protocols.registry import PROTOCOLS
 from annotation.reports import report as assembly
 from annotation.sql import fetch
-from annotation.wording.pseudonyms import pseudonym
+from annotation.wording import pseudonym
 from benchmarks.exports import source_layout
 from benchmarks.jobs.jobs import Tell, silent
 

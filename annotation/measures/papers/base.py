@@ -7,8 +7,9 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from annotation.measures.counts import Rule, ratio
+from annotation.measures.counts import ratio
 from annotation.protocols.base import Answer
+from annotation.protocols.decision_rule import Rule
 from benchmarks.metrics.base import wilson
 
 ROLES = ("positive", "second_positive", "negative")  # of the captions: the papers' P1, P2 and N

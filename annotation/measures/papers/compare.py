@@ -6,9 +6,9 @@ Source: SugarCrepe, App. E.2 and its Table 9.
 from collections import Counter
 from collections.abc import Sequence
 
-from annotation.measures.counts import Rule
 from annotation.measures.papers.base import Told, of_types
 from annotation.protocols.base import CANNOT_JUDGE
+from annotation.protocols.decision_rule import Rule
 from annotation.protocols.sugarcrepe_compare import QUESTIONS, TIE
 
 UNNAMED = ("negative 1", "negative 2")  # where an item does not say whose its negatives are

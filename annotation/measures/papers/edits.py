@@ -9,11 +9,19 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import fmean, median
 from typing import NamedTuple
 
-from annotation.measures.counts import Rule
 from annotation.measures.papers.base import ROLES, Told
 from annotation.protocols.base import CANNOT_JUDGE, Answer, Protocol, caption
-from annotation.protocols.decision_rule import ADJUDICATOR, AWAITING, DROPPED, EDITED, TO_CONFIRM, is_edit, verdict
-from annotation.wording.pseudonyms import pseudonym
+from annotation.protocols.decision_rule import (
+    ADJUDICATOR,
+    AWAITING,
+    DROPPED,
+    EDITED,
+    TO_CONFIRM,
+    Rule,
+    is_edit,
+    verdict,
+)
+from annotation.wording import pseudonym
 from benchmarks.metrics import lexical
 
 # What became of a task; `edited`: without a second annotator, where none is needed or an adjudicator decided.

@@ -8,11 +8,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 
-from annotation.measures.counts import Rule, ratio
+from annotation.measures.counts import ratio
 from annotation.measures.papers.base import Told, of_types, share
 from annotation.protocols.base import CANNOT_JUDGE
+from annotation.protocols.decision_rule import Rule
 from annotation.protocols.hard_positive_rank import ROLES, is_right
-from annotation.wording.pseudonyms import pseudonym
+from annotation.wording import pseudonym
 
 
 def figures(tasks: Sequence[Told], rule: Rule) -> dict:

@@ -5,9 +5,10 @@ Source: VISLA §3.3 and App. A.1.
 
 from collections.abc import Sequence
 
-from annotation.measures.counts import Rule, ratio
+from annotation.measures.counts import ratio
 from annotation.measures.papers import edits
 from annotation.measures.papers.base import Told
+from annotation.protocols.decision_rule import Rule
 
 
 def figures(tasks: Sequence[Told], rule: Rule) -> dict:

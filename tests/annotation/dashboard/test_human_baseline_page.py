@@ -6,8 +6,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from annotation.designs.baseline_plans import baseline_plans
 from annotation.designs.plan import StagePlan
+from annotation.designs.presets import baseline_plans
 from annotation.protocols.registry import PROTOCOLS
 from tests.builders import annotators, studies
 

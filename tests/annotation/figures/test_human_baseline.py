@@ -7,8 +7,8 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from annotation.designs.baseline_plans import DIFFERENT, I2T, ONE, baseline_plans
 from annotation.designs.plan import StagePlan
+from annotation.designs.presets import DIFFERENT, I2T, ONE, baseline_plans
 from annotation.figures import human_baseline
 from annotation.models import Judgment, Slot, Study
 from annotation.protocols.registry import PROTOCOLS

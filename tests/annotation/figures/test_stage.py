@@ -9,7 +9,6 @@ from django.test.utils import CaptureQueriesContext
 
 from annotation.figures.stage import forecast, study_figures
 from annotation.judging import submissions
-from annotation.measures import costs
 from annotation.measures import counts as measures_counts
 from annotation.models import Judgment, Outcome, Task
 from annotation.participants import lifecycle as participant_lifecycle
@@ -74,10 +73,10 @@ def test_cost_is_active_time_times_pay_with_what_was_taken_back():
 def test_the_cost_at_the_end_has_a_range_from_how_annotators_differ():
     """Minutes for a judgment: 0.1 and 0.3 of two judgments each; the ratio's error is sqrt(2 · 2 · 0.2²) / 4 = 0.1."""
     rows = [given_at(n)._replace(annotator=n % 2, active_ms=(6000, 18000)[n % 2]) for n in range(4)]
-    found = costs.cost(rows, 4, 10, 6)
+    found = measures_counts.cost(rows, 4, 10, 6)
     assert (found["to_come"], found["expected_minutes"]) == (6, pytest.approx(0.8 + 6 * 0.2))
     away = 12.7062047 * 0.1
-    assert costs.span(rows, 4) == (0, pytest.approx(0.2 + away), "")
+    assert measures_counts.span(rows, 4) == (0, pytest.approx(0.2 + away), "")
     assert found["range"]["minutes_high"] == pytest.approx(0.8 + 6 * (0.2 + away))
     assert found["range"]["cost_low"] == pytest.approx(0.08) == found["cost"]
 

@@ -2,11 +2,11 @@
 
 import pytest
 
-from annotation.measures.counts import Rule
 from annotation.measures.papers import compare, edits, rank, triplet
 from annotation.measures.papers.base import Said, Told
 from annotation.protocols import visla_paraphrase, visla_triplet
 from annotation.protocols.base import Answer
+from annotation.protocols.decision_rule import Rule
 from annotation.protocols.hard_positive_rank import ROLES, is_right
 from annotation.protocols.sugarcrepe_compare import QUESTIONS
 

@@ -8,12 +8,11 @@ from annotation.adjudication import decisions as adjudication_decisions
 from annotation.assignment import leases
 from annotation.designs.plan import StagePlan
 from annotation.judging import submissions
-from annotation.measures.counts import Rule
 from annotation.models import Judgment, Lease, Outcome, Slot, Task
 from annotation.pipeline.item_results import results
 from annotation.pipeline.outcomes import given, rule_of
 from annotation.protocols.base import Answer
-from annotation.protocols.decision_rule import AWAITING
+from annotation.protocols.decision_rule import AWAITING, Rule
 from annotation.protocols.registry import PROTOCOLS
 from annotation.screens import errors, read_answer
 from tests.builders import studies, visla_items
