@@ -36,6 +36,6 @@ def readable_label(name: str) -> str:
     return _WORDS.get(name, name.replace("_", " "))
 
 
-def as_reason(typed: str) -> str:
+def clean_reason(typed: str) -> str:
     """Without NUL, which PostgreSQL's text cannot hold, without space around it, and not longer than its column."""
     return typed.replace("\0", "").strip()[:REASON_LENGTH]

@@ -18,24 +18,24 @@ from annotation.protocols.decision_rule import DROPPED, KEPT
 from annotation.wording import pseudonym
 
 BINS = 60  # at most, in the series of judgments over time
-WIDTHS = (1, 5, 15, 60, 360, 1440, 10080)  # minutes
+_WIDTHS = (1, 5, 15, 60, 360, 1440, 10080)  # minutes
 JUDGE = "judge"  # the kind of rows that are no checks
 HOUR = 3_600_000_000  # microseconds
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-NO_ANSWERS = "nothing is judged yet"
+NOTHING_JUDGED = "nothing is judged yet"
 
 
-Place = tuple[int, str, int]  # a task: its item's position, the question, the round; sorts as the items do
+TaskKey = tuple[int, str, int]  # a task: its item's position, the question, the round; sorts as the items do
 
 
-class Given(NamedTuple):
+class JudgmentRow(NamedTuple):
     """One judgment row. `place` is where the answer stood on the screen, from 1, or None.
 
     `counted` is the judgment that stands on its slot, `live` one on a task whose item is in the stage. `at` is in
     microseconds since 1970.
     """
 
-    task: Place
+    task: TaskKey
     kind: str
     live: bool
     type: str
@@ -52,10 +52,10 @@ class Given(NamedTuple):
     at: int
 
 
-class Asked(NamedTuple):
+class TaskRow(NamedTuple):
     """One live task with what came of it; `state` is None while it is open."""
 
-    task: Place
+    task: TaskKey
     type: str
     subtype: str
     overlap: int
@@ -64,7 +64,7 @@ class Asked(NamedTuple):
     by: str | None
 
 
-def moment(at: int | None) -> str | None:
+def iso_time(at: int | None) -> str | None:
     return None if at is None else (EPOCH + timedelta(microseconds=at)).isoformat()
 
 
@@ -72,7 +72,7 @@ def ratio(part: float, whole: float) -> float | None:
     return part / whole if whole else None
 
 
-def outcomes(asked: Collection[Asked]) -> dict:
+def outcome_counts(asked: Collection[TaskRow]) -> dict:
     """kept + dropped + open = tasks; the reasons add up to dropped."""
     states = Counter(task.state for task in asked)
     settled = states[KEPT] + states[DROPPED]
@@ -91,31 +91,33 @@ def _sorted(counts: Counter) -> dict[str, int]:
     return dict(sorted(counts.items()))
 
 
-def table(counted: Iterable[Given]) -> agreement.Table:
-    return agreement.Table((row.task, row.annotator, row.answer) for row in counted)
+def rating_table(counted: Iterable[JudgmentRow]) -> agreement.RatingTable:
+    return agreement.RatingTable((row.task, row.annotator, row.answer) for row in counted)
 
 
-def agreement_on(name: str, long: agreement.Table) -> dict:
+def agreement_figures(name: str, long: agreement.RatingTable) -> dict:
     pairs = agreement.cohen_kappas(long)
     return {
         "on": name,
-        "percent": asdict(agreement.percent(long)),
+        "percent": asdict(agreement.percent_agreement(long)),
         "kappa_mean": asdict(agreement.mean_kappa(pairs)),
-        "kappa_pairs": [flat(pair) for pair in pairs],
-        "alpha": alpha(long),
+        "kappa_pairs": [_pair_as_json(pair) for pair in pairs],
+        "alpha": _alpha_figures(long),
     }
 
 
-def flat(pair: agreement.PairKappa) -> dict:
+def _pair_as_json(pair: agreement.PairKappa) -> dict:
     """What `asdict` makes of it, in a tenth of the time: 500 annotators make 124,750 pairs."""
     return {name: getattr(pair, name) for name in pair.__slots__}
 
 
-def alpha(long: agreement.Table) -> dict:
+def _alpha_figures(long: agreement.RatingTable) -> dict:
     return {**asdict(agreement.alpha(long)), "interval": asdict(agreement.alpha_interval(long))}
 
 
-def by_type(asked: Iterable[Asked], standing: Iterable[Given], long: agreement.Table) -> list[dict]:
+def figures_by_type(
+    asked: Iterable[TaskRow], standing: Iterable[JudgmentRow], long: agreement.RatingTable
+) -> list[dict]:
     """A row for each type and subtype; agreement on the labels of `long`."""
     groups, judgments = defaultdict(list), Counter((row.type, row.subtype) for row in standing)
     for task in asked:
@@ -124,49 +126,49 @@ def by_type(asked: Iterable[Asked], standing: Iterable[Given], long: agreement.T
         {
             "type": kind,
             "subtype": subtype,
-            **outcomes(tasks),
+            **outcome_counts(tasks),
             "judgments": judgments[kind, subtype],
-            **agreement_within(long, (task.task for task in tasks)),
+            **_agreement_within(long, (task.task for task in tasks)),
         }
         for (kind, subtype), tasks in sorted(groups.items())
     ]
 
 
-def agreement_within(long: agreement.Table, tasks: Iterable) -> dict:
-    part = long.of(set(tasks))
-    return {"percent": asdict(agreement.percent(part)), "alpha": alpha(part)}
+def _agreement_within(long: agreement.RatingTable, tasks: Iterable) -> dict:
+    part = long.for_items(set(tasks))
+    return {"percent": asdict(agreement.percent_agreement(part)), "alpha": _alpha_figures(part)}
 
 
-def pace(counted: Sequence[Given]) -> dict:
+def pace(counted: Sequence[JudgmentRow]) -> dict:
     """Counted judgments between the first and the last of them, an hour."""
     if not counted:
-        return {"first": None, "last": None, "hours": 0.0, "per_hour": None, "reason": NO_ANSWERS}
+        return {"first": None, "last": None, "hours": 0.0, "per_hour": None, "reason": NOTHING_JUDGED}
     first, last = min(row.at for row in counted), max(row.at for row in counted)
     hours = (last - first) / HOUR
     reason = "" if hours else "all judgments came at one moment"
     return {
-        "first": moment(first),
-        "last": moment(last),
+        "first": iso_time(first),
+        "last": iso_time(last),
         "hours": hours,
         "per_hour": ratio(len(counted), hours),
         "reason": reason,
     }
 
 
-def series(counted: Sequence[Given]) -> dict:
+def judgments_over_time(counted: Sequence[JudgmentRow]) -> dict:
     """Counted judgments in bins of equal width from first to last; the narrowest width that needs at most `BINS`."""
     if not counted:
         return {"minutes": 60, "bins": []}
     times = [row.at // 60_000_000 for row in counted]
-    width = next((w for w in WIDTHS if max(times) // w - min(times) // w < BINS), WIDTHS[-1])
+    width = next((w for w in _WIDTHS if max(times) // w - min(times) // w < BINS), _WIDTHS[-1])
     counts = Counter(time // width for time in times)
     span = range(min(counts), max(counts) + 1)
-    bins = [{"from": moment(place * width * 60_000_000), "judgments": counts[place]} for place in span]
+    bins = [{"from": iso_time(place * width * 60_000_000), "judgments": counts[place]} for place in span]
     return {"minutes": width, "bins": bins}
 
 
-def annotator(
-    number: int, rows: Sequence[Given], everyone: float | None, pay_per_hour: float, fixed: Sequence[str]
+def annotator_summary(
+    number: int, rows: Sequence[JudgmentRow], everyone: float | None, pay_per_hour: float, fixed: Sequence[str]
 ) -> dict:
     """One annotator's figures from their judgment rows; `everyone` is the median active time of all, in ms.
 
@@ -176,7 +178,7 @@ def annotator(
     counted = [row for row in own if row.counted]
     active = sum(row.active_ms for row in rows) / 3_600_000
     typical = median(row.active_ms for row in counted) if counted else None
-    picks = picks_of(counted)
+    picks = picks_in_order(counted)
     answers = Counter(row.answer for row in counted if not row.place)
     return {
         "annotator": pseudonym(number),
@@ -185,7 +187,7 @@ def annotator(
         "fixed_shares": {answer: ratio(answers[answer], len(counted)) for answer in fixed},
         "cannot_judge": answers[CANNOT_JUDGE],
         "picks": len(picks),
-        "places": warning_signs.places(picks),
+        "places": warning_signs.place_counts(picks),
         "withdrawn": sum(row.withdrawn for row in own),
         "surplus": sum(row.surplus and not row.withdrawn for row in own),
         "active_minutes": active * 60,
@@ -194,13 +196,13 @@ def annotator(
     }
 
 
-def work_signs(counted: Sequence[Given], everyone: float | None) -> list[Sign]:
+def work_signs(counted: Sequence[JudgmentRow], everyone: float | None) -> list[Sign]:
     """What somebody's counted judgments in a stage show by themselves; `everyone` is the median time of all, in ms."""
     typical = median(row.active_ms for row in counted) if counted else None
-    return warning_signs.of_work(len(counted), typical, everyone, picks_of(counted))
+    return warning_signs.signs_of_work(len(counted), typical, everyone, picks_in_order(counted))
 
 
-def picks_of(rows: Iterable[Given]) -> list[warning_signs.Pick]:
+def picks_in_order(rows: Iterable[JudgmentRow]) -> list[warning_signs.Pick]:
     """The places that were picked, in the order of giving."""
     return [(row.place, row.places) for row in sorted(rows, key=lambda row: (row.at, row.task)) if row.place]
 
@@ -208,16 +210,16 @@ def picks_of(rows: Iterable[Given]) -> list[warning_signs.Pick]:
 # What a stage costs
 
 
-ONE_ANNOTATOR = "one annotator alone tells nothing of how much they differ"
+_ONE_ANNOTATOR = "one annotator alone tells nothing of how much they differ"
 
 
-def cost(rows: Sequence[Given], counted: int, wanted: int, pay_per_hour: float) -> dict:
+def stage_cost(rows: Sequence[JudgmentRow], counted: int, wanted: int, pay_per_hour: float) -> dict:
     """Active time of every judgment, also of checks and of what was taken back, changed or late: that was work too.
 
     What is still to come takes as long as what was counted did, on average; `range` from the 95 % interval of that.
     """
     active, left = sum(row.active_ms for row in rows) / 60_000, wanted - counted
-    each, (low, high, unsure) = ratio(active, counted), span(rows, counted)
+    each, (low, high, unsure) = ratio(active, counted), minutes_per_judgment(rows, counted)
     end, least, most = (None if value is None else active + left * value for value in (each, low, high))
     return {
         "active_minutes": active,
@@ -232,7 +234,7 @@ def cost(rows: Sequence[Given], counted: int, wanted: int, pay_per_hour: float) 
             "cost_high": _paid(most, pay_per_hour),
             "reason": unsure,
         },
-        "reason": "" if counted else NO_ANSWERS,
+        "reason": "" if counted else NOTHING_JUDGED,
     }
 
 
@@ -240,7 +242,7 @@ def _paid(minutes: float | None, pay_per_hour: float) -> float | None:
     return None if minutes is None else minutes / 60 * pay_per_hour
 
 
-def span(rows: Iterable[Given], counted: int) -> tuple[float | None, float | None, str]:
+def minutes_per_judgment(rows: Iterable[JudgmentRow], counted: int) -> tuple[float | None, float | None, str]:
     """A 95 % interval of the active minutes that a counted judgment takes: (low, high, why there is none).
 
     Annotators differ, so they are what is drawn: the ratio of their minutes to their counted judgments with its usual
@@ -251,8 +253,8 @@ def span(rows: Iterable[Given], counted: int) -> tuple[float | None, float | Non
         minutes[row.annotator] += row.active_ms / 60_000
         given[row.annotator] += row.counted and row.kind == JUDGE
     if not counted or len(minutes) < 2:
-        return None, None, ONE_ANNOTATOR if counted else NO_ANSWERS
+        return None, None, _ONE_ANNOTATOR if counted else NOTHING_JUDGED
     n, each = len(minutes), sum(minutes.values()) / counted
     squares = math.fsum((minutes[who] - each * given[who]) ** 2 for who in minutes)
-    away = exact_tests.student(n - 1) * math.sqrt(squares * n / (n - 1)) / counted
+    away = exact_tests.student_t_95(n - 1) * math.sqrt(squares * n / (n - 1)) / counted
     return max(0.0, each - away), each + away, ""

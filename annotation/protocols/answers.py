@@ -5,16 +5,16 @@ from annotation.protocols.decision_rule import verdict
 from annotation.wording import readable_label
 
 
-def same(protocol: Protocol, answer: Answer) -> str:
+def agreement_key(protocol: Protocol, answer: Answer) -> str:
     """What two answers have in common that say the same. Where an edit is to be confirmed, that is the words."""
     return verdict(answer) if protocol.confirms else answer.label
 
 
-def in_words(protocol: Protocol, answer: Answer) -> str:
+def answer_in_words(protocol: Protocol, answer: Answer) -> str:
     """What an annotator said, or an adjudicator; without its content, a label alone."""
-    if protocol.form is None or (not answer.content and answer.label in fixed_names(protocol)):
+    if protocol.form is None or (not answer.content and answer.label in fixed_labels(protocol)):
         return readable_label(answer.label)
-    return protocol.form.say(answer)
+    return protocol.form.describe(answer)
 
 
 def fixed_choices(protocol: Protocol) -> list[Choice]:
@@ -26,5 +26,5 @@ def fixed_choices(protocol: Protocol) -> list[Choice]:
     return [*found, Choice(CANNOT_JUDGE, "Cannot judge", ("c",))]
 
 
-def fixed_names(protocol: Protocol) -> list[str]:
+def fixed_labels(protocol: Protocol) -> list[str]:
     return [choice.identity for choice in fixed_choices(protocol)]
