@@ -36,7 +36,7 @@ def blind(found, limit, middle=0.5):
 
 def telling(marked):
     """`screens` with every fragment changed by `marked(lease, html)`: a tell is planted."""
-    drawn = judging_views.screens
+    drawn = judging_views.build_screens
 
     def changed(leases, stage):
         shown = zip(leases, drawn(leases, stage), strict=True)
