@@ -145,9 +145,9 @@ def plotted(stage: Stage, figures: dict, whole: dict) -> dict[str, study_charts.
     study, at = stage.study, figures["now"]["at"]
     of_stage = study_charts.Subject(study.pk, study.name, at, stage.position, stage.name)
     return {
-        "funnel": study_charts.funnel(whole, study_charts.Subject(study.pk, study.name, at)),
-        "by_type": study_charts.by_type(figures, of_stage),
-        "series": study_charts.series(figures["series"], at, of_stage),
+        "funnel": study_charts.funnel_plot(whole, study_charts.Subject(study.pk, study.name, at)),
+        "by_type": study_charts.type_plot(figures, of_stage),
+        "series": study_charts.series_plot(figures["series"], at, of_stage),
     }
 
 

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from annotation.checks import attention_checks, qualification
 from annotation.figures import cache
 from annotation.figures.stage import judgment_rows
-from annotation.measures import annotator_behaviour, counts, durations, warning_signs
-from annotation.measures.annotator_behaviour import Everybody
-from annotation.measures.counts import Given
+from annotation.measures import annotator_behaviour, counts, warning_signs
+from annotation.measures.annotator_behaviour import StageBehaviour
+from annotation.measures.counts import JudgmentRow
 from annotation.models import Kind, Seat, Stage, Study
 from annotation.pipeline.outcomes import rule_of
 from benchmarks.jobs.jobs import Tell, silent
@@ -23,7 +23,7 @@ SUMMED = ("judged", "answers", "active_minutes", "paid", "quick")
 
 @cache.reckons(KIND)
 def annotators(stage: Stage, key: str = "", tell: Tell = silent) -> dict:
-    """`stages`, each with a row of everybody who has been there; `whole`, a row of everybody; `speed` (measures.warning_signs.far)."""
+    """`stages`, each with a row of everybody who has been there; `whole`, a row of everybody; `speed` (measures.warning_signs.speed_deviations)."""
     return of_stages(stage.study, list(stage.study.stages.order_by("position")), tell)
 
 
@@ -45,7 +45,7 @@ def look(study: Study, by: str = "app") -> cache.Reckoned:
     return cache.look(first, KIND, by=by)
 
 
-def by_annotator(rows: Iterable[Given]) -> dict[int, list[Given]]:
+def by_annotator(rows: Iterable[JudgmentRow]) -> dict[int, list[JudgmentRow]]:
     found = defaultdict(list)
     for row in rows:
         found[row.annotator].append(row)
@@ -56,7 +56,7 @@ def of_stage(stage: Stage, people: Mapping[int, bool], pay: float) -> dict:
     """`people`: whether each is excluded. Who has been in the stage is who has a seat there."""
     rows = judgment_rows(stage)
     excluded = {number for number, out in people.items() if out}
-    all_, mine = annotator_behaviour.everybody(rows, rule_of(stage).views(), excluded), by_annotator(rows)
+    all_, mine = annotator_behaviour.stage_behaviour(rows, rule_of(stage).projections(), excluded), by_annotator(rows)
     checked, tried = attention_checks.results(stage), qualification.results(stage)
     there = set(Seat.objects.filter(stage=stage).values_list("annotator__number", flat=True)) | set(mine)
     found = [_row(number, mine[number], all_, number in excluded, pay) for number in sorted(there)]
@@ -66,14 +66,14 @@ def of_stage(stage: Stage, people: Mapping[int, bool], pay: float) -> dict:
         "position": stage.position, "name": stage.name, "coarse": all_.coarse, "views": list(all_.views),
         "median_seconds": None if all_.typical is None else all_.typical / 1000, "bands": all_.bands, "rows": found,
         "labels": dict(sorted(all_.labels.items())),
-        "times": durations.histogram([row.active_ms for row in rows if row.kind == Kind.JUDGE and row.counted]),
+        "times": annotator_behaviour.time_histogram([row.active_ms for row in rows if row.kind == Kind.JUDGE and row.counted]),
     }  # fmt: skip
 
 
-def _row(number: int, rows: Sequence[Given], all_: Everybody, excluded: bool, pay: float) -> dict:
-    found = annotator_behaviour.conduct(number, rows, all_, excluded)
+def _row(number: int, rows: Sequence[JudgmentRow], all_: StageBehaviour, excluded: bool, pay: float) -> dict:
+    found = annotator_behaviour.annotator_figures(number, rows, all_, excluded)
     found["paid"] = found["active_minutes"] / 60 * pay
-    found["signs"] = annotator_behaviour.written(annotator_behaviour.signs_of(found, all_))
+    found["signs"] = annotator_behaviour.signs_as_json(annotator_behaviour.behaviour_signs(found, all_))
     return found
 
 
@@ -83,7 +83,9 @@ def _add_known(
     """What checks, the questions and the practice say; each sign says where."""
     row["checks"] = {"n": checked.n, "right": checked.right, "guess": checked.guess_rate} if checked else None
     row["passed"] = {kind: result.passed for kind, result in tried.items()}
-    row["signs"] += annotator_behaviour.written([*known_signs(checked), *warning_signs.tries_signs(row["passed"])])
+    row["signs"] += annotator_behaviour.signs_as_json(
+        [*known_signs(checked), *warning_signs.qualification_signs(row["passed"])]
+    )
     row["signs"].sort(key=lambda sign: list(warning_signs.KINDS).index(sign["kind"]))
     row["signs"] = [{**sign, "stage": position} for sign in row["signs"]]
 
@@ -96,7 +98,7 @@ def known_signs(checked: attention_checks.Result | None) -> list[warning_signs.S
 
 
 def of_study(stages: Sequence[dict], people: Sequence[int], pay: float) -> tuple[list[dict], dict]:
-    """A row of each annotator over all stages; and how fast everybody is (measures.warning_signs.far)."""
+    """A row of each annotator over all stages; and how fast everybody is (measures.warning_signs.speed_deviations)."""
     mine = {number: [] for number in people}
     for stage in stages:
         for row in stage["rows"]:
@@ -104,10 +106,10 @@ def of_study(stages: Sequence[dict], people: Sequence[int], pay: float) -> tuple
     whole = [_whole(number, rows) for number, rows in mine.items()]
     timed = [row for row in whole if row["judged"] >= warning_signs.SIGNS_FROM and row["log_time"] is not None]
     logs = {row["number"]: row["log_time"] for row in timed}
-    speed, away = warning_signs.far(logs)
+    speed, away = warning_signs.speed_deviations(logs)
     for row in whole:
         row["away"] = away.get(row["number"])
-        found = annotator_behaviour.written(warning_signs.far_sign(row["away"], speed["n"]))
+        found = annotator_behaviour.signs_as_json(warning_signs.far_sign(row["away"], speed["n"]))
         row["signs"] += [{**sign, "stage": None} for sign in found]
     return whole, speed
 

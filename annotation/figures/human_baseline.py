@@ -11,12 +11,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import NamedTuple
 
-from annotation.designs.baseline_plans import DIFFERENT, I2T, ONE, PROTOCOL, T2I
+from annotation.designs.presets import BASELINE_PROTOCOLS, DIFFERENT_ANNOTATORS, I2T, ONE_ANNOTATOR, T2I
 from annotation.models import Stage, Study
 from annotation.protocols.decision_rule import KEPT
 from annotation.protocols.registry import PROTOCOLS
 from annotation.sql import fetch
-from annotation.wording.pseudonyms import pseudonym
+from annotation.wording import pseudonym
 from benchmarks.metrics import bivlc
 from benchmarks.metrics.base import Figure
 from benchmarks.metrics.bivlc import Answered
@@ -79,7 +79,7 @@ def of_stages(stages: Iterable[Stage]) -> list[dict]:
 
 def pairs_of(stages: Iterable[Stage]) -> list[Pair]:
     """Each text-to-image stage with the image-to-text stage that it follows, or else with one of the same source."""
-    names = {protocol: name for name, protocol in PROTOCOL.items()}
+    names = {protocol: name for name, protocol in BASELINE_PROTOCOLS.items()}
     pairs: list[Pair] = []
     for stage in stages:
         name = names.get(stage.protocol)
@@ -118,7 +118,7 @@ def _read(statement: str, pair: Pair) -> Iterator[tuple]:
     protocols = {stage.pk: (name, PROTOCOLS[stage.protocol]) for name, stage in pair.stages.items()}
     for stage, position, kind, subtype, question, options, *rest in fetch(statement, stages=list(protocols)):
         name, protocol = protocols[stage]
-        right = protocol.right(question, options)
+        right = protocol.right_answer(question, options)
         yield Question(position, kind, subtype, which(name, right)), right, *rest
 
 
@@ -147,11 +147,15 @@ def designs(given: Iterable[tuple[Question, int]]) -> dict[str, int]:
     for asked, number in given:
         people[asked.position].append(number)
     found = Counter(
-        ONE if len(set(numbers)) == 1 else DIFFERENT if len(set(numbers)) == len(numbers) else MIXED
+        ONE_ANNOTATOR
+        if len(set(numbers)) == 1
+        else DIFFERENT_ANNOTATORS
+        if len(set(numbers)) == len(numbers)
+        else MIXED
         for numbers in people.values()
         if len(numbers) > 1
     )
-    return {name: found[name] for name in (ONE, DIFFERENT, MIXED)}
+    return {name: found[name] for name in (ONE_ANNOTATOR, DIFFERENT_ANNOTATORS, MIXED)}
 
 
 def _annotators(judged: Iterable[tuple[Question, int, bool]]) -> Iterator[dict]:

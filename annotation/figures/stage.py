@@ -13,14 +13,14 @@ from sys import intern
 
 from annotation.figures.edit_names import edits_of, named
 from annotation.figures.paper import paper
-from annotation.measures import agreement, costs
+from annotation.measures import agreement
 from annotation.measures import counts as measures_counts
-from annotation.measures.agreement import Table
-from annotation.measures.counts import HOUR, Asked, Given, Rule, moment
+from annotation.measures.agreement import RatingTable
+from annotation.measures.counts import HOUR, JudgmentRow, TaskRow, iso_time
 from annotation.models import Kind, Stage, StageState, StudyState
 from annotation.pipeline.outcomes import rule_of
 from annotation.protocols.base import Protocol
-from annotation.protocols.decision_rule import EDIT
+from annotation.protocols.decision_rule import EDIT_PREFIX, Rule
 from annotation.sql import fetch, stream
 
 LONGEST = 10 * 365 * 24  # hours; a forecast beyond that is none
@@ -77,32 +77,32 @@ OF_STAGE = (
 )  # fmt: skip
 
 
-def judgment_rows(stage: Stage, annotator: int | None = None) -> list[Given]:
+def judgment_rows(stage: Stage, annotator: int | None = None) -> list[JudgmentRow]:
     """Every judgment of the stage, of checks too, revisions and surplus included, by item and by the time of giving.
 
     Of one annotator alone, where their id is given.
     """
     of = "" if annotator is None else "AND lease.annotator_id = %(annotator)s"
     rows = list(_given(stream(JUDGMENTS.format(of=of), stage=stage.pk, annotator=annotator)))
-    if not any(row.answer.startswith(EDIT) for row in rows):
+    if not any(row.answer.startswith(EDIT_PREFIX) for row in rows):
         return rows
     edits = edits_of([stage])
     return [row._replace(answer=named(edits, row.answer)) for row in rows]
 
 
-def _given(rows: Iterable[tuple]) -> Iterator[Given]:
+def _given(rows: Iterable[tuple]) -> Iterator[JudgmentRow]:
     """Of a million rows, equal words and the place of a task are kept once: it halves their memory."""
     last: tuple = ()
     for item, question, round, kind, live, group, subgroup, slot, annotator, answer, *rest in rows:
         task = (item, intern(question), round)
         last = last if task == last else task
         words = (intern(kind), live, intern(group), intern(subgroup), slot, annotator, intern(answer))
-        yield Given._make((last, *words, *rest))
+        yield JudgmentRow._make((last, *words, *rest))
 
 
-def asked_rows(stage: Stage) -> list[Asked]:
+def asked_rows(stage: Stage) -> list[TaskRow]:
     """The stage's live tasks in the items' order; checks and training are none of them."""
-    return [Asked(tuple(row[:3]), *row[3:]) for row in fetch(ASKED, stage=stage.pk)]
+    return [TaskRow(tuple(row[:3]), *row[3:]) for row in fetch(ASKED, stage=stage.pk)]
 
 
 def study_figures(stage: Stage, step: Callable[[], None] = lambda: None) -> dict:
@@ -119,11 +119,11 @@ def study_figures(stage: Stage, step: Callable[[], None] = lambda: None) -> dict
     found = {
         "study": _settings(stage, rule),
         "progress": _progress(stage, rows, asked, wanted, gone),
-        "outcomes": measures_counts.outcomes(asked),
+        "outcomes": measures_counts.outcome_counts(asked),
         "pace": measures_counts.pace(counted),
-        "cost": costs.cost(everything, len(counted), wanted + gone, float(stage.study.pay_per_hour)),
+        "cost": measures_counts.stage_cost(everything, len(counted), wanted + gone, float(stage.study.pay_per_hour)),
         **_agreement(stage, rule, everything, asked, standing, step),
-        "series": measures_counts.series(counted),
+        "series": measures_counts.judgments_over_time(counted),
         **paper(stage),
         "now": _now(stage, counted, wanted - len(standing)),
     }
@@ -132,21 +132,26 @@ def study_figures(stage: Stage, step: Callable[[], None] = lambda: None) -> dict
 
 
 def _agreement(
-    stage: Stage, rule: Rule, rows: list[Given], asked: list[Asked], standing: list[Given], step: Callable[[], None]
+    stage: Stage,
+    rule: Rule,
+    rows: list[JudgmentRow],
+    asked: list[TaskRow],
+    standing: list[JudgmentRow],
+    step: Callable[[], None],
 ) -> dict:
     """All that compares annotators, on each view of the answers that stand: of the stage, annotators and types."""
-    long, agreements = measures_counts.table(standing), []
-    seen = {name: long.seen_as(view) for name, view in rule.views().items()}
+    long, agreements = measures_counts.rating_table(standing), []
+    seen = {name: long.projected(view) for name, view in rule.projections().items()}
     for name, table in seen.items():
-        agreements.append(measures_counts.agreement_on(name, table))
+        agreements.append(measures_counts.agreement_figures(name, table))
         step()
     coarse = list(seen)[min(1, len(seen) - 1)]
     return {
         "agreement": agreements,
-        "disagreements": {name: agreement.disagreements(table) for name, table in seen.items()},
+        "disagreements": {name: agreement.count_disagreements(table) for name, table in seen.items()},
         "annotators": _annotators(stage, rows, seen, agreements, rule.protocol),
         "by_type_on": coarse,
-        "by_type": measures_counts.by_type(asked, standing, seen[coarse]),
+        "by_type": measures_counts.figures_by_type(asked, standing, seen[coarse]),
     }
 
 
@@ -159,11 +164,11 @@ def _settings(stage: Stage, rule: Rule) -> dict:
         **{name: getattr(stage, name) for name in OF_STAGE},
         "pay_per_hour": float(study.pay_per_hour),
         "currency": study.currency,
-        "views": list(rule.views()),
+        "views": list(rule.projections()),
     }
 
 
-def _progress(stage: Stage, rows: list[Given], asked: list[Asked], wanted: int, gone: int) -> dict:
+def _progress(stage: Stage, rows: list[JudgmentRow], asked: list[TaskRow], wanted: int, gone: int) -> dict:
     ((flags, unsettled),) = fetch(FLAGS, stage=stage.pk)
     return {
         "items": len({task.task[0] for task in asked}),
@@ -181,21 +186,21 @@ def _progress(stage: Stage, rows: list[Given], asked: list[Asked], wanted: int, 
 
 
 def _annotators(
-    stage: Stage, rows: list[Given], seen: dict[str, Table], agreements: list[dict], protocol: Protocol
+    stage: Stage, rows: list[JudgmentRow], seen: dict[str, RatingTable], agreements: list[dict], protocol: Protocol
 ) -> list[dict]:
     """Everybody who has been in the stage, in the order of joining."""
     mine = defaultdict(list)
     for row in rows:
         mine[row.annotator].append(row)
     everyone = median([row.active_ms for row in rows if row.counted and row.kind == Kind.JUDGE] or [0])
-    majority = {name: agreement.with_majority(table) for name, table in seen.items()}
+    majority = {name: agreement.agreement_with_majority(table) for name, table in seen.items()}
     kappas = {found["on"]: _kappas(found["kappa_pairs"]) for found in agreements}
-    nothing = agreement.Value(None, 0, measures_counts.NO_ANSWERS)
+    nothing = agreement.Value(None, 0, measures_counts.NOTHING_JUDGED)
     fixed, pay = [choice.identity for choice in protocol.fixed], float(stage.study.pay_per_hour)
     names = ("simulated", "excluded", "exclusion_reason", "left", "batch", "skipped")
     return [
         {
-            **measures_counts.annotator(number, mine[number], everyone, pay, fixed),
+            **measures_counts.annotator_summary(number, mine[number], everyone, pay, fixed),
             "with_majority": {name: asdict(found.get(number, nothing)) for name, found in majority.items()},
             "kappa_mean": {
                 name: measures_counts.ratio(sum(of[number]), len(of[number])) for name, of in kappas.items()
@@ -216,13 +221,13 @@ def _kappas(pairs: list[dict]) -> dict[int, list[float]]:
     return found
 
 
-def _now(stage: Stage, counted: list[Given], remaining: int) -> dict:
+def _now(stage: Stage, counted: list[JudgmentRow], remaining: int) -> dict:
     ((leased, at),) = fetch(LEASED, stage=stage.pk)
     recent = sum(row.at > at - HOUR for row in counted)
     hours = min(1.0, max(1 / 60, (at - min((row.at for row in counted), default=at)) / HOUR))
     stopped = halted(stage)
     return {
-        "at": moment(at),
+        "at": iso_time(at),
         "leased": leased,
         "last_hour": {"judgments": recent, "hours": hours, "per_hour": recent / hours},
         "forecast": no_forecast(stopped) if stopped else forecast(at, recent, hours, counted, remaining),
@@ -240,7 +245,7 @@ def no_forecast(reason: str) -> dict:
     return {"finish": None, "earliest": None, "latest": None, "basis": "", "reason": reason}
 
 
-def forecast(at: int, recent: int, hours: float, counted: list[Given], remaining: int) -> dict:
+def forecast(at: int, recent: int, hours: float, counted: list[JudgmentRow], remaining: int) -> dict:
     """When the rest is judged at the pace of the last hour, or of the whole time where the last hour is thin.
 
     `earliest` and `latest` take the count behind the pace as a Poisson count: n ± 1.96 √n.
@@ -258,4 +263,4 @@ def forecast(at: int, recent: int, hours: float, counted: list[Given], remaining
 def _reached(at: int, remaining: int, per_hour: float) -> str | None:
     """The moment at which the rest is judged; None where that is no use to anybody."""
     hours = remaining / per_hour if per_hour > 0 else math.inf
-    return moment(at + round(hours * HOUR)) if hours < LONGEST else None
+    return iso_time(at + round(hours * HOUR)) if hours < LONGEST else None
