@@ -5,7 +5,7 @@ A small study's are computed while the client waits; a large one's are what the 
 
 from collections.abc import Collection
 
-from django.db.models import Count, FloatField, Q, Sum
+from django.db.models import Count, FloatField, Q, QuerySet, Sum
 from django.db.models.functions import Cast
 from rest_framework.exceptions import APIException
 
@@ -15,14 +15,8 @@ from annotation.figures.stage import study_figures
 from annotation.models import Judgment, Stage, Study
 from benchmarks.jobs.jobs import Tell
 
-FIGURES, FUNNEL, COUNTS = "figures", "funnel", "given"  # kinds of figures
-COUNTED = {  # of an annotator, over every revision that they gave, checks too
-    "judgment_rows": Count("pk"),
-    "counted": Count("counted_on"),
-    "withdrawn": Count("pk", filter=Q(withdrawn=True)),
-    "surplus": Count("pk", filter=Q(surplus=True, withdrawn=False)),
-    "active_minutes": Cast(Sum("active_ms"), FloatField()) / 60_000,
-}
+FIGURES, FUNNEL, GIVEN = "figures", "funnel", "given"  # kinds of figures
+COUNTS = ("judgment_rows", "counted", "withdrawn", "surplus", "active_minutes")  # of an annotator
 
 
 class NotYet(APIException):
@@ -47,16 +41,23 @@ def _whole_funnel(stage: Stage, key: str, tell: Tell) -> dict:
     return funnel(stage.study)
 
 
-@cache.reckons(COUNTS)
+@cache.reckons(GIVEN)
 def _all_counts(stage: Stage, key: str, tell: Tell) -> dict:
     """Of everybody in the stage's study, by their id as text; kept with its first stage."""
-    ids = stage.study.annotators.values_list("pk", flat=True)
-    return {str(pk): list(counts.values()) for pk, counts in _counted(ids).items()}
+    return {str(pk): counts for pk, counts in _counted(stage.study.annotators.values("pk")).items()}
 
 
-def _counted(ids: Collection[int]) -> dict[int, dict]:
-    rows = Judgment.objects.filter(lease__annotator__in=ids).values("lease__annotator").annotate(**COUNTED)
-    return {row.pop("lease__annotator"): row for row in rows.order_by()}
+def _counted(annotators: Collection[int] | QuerySet) -> dict[int, list]:
+    """COUNTS by annotator's id, over every revision that they gave, checks too."""
+    rows = Judgment.objects.filter(lease__annotator__in=annotators).values("lease__annotator").order_by()
+    rows = rows.annotate(
+        judgment_rows=Count("pk"),
+        counted=Count("counted_on"),
+        surplus=Count("pk", filter=Q(surplus=True, withdrawn=False)),
+        withdrawn=Count("pk", filter=Q(withdrawn=True)),  # after `surplus`, which means the column of that name
+        active_minutes=Cast(Sum("active_ms"), FloatField()) / 60_000,
+    )
+    return {pk: counts for pk, *counts in rows.values_list("lease__annotator", *COUNTS)}
 
 
 def stage_figures(stage: Stage, by: str) -> dict:
@@ -75,14 +76,11 @@ def study_funnel(study: Study, by: str) -> dict | None:
 
 
 def judgment_counts(study: Study, ids: Collection[int], by: str) -> dict[int, dict]:
-    """Of each annotator, by id, the counts of COUNTED; None where the worker has not counted yet."""
-    if cache.is_small(study):
-        found, nothing = _counted(ids), 0
-    else:
-        data = _of_first(study, COUNTS, by)
-        found = {int(pk): dict(zip(COUNTED, counts, strict=True)) for pk, counts in (data or {}).items()}
-        nothing = None if data is None else 0
-    return {pk: found.get(pk, dict.fromkeys(COUNTED, nothing)) for pk in ids}
+    """COUNTS of each annotator, by id; None where the worker has not counted yet."""
+    found = _counted(ids) if cache.is_small(study) else _of_first(study, GIVEN, by)
+    nothing = [0 if found is not None else None] * len(COUNTS)
+    found = {int(pk): counts for pk, counts in (found or {}).items()}
+    return {pk: dict(zip(COUNTS, found.get(pk, nothing), strict=True)) for pk in ids}
 
 
 def _of_first(study: Study, kind: str, by: str) -> dict | None:

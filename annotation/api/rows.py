@@ -1,6 +1,7 @@
 """Lists of what was asked and answered in a study, page by page, each row as a line of an export with its id."""
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 
 from django.db.models import F, Model, QuerySet
 from rest_framework.generics import ListAPIView
@@ -70,7 +71,7 @@ class JudgmentList(_Rows):
         """Of an annotator by id; otherwise through windows, which filter what is counted themselves."""
         if "lease__annotator" not in self.asked:
             uncounted = self.asked.pop("counted_on__isnull", None)
-            self.paginator = window(self.study, self.asked.get("created_at__gte"), uncounted)
+            self.pagination_class = partial(window, self.study, self.asked.get("created_at__gte"), uncounted)
         return super().filter_queryset(queryset)
 
     def lines(self, page: Sequence[Judgment], ids: list[int]) -> Lines:
