@@ -105,7 +105,7 @@ class StudyAgreement(StudyEndpoint):
 
     def get(self, request: Request, pk: int) -> Response:
         stage, view = self.stages[0], self.asked["view"]
-        views = rule_of(stage).views()
+        views = rule_of(stage).projections()
         if view not in views:
             raise ValidationError({"view": [f"There is no such view of this stage. There are: {', '.join(views)}."]})
         found = agreement.look(stage, view, by=named(request.user))

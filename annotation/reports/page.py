@@ -1,5 +1,5 @@
-"""What the page of a study's report shows: the report (reports/report.py) as tables. Nothing is computed here that a table says
-of the study; docs/guide/report.md has the parts.
+"""The page of a study's report: the report (report.py) as tables, in which nothing is computed that a table says of the
+study. docs/guide/report.md has the parts.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -7,13 +7,13 @@ from operator import itemgetter
 
 from django.template.loader import render_to_string
 
-from annotation.dashboard import human_baseline_page, paper_page
+from annotation.dashboard import human_baseline_page, study_page
 from annotation.dashboard.agreement_page import COUNTS, MEASURES, Notes
 from annotation.figures.cache import Reckoned
 from annotation.measures.warning_signs import KINDS
 from annotation.models import Study
 from annotation.protocols.registry import PROTOCOLS
-from annotation.reports import report_data
+from annotation.reports import report as study_report
 from annotation.studies.instructions import blocks
 
 COLUMNS = 11  # types side by side, as in BiVLC's Table 1; of more, each has a row
@@ -29,7 +29,7 @@ SPREADS = {
 
 def contents(study: Study, found: Reckoned) -> dict:
     shown = {"study": study, "reckoned": found}
-    return {**shown, **drawn(report_data.dated(found))} if found.data is not None else shown
+    return {**shown, **drawn(study_report.dated(found))} if found.data is not None else shown
 
 
 def drawn(report: Mapping) -> dict:
@@ -69,7 +69,7 @@ def spreads(found: Mapping, paid: bool) -> Iterator[dict]:
 def stage(one: Mapping) -> dict:
     """A stage of the report with its texts as they are read, and its agreement as tables."""
     protocol, paper = PROTOCOLS[one["protocol"]["name"]], ""
-    block = paper_page.block(protocol, one["figures"])
+    block = study_page.paper_block(protocol, one["figures"])
     if block:
         context = {**block, "protocol": protocol, "stage": one["settings"]}
         paper = render_to_string(block["paper_template"], context)

@@ -10,8 +10,7 @@ from django.views.decorators.http import require_safe
 
 from benchmarks import permissions, queries
 from benchmarks.models import Benchmark, Item
-from benchmarks.views import plots
-from benchmarks.views.likeness import likeness
+from benchmarks.views.likeness import likeness, panels
 
 PAGE = 20  # items
 JOBS = 10
@@ -40,7 +39,7 @@ def benchmark_detail(request: HttpRequest, pk: int) -> HttpResponse:
         "chosen": chosen,
         "chosen_count": items.count() if chosen else None,
         "page": page_of(items, request.GET, urlencode(chosen)),
-        "likeness_panels": [] if request.GET else plots.panels(likeness(benchmark)),
+        "likeness_panels": [] if request.GET else panels(likeness(benchmark)),
     }
     return render(request, "benchmarks/detail.html", context)
 

@@ -11,7 +11,7 @@ from django.utils.safestring import SafeString, mark_safe
 from annotation.management.named import named
 from annotation.models import Study
 from annotation.reports import page as reports_page
-from annotation.reports import report_data
+from annotation.reports import report
 
 STYLES = tuple(f"css/{name}.css" for name in ("base", "manage", "study", "plots", "report"))
 
@@ -38,7 +38,7 @@ class Command(BaseCommand):
 
 def computed(study: Study) -> dict:
     """Of now, whatever the study's size: what was kept where that still is, else computed here."""
-    return report_data.dated(report_data.look(study, by="command", small=True))
+    return report.dated(report.look(study, by="command", small=True))
 
 
 def styles() -> SafeString:

@@ -6,6 +6,7 @@ import re
 import pytest
 from django.urls import reverse
 
+from annotation.assignment import seats
 from annotation.checks import setup
 from annotation.checks.gold_items import CannotSet
 from annotation.designs.plan import NO_CHECKS, StagePlan
@@ -119,7 +120,7 @@ def test_a_flag_is_read_with_the_words_that_an_earlier_stage_gave(client, manage
     text_items.picks(here)
     second = Stage.objects.select_related("study").get(position=2)
     person = studies.annotator(second.study)
-    studies.seats.sit(annotator=person, stage=second)
+    seats.sit(annotator=person, stage=second)
     studies.read(person, second)
     lease = text_items.hold(person, second)
     submissions.flag(annotator=person, token=lease.token, reason="Odd")
