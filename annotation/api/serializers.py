@@ -1,4 +1,4 @@
-"""What the API tells of studies: each line's fields, named as in exports (docs/reference/formats.md, docs/reference/measures.md).
+"""The fields of the API of studies, named as in exports (docs/reference/formats.md, docs/reference/measures.md).
 
 Annotators are A-01, A-02 … in order of joining; names, Prolific ids and links are in none of these.
 """
@@ -185,7 +185,7 @@ class FlagData(OfTaskData):
 
 
 class AgreementData(serializers.Serializer):
-    """Every measure of counted judgments on live tasks, as on the agreement page; docs/reference/measures.md defines them."""
+    """Every measure of counted judgments on live tasks, as on the agreement page; docs/reference/measures.md defines them."""  # noqa: E501
 
     stage = IntegerField()
     view = CharField(help_text="What was compared: the answer, or a projection of it.")

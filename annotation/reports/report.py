@@ -1,7 +1,7 @@
 """The report of a study, the appendix of a paper: one dictionary of what other modules computed.
 
-It rests on what the pages show: figures/{stage,agreement,funnel,human_baseline,annotators}.py; beside these it takes
-three queries of a study and a few of each stage. exports/setup_wording.py has its words; docs/guide/report.md describes every
+It rests on what the pages show: figures/{stage,agreement,funnel,human_baseline,annotators}.py; beside these it takes a
+few queries of a study and of each stage. exports/setup_wording.py has its words; docs/guide/report.md describes every
 part. It is computed once for each state of the study (figures/cache.py), and the same state gives the same dictionary;
 only `dated` adds a time.
 """

@@ -16,7 +16,7 @@ from annotation.studies.lifecycle import CannotCreate
 from tests.annotation.adjudication.test_pages import fields, post, url
 from tests.builders import ranking_screens, studies, text_items
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.usefixtures("savepoint")
 FIRST, SECOND, THIRD = "A cat is lying on a mat.", "There is a cat on a mat.", "A mat <b>has</b> a cat on it."
 
 
