@@ -111,7 +111,7 @@ def _to_stage(stage: Stage) -> HttpResponse:
 def study_agreement(request: HttpRequest, pk: int) -> HttpResponse:
     """The page (`?stage=2&view=answer&by=type`), or with `?seen=` what has changed in it since."""
     stage = permissions.stage_for(request.user, pk, request.GET.get("stage", ""))
-    asked = agreement_page.Asked.of(stage, request.GET)
+    asked = agreement_page.Query.from_address(stage, request.GET)
     contents = agreement_page.contents(stage, asked, by=audit.named(request.user))
     if request.GET.get("seen") == contents["seen"]:
         return HttpResponse(status=NOTHING_NEW)
@@ -122,7 +122,7 @@ def study_agreement(request: HttpRequest, pk: int) -> HttpResponse:
 @staff_only
 def study_agreement_csv(request: HttpRequest, pk: int) -> HttpResponse:
     stage = permissions.stage_for(request.user, pk, request.GET.get("stage", ""))
-    asked = agreement_page.Asked.of(stage, request.GET)
+    asked = agreement_page.Query.from_address(stage, request.GET)
     found = agreement.look(stage, asked.view, by=audit.named(request.user))
     if found.data is None:
         raise Http404("These figures are still being computed. Try again when the page shows them.")

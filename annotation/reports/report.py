@@ -53,13 +53,13 @@ def look(study: Study, by: str = "app", small: bool | None = None) -> Reckoned:
     """What was computed last; a study with many judgments is left to the worker. `small`: of what size, if known."""
     first = study.stages.order_by("position").first()
     first.study = study
-    small = is_small(study) if small is None else small
+    small = _is_small(study) if small is None else small
     if small:  # else the worker does
         promotion.take_in(study, by=by)
     return cache.look(first, KIND, KEY, by=by, small=small)
 
 
-def is_small(study: Study) -> bool:
+def _is_small(study: Study) -> bool:
     most = min(PROMPT, cache.SMALL)
     judged = Slot.objects.filter(stage__study=study).exclude(judgment=None).values("pk")[: most + 1]
     return len(judged) <= most and cache.is_small(study)

@@ -31,7 +31,7 @@ class Command(BaseCommand):
         if given["json"]:
             given["json"].write_text(json.dumps(found, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
         if given["html"]:
-            context = {**reports_page.drawn(found), "style": styles()}
+            context = {**reports_page.tables(found), "style": styles()}
             given["html"].write_text(render_to_string("reports/file.html", context), encoding="utf-8")
         self.stdout.write(f"as of {found['as_of']}  {found['fingerprint']}")
 
