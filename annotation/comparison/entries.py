@@ -96,7 +96,7 @@ def _verdicts(stages: Iterable[Stage]) -> dict[int, dict[human_baseline.Question
     found: dict[int, dict] = defaultdict(dict)
     rows = fetch(human_baseline.OUTCOMES, stages=list(protocols)) if protocols else []
     for stage, position, kind, subtype, question, options, state, outcome in rows:
-        right = protocols[stage].right(question, options)
+        right = protocols[stage].right_answer(question, options)
         asked = human_baseline.Question(position, kind, subtype, human_baseline.which(names[stage], right))
         found[stage][asked] = human_baseline.verdict(right, state, outcome)
     return found
