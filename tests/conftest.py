@@ -5,14 +5,17 @@ Celery: tasks are queued as in production and nothing runs them; a test that wan
 
 import os
 import shutil
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from django.conf import settings as django_settings
-from django.db import connection
-from django.test import Client
+from django.core.signals import request_finished, request_started
+from django.db import connection, connections
+from django.test import Client, TransactionTestCase
+from django.test.client import ClientHandler
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.collapsed import collapsed
@@ -41,6 +44,14 @@ LONGEST = (
 )
 WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 REAL = Path(__file__).resolve().parent.parent.parent / "shared"
+EMPTY_TABLES = """DO $$ DECLARE name text; has_rows bool; names text := ''; BEGIN
+  FOR name IN SELECT quote_ident(tablename) FROM pg_tables WHERE schemaname = 'public'
+    AND tablename NOT IN ('django_migrations', 'django_content_type', 'auth_permission') LOOP
+    EXECUTE 'SELECT EXISTS (SELECT FROM ' || name || ')' INTO has_rows;
+    IF has_rows THEN names := names || ', ' || name; END IF;
+  END LOOP;
+  IF names <> '' THEN EXECUTE 'TRUNCATE ' || substr(names, 3) || ' CASCADE'; END IF;
+END $$"""
 
 
 def pytest_configure(config):
@@ -49,6 +60,14 @@ def pytest_configure(config):
     django_settings.WHITENOISE_USE_FINDERS = django_settings.WHITENOISE_AUTOREFRESH = True
     django_settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]  # fast, for tests alone
     django_settings.CACHES["default"]["KEY_PREFIX"] = os.environ.get("PYTEST_XDIST_WORKER", "tests")
+    TransactionTestCase._fixture_teardown = _empty_tables
+
+
+def _empty_tables(case: TransactionTestCase) -> None:
+    """Instead of Django's flush, which truncates every table and writes content types and permissions anew."""
+    for name in case._databases_names(include_mirrors=False):
+        with connections[name].cursor() as cursor:
+            cursor.execute(EMPTY_TABLES)
 
 
 def pytest_collection_modifyitems(items):
@@ -116,28 +135,101 @@ def chromium() -> Browser:
         browser.close()
 
 
+class RequestCounter:
+    """Requests that the test's own site is answering at this moment; Django's test client is not counted."""
+
+    def __init__(self):
+        self.changed, self.open = threading.Condition(), 0
+        request_started.connect(self._started)
+        request_finished.connect(self._finished)
+
+    def _started(self, sender, **_) -> None:
+        self._add(sender, 1)
+
+    def _finished(self, sender, **_) -> None:
+        self._add(sender, -1)
+
+    def _add(self, sender, one: int) -> None:
+        if not issubclass(sender, ClientHandler):
+            with self.changed:
+                self.open += one
+                self.changed.notify_all()
+
+    def wait_for_none(self) -> None:
+        with self.changed:
+            self.changed.wait_for(lambda: self.open <= 0, timeout=10)
+            self.open = 0
+
+
+@pytest.fixture(scope="session")
+def site_requests() -> RequestCounter:
+    return RequestCounter()
+
+
+@pytest.fixture(scope="session")
+def idle_pages(chromium) -> dict[str, list[Page]]:
+    """Pages that no test uses now, by the options of their browser contexts: a new context costs a second of CPU."""
+    return {}
+
+
 @pytest.fixture
-def open_page(chromium) -> Callable[..., Page]:
+def open_page(chromium, idle_pages, site_requests) -> Callable[..., Page]:
     """`open_page(width=390, height=844, dark=True, **context options)`: a page in a browser context of its own.
 
-    What the page logs as an error or throws is in `page.errors`.
+    What the page logs as an error or throws is in `page.errors`. Contexts are used again by later tests, emptied of
+    cookies and storage; `unshared=True` makes a fresh one (a clock, once installed, stays in its context).
     """
-    contexts = []
+    used = []
 
-    def make(width: int = 1366, height: int = 768, dark: bool = False, **options) -> Page:
-        scheme = "dark" if dark else "light"
-        context = chromium.new_context(viewport={"width": width, "height": height}, color_scheme=scheme, **options)
-        context.set_default_timeout(10_000)
-        contexts.append(context)
-        page = context.new_page()
+    def make(width=1366, height=768, dark=False, reduced_motion=None, unshared=False, **options) -> Page:
+        kind = repr(sorted(options.items()))
+        idle = [] if unshared else idle_pages.setdefault(kind, [])
+        page = idle.pop() if idle else _new_page(chromium, options)
+        used.append((page, None if unshared else kind))
         page.errors = []
-        page.on("console", lambda message: page.errors.append(message.text) if message.type == "error" else None)
-        page.on("pageerror", lambda error: page.errors.append(str(error)))
+        page.set_viewport_size({"width": width, "height": height})
+        page.emulate_media(color_scheme="dark" if dark else "light", reduced_motion=reduced_motion)
         return page
 
     yield make
-    for context in contexts:
-        context.close()
+    for page, _ in used:
+        page.context.set_offline(True)
+    site_requests.wait_for_none()  # the database is emptied next
+    for page, kind in used:
+        if kind is None:
+            page.context.close()
+        else:
+            _clear(page)
+            idle_pages[kind].append(page)
+
+
+def _new_page(chromium: Browser, options: dict) -> Page:
+    context = chromium.new_context(**options)
+    context.set_default_timeout(20_000)
+    page = context.new_page()
+    page.on("console", lambda message: page.errors.append(message.text) if message.type == "error" else None)
+    page.on("pageerror", lambda error: page.errors.append(str(error)))
+    return page
+
+
+def _clear(page: Page) -> None:
+    """Nothing of a test is left in the page's context: other pages, routes, cookies, storage, the pointer's place."""
+    for other in page.context.pages:
+        if other is not page:
+            other.close()
+    page.unroute_all(behavior="ignoreErrors")
+    origin = page.evaluate("origin")
+    if origin != "null":
+        page.evaluate("sessionStorage.clear()")
+    page.mouse.move(0, 0)
+    page.goto("about:blank")
+    page.emulate_media(media=None)
+    page.context.clear_cookies()
+    if origin != "null":
+        session = page.context.new_cdp_session(page)
+        session.send("Storage.clearDataForOrigin", {"origin": origin, "storageTypes": "all"})
+        session.detach()
+    page.context.set_offline(False)
 
 
 @pytest.fixture
