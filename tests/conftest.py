@@ -199,7 +199,7 @@ def open_page(chromium, idle_pages, site_requests) -> Callable[..., Page]:
         if kind is None:
             page.context.close()
         else:
-            _clear(page)
+            clear_page(page)
             idle_pages[kind].append(page)
 
 
@@ -212,7 +212,7 @@ def _new_page(chromium: Browser, options: dict) -> Page:
     return page
 
 
-def _clear(page: Page) -> None:
+def clear_page(page: Page) -> None:
     """Nothing of a test is left in the page's context: other pages, routes, cookies, storage, the pointer's place."""
     for other in page.context.pages:
         if other is not page:
