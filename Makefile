@@ -15,10 +15,11 @@ test: $(VENV)/dev.stamp
 	@./tests/find_chromium
 	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
 
-# The long runs of what the suite samples: state machines, races, kills, classifiers, full sizes.
+# The long runs of what the suite samples: state machines, races, kills, classifiers, full sizes, random examples.
 nightly: $(VENV)/dev.stamp
 	@./tests/find_chromium
-	@WINNOW_RACE_ROUNDS=200 WINNOW_SEQUENCES=4 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m nightly $(ARGS)
+	@HYPOTHESIS_PROFILE=nightly WINNOW_RACE_ROUNDS=200 WINNOW_SEQUENCES=4 \
+	  $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m "nightly or hypothesis" $(ARGS)
 
 load: $(VENV)/dev.stamp
 	@$(BIN)/python -m bench.throughput

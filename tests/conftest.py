@@ -5,15 +5,19 @@ Celery: tasks are queued as in production and nothing runs them; a test that wan
 
 import os
 import shutil
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
+import hypothesis
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from django.conf import settings as django_settings
-from django.db import connection
-from django.test import Client
-from playwright.sync_api import Browser, Page, sync_playwright
+from django.core.handlers.wsgi import WSGIHandler
+from django.core.signals import request_finished, request_started
+from django.db import connection, connections
+from django.test import Client, TransactionTestCase
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests.collapsed import collapsed
 from workers.celery import app as celery
@@ -30,17 +34,26 @@ CHROMIUM_FLAGS = [
     "--disable-sync",
 ]
 LONGEST = (
+    "test_up.py",
     "test_state_machine.py",
-    "test_blinding_classifier.py",
     "test_round_trips.py",
     "test_bivlc_paper.py",
-    "test_up.py",
+    "test_judge.py",
+    "test_rank.py",
     "test_state_machine_text.py",
-    "test_races.py",
-    "test_real_run.py",
+    "test_real_texts.py",
 )
+PATIENCE = 30_000  # milliseconds for what a page should do at once; the machine may be busy
 WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 REAL = Path(__file__).resolve().parent.parent.parent / "shared"
+EMPTY_TABLES = """DO $$ DECLARE name text; has_rows bool; names text := ''; BEGIN
+  FOR name IN SELECT quote_ident(tablename) FROM pg_tables WHERE schemaname = 'public'
+    AND tablename NOT IN ('django_migrations', 'django_content_type', 'auth_permission') LOOP
+    EXECUTE 'SELECT EXISTS (SELECT FROM ' || name || ')' INTO has_rows;
+    IF has_rows THEN names := names || ', ' || name; END IF;
+  END LOOP;
+  IF names <> '' THEN EXECUTE 'TRUNCATE ' || substr(names, 3) || ' CASCADE'; END IF;
+END $$"""
 
 
 def pytest_configure(config):
@@ -49,6 +62,23 @@ def pytest_configure(config):
     django_settings.WHITENOISE_USE_FINDERS = django_settings.WHITENOISE_AUTOREFRESH = True
     django_settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]  # fast, for tests alone
     django_settings.CACHES["default"]["KEY_PREFIX"] = os.environ.get("PYTEST_XDIST_WORKER", "tests")
+    TransactionTestCase._fixture_teardown = _empty_tables
+    _load_hypothesis_profile()
+
+
+def _load_hypothesis_profile() -> None:
+    """The suite tries the same examples every time; `make nightly` tries others, and more of them."""
+    same = {"deadline": None, "suppress_health_check": [hypothesis.HealthCheck.too_slow], "print_blob": True}
+    hypothesis.settings.register_profile("suite", **same, derandomize=True, max_examples=50)
+    hypothesis.settings.register_profile("nightly", **same, max_examples=1000)
+    hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "suite"))
+
+
+def _empty_tables(case: TransactionTestCase) -> None:
+    """Instead of Django's flush, which truncates every table and writes content types and permissions anew."""
+    for name in case._databases_names(include_mirrors=False):
+        with connections[name].cursor() as cursor:
+            cursor.execute(EMPTY_TABLES)
 
 
 def pytest_collection_modifyitems(items):
@@ -110,34 +140,109 @@ def chromium() -> Browser:
     path = next(filter(None, map(shutil.which, CHROMIUM_NAMES)), None)
     if path is None:
         pytest.fail("No Chromium: install the package `chromium` (or Google Chrome) and run the tests again.")
+    expect.set_options(timeout=PATIENCE)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, headless=True, args=CHROMIUM_FLAGS)
         yield browser
         browser.close()
 
 
+class RequestCounter:
+    """Requests that the test's own site is answering at this moment; Django's test client is not counted."""
+
+    def __init__(self):
+        self.changed, self.open = threading.Condition(), 0
+        request_started.connect(self._started)
+        request_finished.connect(self._finished)
+
+    def _started(self, sender, **_) -> None:
+        self._add(sender, 1)
+
+    def _finished(self, sender, **_) -> None:
+        self._add(sender, -1)
+
+    def _add(self, sender, one: int) -> None:
+        if sender and issubclass(sender, WSGIHandler):
+            with self.changed:
+                self.open += one
+                self.changed.notify_all()
+
+    def wait_for_none(self) -> None:
+        with self.changed:
+            self.changed.wait_for(lambda: self.open <= 0, timeout=10)
+            self.open = 0
+
+
+@pytest.fixture(scope="session")
+def site_requests() -> RequestCounter:
+    return RequestCounter()
+
+
+@pytest.fixture(scope="session")
+def idle_pages(chromium) -> dict[str, list[Page]]:
+    """Pages that no test uses now, by the options of their browser contexts: a new context costs a second of CPU."""
+    return {}
+
+
 @pytest.fixture
-def open_page(chromium) -> Callable[..., Page]:
+def open_page(chromium, idle_pages, site_requests) -> Callable[..., Page]:
     """`open_page(width=390, height=844, dark=True, **context options)`: a page in a browser context of its own.
 
-    What the page logs as an error or throws is in `page.errors`.
+    What the page logs as an error or throws is in `page.errors`. Contexts are used again by later tests, emptied of
+    cookies and storage; `unshared=True` makes a fresh one (a clock, once installed, stays in its context).
     """
-    contexts = []
+    used = []
 
-    def make(width: int = 1366, height: int = 768, dark: bool = False, **options) -> Page:
-        scheme = "dark" if dark else "light"
-        context = chromium.new_context(viewport={"width": width, "height": height}, color_scheme=scheme, **options)
-        context.set_default_timeout(10_000)
-        contexts.append(context)
-        page = context.new_page()
+    def make(width=1366, height=768, dark=False, reduced_motion="null", unshared=False, **options) -> Page:
+        kind = repr(sorted(options.items()))
+        idle = [] if unshared else idle_pages.setdefault(kind, [])
+        page = idle.pop() if idle else _new_page(chromium, options)
+        used.append((page, None if unshared else kind))
         page.errors = []
-        page.on("console", lambda message: page.errors.append(message.text) if message.type == "error" else None)
-        page.on("pageerror", lambda error: page.errors.append(str(error)))
+        page.set_viewport_size({"width": width, "height": height})
+        page.emulate_media(color_scheme="dark" if dark else "light", reduced_motion=reduced_motion)
         return page
 
     yield make
-    for context in contexts:
-        context.close()
+    for page, _ in used:
+        page.context.set_offline(True)
+    site_requests.wait_for_none()  # the database is emptied next
+    for page, kind in used:
+        if kind is None:
+            page.context.close()
+        else:
+            clear_page(page)
+            idle_pages[kind].append(page)
+
+
+def _new_page(chromium: Browser, options: dict) -> Page:
+    context = chromium.new_context(**options)
+    context.set_default_timeout(PATIENCE)
+    page = context.new_page()
+    page.on("console", lambda message: page.errors.append(message.text) if message.type == "error" else None)
+    page.on("pageerror", lambda error: page.errors.append(str(error)))
+    return page
+
+
+def clear_page(page: Page) -> None:
+    """Nothing of a test is left in the page's context: other pages, routes, cookies, storage, the pointer's place."""
+    for other in page.context.pages:
+        if other is not page:
+            other.close()
+    page.unroute_all(behavior="ignoreErrors")
+    origin = page.evaluate("origin")
+    if origin != "null":
+        page.evaluate("sessionStorage.clear()")
+    page.mouse.up()
+    page.mouse.move(0, 0)
+    page.goto("about:blank")
+    page.emulate_media(media="null")
+    page.context.clear_cookies()
+    if origin != "null":
+        session = page.context.new_cdp_session(page)
+        session.send("Storage.clearDataForOrigin", {"origin": origin, "storageTypes": "all"})
+        session.detach()
+    page.context.set_offline(False)
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """A judging screen open in a real Chromium, driven by keyboard alone."""
 
-import time
 from collections.abc import Callable
 
 import pytest
@@ -60,15 +59,6 @@ class Sitting:
         """What the database holds, in order: the screen and the answer as it was shown."""
         found = Judgment.objects.filter(lease__annotator=self.annotator).select_related("lease").order_by("pk")
         return [(str(judgment.lease.token), place_on_screen(judgment.lease, judgment.answer)) for judgment in found]
-
-
-@pytest.fixture(autouse=True)
-def quiet_end(site, open_page, chromium):
-    """Pages are cut off and the server ends what it has begun, before the database is emptied under it."""
-    yield
-    for context in chromium.contexts:
-        context.set_offline(True)
-    time.sleep(0.2)
 
 
 @pytest.fixture

@@ -1,5 +1,7 @@
 """What tests of pages ask of a page in a browser."""
 
+from collections.abc import Iterator
+
 from playwright.sync_api import Locator, Page
 
 from tests.browser.conftest import Sitting
@@ -8,6 +10,26 @@ ANOTHER_SCREEN = """before => {
   const there = document.querySelector('#place fieldset');
   return there ? there.dataset.lease !== before : !document.getElementById('place');
 }"""
+
+
+DESK, PHONE = (1366, 768, "light"), (390, 844, "dark")  # both sizes and both colour schemes, in two looks
+TWO_FRAMES = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
+
+
+def in_windows(page: Page, *windows: tuple[int, int, str]) -> Iterator[tuple[int, int, str]]:
+    """The page in each window in turn (by default DESK and PHONE), laid out anew; at the end in the first again."""
+    windows = windows or (DESK, PHONE)
+    for window in windows:
+        _look_through(page, window)
+        yield window
+    _look_through(page, windows[0])
+
+
+def _look_through(page: Page, window: tuple[int, int, str]) -> None:
+    width, height, scheme = window
+    page.set_viewport_size({"width": width, "height": height})
+    page.emulate_media(color_scheme=scheme)
+    page.evaluate(TWO_FRAMES)
 
 
 def tab_to(page: Page, locator: Locator) -> None:

@@ -8,12 +8,12 @@ from playwright.sync_api import expect
 from annotation.adjudication import cases
 from annotation.judging import submissions
 from annotation.models import Outcome, Stage, Study
+from tests.browser.looking import in_windows
 from tests.builders import real_material as material
 from tests.builders import studies, text_items
 from tests.builders.pictures import paint
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-SIZES = [(1366, 768), (390, 844)]
 
 
 def split(study: Study) -> Stage:
@@ -110,46 +110,37 @@ def test_words_are_adopted_and_written_by_keyboard_alone(visit, page, edited):
     assert page.errors == []
 
 
-@pytest.mark.parametrize("width, height", SIZES)
-@pytest.mark.parametrize("dark", [False, True])
-def test_words_are_accessible_and_nothing_sticks_out(
-    visit, open_page, edited, axe_violations, width, height, dark, tmp_path
-):
-    page = visit(open_page(width, height, dark), edited)
-    assert axe_violations(page) == []
-    assert page.evaluate("document.documentElement.scrollWidth") == width
-    page.screenshot(path=tmp_path / f"words-{width}-{'dark' if dark else 'light'}.png", full_page=True)
-    page.goto(page.url.replace("adjudicate", "disagreements"))
-    assert axe_violations(page) == []
-    assert page.evaluate("document.documentElement.scrollWidth") == width
-    page.screenshot(path=tmp_path / f"differ-{width}-{'dark' if dark else 'light'}.png", full_page=True)
+def test_words_are_accessible_and_nothing_sticks_out(visit, page, edited, axe_violations):
+    visit(page, edited)
+    for path in ("adjudicate", "disagreements"):
+        page.goto(page.url.replace("adjudicate", path))
+        for width, _, _ in in_windows(page):
+            assert axe_violations(page) == []
+            assert page.evaluate("document.documentElement.scrollWidth") == width
 
 
-@pytest.mark.parametrize("width, height", SIZES)
-@pytest.mark.parametrize("dark", [False, True])
-def test_accessible_and_nothing_sticks_out(visit, open_page, stage, axe_violations, width, height, dark):
-    page = visit(open_page(width, height, dark), stage)
-    assert axe_violations(page) == []
-    assert page.evaluate("document.documentElement.scrollWidth") == width
+def test_accessible_and_nothing_sticks_out(visit, page, stage, axe_violations):
+    visit(page, stage)
+    for width, _, _ in in_windows(page):
+        assert axe_violations(page) == []
+        assert page.evaluate("document.documentElement.scrollWidth") == width
     page.goto(page.url + "&show=decided")
-    assert axe_violations(page) == []
+    for _ in in_windows(page):
+        assert axe_violations(page) == []
 
 
 @pytest.mark.real
-def test_real_items_are_seen_whole(visit, open_page, real, tmp_path):
+def test_real_items_are_seen_whole(visit, page, real, tmp_path):
     """At the larger size all four pictures, the answers and the decision stand on the screen at once."""
     manifest, images = material.packed(material.bivlc_items(real / "data/bivlc"), real / "data", tmp_path)
     call_command("import_benchmark", "jsonl", str(manifest), images=str(images), name="Real", verbosity=0)
     call_command("create_study", "Real", protocol="bivlc-choose", overlap=2, name="Real run")
     stage = split(Study.objects.get(name="Real run"))
-    for width, height in SIZES:
-        for dark in (False, True):
-            page = visit(open_page(width, height, dark), stage)
-            page.wait_for_load_state("networkidle")
-            assert page.evaluate("[...document.images].every(image => image.naturalWidth > 0)")
-            assert page.evaluate("document.documentElement.scrollWidth") == width
-            page.screenshot(path=tmp_path / f"adjudicate-{width}-{'dark' if dark else 'light'}.png", full_page=True)
-            if width > 1000:
-                low = [page.locator(name).bounding_box() for name in ("#decide", ".others", ".option >> nth=3")]
-                assert all(box["y"] + box["height"] <= height for box in low)
-            assert page.errors == []
+    visit(page, stage)
+    for width, height, _ in in_windows(page):
+        page.wait_for_function("[...document.images].every(image => image.naturalWidth > 0)")
+        assert page.evaluate("document.documentElement.scrollWidth") == width
+        if width > 1000:
+            low = [page.locator(name).bounding_box() for name in ("#decide", ".others", ".option >> nth=3")]
+            assert all(box["y"] + box["height"] <= height for box in low)
+        assert page.errors == []

@@ -8,6 +8,7 @@ from annotation.checks import qualification
 from annotation.models import Kind
 from annotation.screens import read_answer
 from tests.annotation.checks.test_qualification import QUESTIONS, stage_with
+from tests.browser.looking import fits, in_windows
 from tests.builders import pictures, studies
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -64,20 +65,20 @@ def test_without_script(open_page, site, stage):
     assert page.locator("#desk[data-done='0']").count() == 1
 
 
-@pytest.mark.parametrize(("width", "height"), [(1366, 768), (390, 844)])
-@pytest.mark.parametrize("dark", [False, True])
-def test_nothing_runs_over_the_edge(open_page, site, stage, axe_violations, width, height, dark):
+def test_nothing_runs_over_the_edge(page, site, stage, axe_violations):
     annotator = studies.annotator(stage.study)
-    page = open_page(width=width, height=height, dark=dark)
     page.goto(f"{site}/judge/{annotator.token}/")
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    for _ in in_windows(page):
+        assert fits(page)
     page.get_by_label("content").check()
     page.get_by_label("none").check()
     page.get_by_role("button", name="Send the answers").click()
     page.wait_for_selector("#desk.ready")
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    for _ in in_windows(page):
+        assert fits(page)
     page.keyboard.press("n")
     page.keyboard.press("Enter")
     page.wait_for_selector("#told")
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth") and axe_violations(page) == []
-    assert page.locator(".card-place img").first.bounding_box()["width"] > 100
+    for _ in in_windows(page):
+        assert fits(page) and axe_violations(page) == []
+        assert page.locator(".card-place img").first.bounding_box()["width"] > 100

@@ -7,13 +7,13 @@ from playwright.sync_api import Page, expect
 
 from annotation.models import Judgment, Lease
 from tests.browser.conftest import Sitting
+from tests.browser.looking import fits, in_windows
 from tests.browser.test_judge_look import INSIDE
 from tests.builders import ranking_screens
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 ANSWERS = ("negative-0", "negative-1", "tie")
 PARTS = [".compared li", ".compare-question", ".choice", "#submit", "#skip", "#undo", "#rules", "h1"]
-WINDOWS = pytest.mark.parametrize(("width", "height"), [(1366, 768), (390, 844)])
 LONG = "A red cup stands on a blue plate beside a green bottle and behind a very long loaf of bread on a table."
 LONG_WORDS = {"positive": [LONG], "negative": [f"{LONG} {number}" for number in range(2)]}
 
@@ -120,26 +120,29 @@ def test_all_of_it_works_without_script(open_page, site):
     assert Judgment.objects.get().answer.endswith("/tie")
 
 
-@WINDOWS
-def test_everything_is_in_sight_whatever_the_sentences(sit, width, height):
+def test_everything_is_in_sight_whatever_the_sentences(sit, page):
     for words in (ranking_screens.COMPARED, LONG_WORDS):
-        page = sit(annotator=ranking_screens.comparing([words]), width=width, height=height).page
-        assert page.evaluate(INSIDE, PARTS) == []
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-        submit = page.locator("#submit").bounding_box()["y"]
-        last = page.locator(".compare-question").last.bounding_box()
-        assert last["y"] + last["height"] <= submit
+        sit(annotator=ranking_screens.comparing([words]), page=page)
+        for _ in in_windows(page):
+            assert page.evaluate(INSIDE, PARTS) == []
+            assert fits(page)
+            submit = page.locator("#submit").bounding_box()["y"]
+            last = page.locator(".compare-question").last.bounding_box()
+            assert last["y"] + last["height"] <= submit
 
 
-@WINDOWS
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-def test_every_state_is_accessible(sit, axe_violations, width, height, dark):
-    desk = sit(annotator=ranking_screens.comparing(), width=width, height=height, dark=dark)
-    found = {"screen": axe_violations(desk.page)}
+def test_every_state_is_accessible(sit, axe_violations):
+    """The screen, answered, with the rules open, and looked back at."""
+    desk = sit(annotator=ranking_screens.comparing())
+
+    def is_accessible() -> None:
+        for window in in_windows(desk.page):
+            assert axe_violations(desk.page) == [], window
+
+    is_accessible()
     desk.press("1", "0")
-    found["answered"] = axe_violations(desk.page)
+    is_accessible()
     desk.press("h")
-    found["rules"] = axe_violations(desk.page)
+    is_accessible()
     desk.press("Escape", "Enter").counts(1).says("saved").press("ArrowLeft")
-    found["looking back"] = axe_violations(desk.page)
-    assert not any(found.values()), found
+    is_accessible()

@@ -8,13 +8,12 @@ from playwright.sync_api import expect
 from annotation.adjudication import disagreement_list
 from annotation.adjudication.disagreement_list import Wanted
 from annotation.models import Outcome, Stage, Study
-from tests.browser.looking import fits, tab_to
+from tests.browser.looking import fits, in_windows, tab_to
 from tests.builders import real_material as material
 from tests.builders import studies, text_items
 from tests.builders.pictures import paint
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-SIZES = [(1366, 768), (390, 844)]
 SAID = [["none", "none", "none"], ["candidate-1", "none", "candidate-2"], ["none", "candidate-1", "none"]]
 
 
@@ -63,32 +62,29 @@ def test_a_filter_a_row_its_decision_and_the_next_by_keyboard_alone(visit, page)
     assert Outcome.objects.filter(by="adjudicator").count() == len(order) and page.errors == []
 
 
-@pytest.mark.parametrize("width, height", SIZES)
-@pytest.mark.parametrize("dark", [False, True])
-def test_words_are_accessible_and_fit(visit, open_page, axe_violations, width, height, dark, tmp_path):
+def test_words_are_accessible_and_fit(visit, page, axe_violations):
     study = paint(text_items.study(text_items.PARAPHRASE, items=2))
     stage = study.stages.select_related("study").get()
     for words in ("A cat is lying on a mat.", "There is a cat on a mat.", "A mat has a cat on it."):
         person = studies.annotator(study)
         while text_items.hold(person, stage):
             text_items.edits(stage, words, person=person)
-    page = visit(open_page(width, height, dark), stage)
-    assert axe_violations(page) == [] and fits(page)
-    page.screenshot(path=tmp_path / f"words-{width}-{'dark' if dark else 'light'}.png", full_page=True)
+    visit(page, stage)
+    for window in in_windows(page):
+        assert axe_violations(page) == [] and fits(page), window
 
 
 @pytest.mark.real
-def test_real_items_are_accessible_and_fit(visit, open_page, axe_violations, real, tmp_path):
+def test_real_items_are_accessible_and_fit(visit, page, axe_violations, real, tmp_path):
     manifest, images = material.packed(material.bivlc_items(real / "data/bivlc"), real / "data", tmp_path)
     call_command("import_benchmark", "jsonl", str(manifest), images=str(images), name="Real", verbosity=0)
     call_command("create_study", "Real", protocol="bivlc-choose", overlap=3, name="Real run")
     stage = split(Study.objects.get(name="Real run"))
-    for width, height in SIZES:
-        for dark in (False, True):
-            page = visit(open_page(width, height, dark), stage)
-            page.wait_for_load_state("networkidle")
-            assert axe_violations(page) == [] and fits(page) and page.errors == []
-            page.screenshot(path=tmp_path / f"real-{width}-{'dark' if dark else 'light'}.png", full_page=True)
-            page.locator(".case a").first.click()
-            assert axe_violations(page) == [] and fits(page)
-            page.screenshot(path=tmp_path / f"next-{width}-{'dark' if dark else 'light'}.png", full_page=True)
+    visit(page, stage)
+    page.wait_for_load_state("networkidle")
+    for window in in_windows(page):
+        assert axe_violations(page) == [] and fits(page) and page.errors == [], window
+    page.locator(".case a").first.click()
+    page.wait_for_load_state()
+    for window in in_windows(page):
+        assert axe_violations(page) == [] and fits(page), window

@@ -6,12 +6,11 @@ from playwright.sync_api import expect
 
 from annotation.models import Annotator, Study
 from annotation.participants import lifecycle as participant_lifecycle
-from tests.browser.looking import fits, tab_to
+from tests.browser.looking import fits, in_windows, tab_to
 from tests.builders import studies
 
 pytestmark = pytest.mark.django_db(transaction=True)
 CONSENT = "We ask you to look at pictures.\n\n- It takes ten minutes.\n- You can stop at any time."
-SIZES = {"desk": {"width": 1366, "height": 768}, "phone": {"width": 390, "height": 844, "dark": True}}
 
 
 @pytest.fixture
@@ -27,17 +26,16 @@ def agreed(study: Study, judgments: int = 0, **who) -> Annotator:
     return made
 
 
-@pytest.mark.parametrize("size", SIZES.values(), ids=SIZES)
-def test_every_page_of_joining_and_ending_is_clean(site, study, open_page, axe_violations, size):
+def test_every_page_of_joining_and_ending_is_clean(site, study, page, axe_violations):
     done, left, out = agreed(study, 1, prolific_pid="p1"), agreed(study, 1), agreed(study, 1)
     participant_lifecycle.leave(annotator=left, by="test")
     participant_lifecycle.exclude(annotator=out, reason="No.", by="test")
     study.stages.update(quota=1)
-    page = open_page(**size)
     paths = [f"/judge/{who.token}/" for who in (done, left, out)]
     for path in [f"/join/{study.invite}/", f"/judge/{done.token}/leave/", *paths]:
         page.goto(site + path)
-        assert (axe_violations(page), page.errors, fits(page)) == ([], [], True), path
+        for window in in_windows(page):
+            assert (axe_violations(page), page.errors, fits(page)) == ([], [], True), (path, window)
 
 
 def test_somebody_who_does_not_agree_gets_the_way_back_by_keyboard(site, study, page, axe_violations):
@@ -59,8 +57,9 @@ def test_somebody_leaves_and_comes_back_without_script(site, study, open_page):
     expect(page.locator("fieldset.screen").first).to_be_visible()
 
 
-def test_the_page_of_a_paused_study_looks_again_by_itself(site, study, page):
+def test_the_page_of_a_paused_study_looks_again_by_itself(site, study, open_page):
     Study.objects.update(state="paused")
+    page = open_page(unshared=True)
     page.clock.install()
     page.goto(f"{site}/join/{study.invite}/")
     expect(page.get_by_role("heading", name="The study is paused")).to_be_visible()
@@ -69,19 +68,19 @@ def test_the_page_of_a_paused_study_looks_again_by_itself(site, study, page):
     expect(page.get_by_role("button", name="I agree and take part")).to_be_visible()
 
 
-@pytest.mark.parametrize("size", SIZES.values(), ids=SIZES)
-def test_a_manager_excludes_somebody_by_keyboard(site, study, open_page, sign_in, axe_violations, size):
+def test_a_manager_excludes_somebody_by_keyboard(site, study, page, sign_in, axe_violations):
     who = agreed(study, 2, prolific_pid="5f2c9e1b7a9d40c8e6f1a2b3")
-    page = open_page(**size)
     sign_in(page, User.objects.create_superuser("ana", password="x"))
     page.goto(f"{site}/studies/{study.pk}/participants/")
     tab_to(page, page.locator("summary", has_text="Exclude"))
     page.keyboard.press("Enter")
     page.keyboard.press("Tab")
     page.keyboard.type("Clicked without looking")
-    assert (axe_violations(page), page.errors, fits(page)) == ([], [], True)
+    for window in in_windows(page):
+        assert (axe_violations(page), page.errors, fits(page)) == ([], [], True), window
     page.keyboard.press("Enter")
     expect(page.get_by_text("A-01 is excluded; 2 answers count no longer")).to_be_visible()
     who.refresh_from_db()
     assert who.exclusion_reason == "Clicked without looking"
-    assert (axe_violations(page), page.errors, fits(page)) == ([], [], True)
+    for window in in_windows(page):
+        assert (axe_violations(page), page.errors, fits(page)) == ([], [], True), window

@@ -13,7 +13,7 @@ from annotation.models import Study
 from annotation.participants import lifecycle as participant_lifecycle
 from annotation.studies.lifecycle import move_study
 from benchmarks.models import Image
-from tests.browser.looking import fits
+from tests.browser.looking import fits, in_windows
 from tests.builders import cohorts, crowds
 from tests.builders.pictures import draw, put
 from workers.images import check_and_render
@@ -73,11 +73,7 @@ def saved(page: Page, name: str, kind: str) -> tuple[str, bytes]:
     return found.value.suggested_filename, found.value.path().read_bytes()
 
 
-@pytest.mark.parametrize(
-    "window", [{"width": 1366}, {"width": 390, "height": 844, "dark": True}], ids=["desk", "phone"]
-)
-def test_every_figure_is_drawn_and_has_its_table_and_its_words(visit, open_page, axe_violations, window):
-    page = open_page(**window)
+def test_every_figure_is_drawn_and_has_its_table_and_its_words(visit, page, axe_violations):
     for path, names in PAGES.items():
         visit(page, path)
         assert {figure.get_attribute("id") for figure in page.locator("figure.plot").all()} == names
@@ -85,7 +81,10 @@ def test_every_figure_is_drawn_and_has_its_table_and_its_words(visit, open_page,
             assert len(table_of(page, name)) > 1 and not page.locator(f"#{name}-table").get_attribute("open")
             assert page.get_attribute(f"#{name} .drawing", "aria-label").endswith(".")
             page.click(f"#{name}-summary")
-        assert (axe_violations(page), page.errors, fits(page)) == ([], [], True)
+        for window in in_windows(page):
+            for name in names:
+                page.wait_for_function(DRAWN, arg=name)
+            assert (axe_violations(page), page.errors, fits(page)) == ([], [], True), (path, window)
 
 
 def test_what_is_drawn_is_what_the_tables_say(visit, page):
@@ -166,7 +165,8 @@ def test_a_swap_leaves_tables_focus_scroll_and_drawings_where_they_are(visit, op
 
 
 @pytest.mark.parametrize("path", ["agreement/", "annotators/?stage=1"])
-def test_pages_that_are_fetched_whole_stay_as_they_are_too(visit, page, path, study):
+def test_pages_that_are_fetched_whole_stay_as_they_are_too(visit, open_page, path, study):
+    page = open_page(unshared=True)
     page.clock.install()
     visit(page, path)
     name = sorted(PAGES[path])[0]

@@ -6,6 +6,7 @@ from playwright.sync_api import expect
 from annotation.checks import qualification
 from annotation.checks.gold_items import Known
 from benchmarks.models import Caption
+from tests.browser.looking import in_windows
 from tests.browser.test_judge_look import INSIDE
 from tests.builders import pictures, studies
 
@@ -23,26 +24,24 @@ def pupil():
     return studies.annotator(study)
 
 
-@pytest.mark.parametrize(("width", "height"), [(1366, 768), (390, 844)])
-def test_the_pictures_of_practice_are_in_sight(sit, width, height):
-    desk = sit(annotator=pupil(), width=width, height=height).at_desk()
+def test_the_pictures_of_practice_are_in_sight(sit):
+    desk = sit(annotator=pupil()).at_desk()
     seen = desk.page.locator(".card-option img")
     expect(seen).to_have_count(4)
     for press in ([], ["1", "Enter"]):
         desk.press(*press)
         expect(desk.page.locator("#told")).to_have_count(len(press) // 2)
-        desk.at_desk()
-        assert all(image.bounding_box() and image.bounding_box()["width"] > 100 for image in seen.all())
-        assert desk.page.evaluate(INSIDE, [".card-place", "h1", ".submit"]) == []
+        for _ in in_windows(desk.at_desk().page):
+            assert all(image.bounding_box() and image.bounding_box()["width"] > 100 for image in seen.all())
+            assert desk.page.evaluate(INSIDE, [".card-place", "h1", ".submit"]) == []
     assert desk.page.errors == []
 
 
 def test_the_pictures_stay_when_the_window_becomes_another(sit):
     desk = sit(items=1).at_desk()
     desk.press("2")
-    for width, height in [(1000, 900), (1366, 768), (390, 844), (1366, 768), (1000, 500), (1366, 768)]:
-        desk.page.set_viewport_size({"width": width, "height": height})
-        desk.page.wait_for_timeout(200)
+    sizes = [(1000, 900), (1366, 768), (390, 844), (1366, 768), (1000, 500), (1366, 768)]
+    for _ in in_windows(desk.page, *((*size, "light") for size in sizes)):
         seen = desk.page.locator(".card-option img").all()
         assert seen and all(image.bounding_box() and image.bounding_box()["width"] > 100 for image in seen)
         desk.picked("2")

@@ -6,6 +6,7 @@ from playwright.sync_api import expect
 from annotation.designs.plan import StagePlan
 from annotation.models import Judgment
 from benchmarks.models import Caption, ItemImage
+from tests.browser.looking import DESK, PHONE, in_windows
 from tests.browser.test_judge import stored
 from tests.browser.test_judge_look import CONTROLS, INSIDE
 from tests.builders import pictures, studies
@@ -14,7 +15,6 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 LONG = ("A very long sentence about a red cup that stands on a blue plate beside a green bottle and " * 4)[:300]
 PARTS = [*CONTROLS[1:], ".card-place", ".text-option", "h1", ".texts"]
 NEW = ["bivlc-disambiguate", "bivlc-i2t", "bivlc-t2i", "verify"]
-WINDOWS = pytest.mark.parametrize(("width", "height"), [(1366, 768), (390, 844)])
 
 
 def somebody(protocol: str, items: int = 3, shapes=((640, 427), (512, 512))):
@@ -93,24 +93,23 @@ def test_a_click_on_the_shown_picture_zooms_and_picks_nothing(sit):
     desk.nothing_picked()
 
 
-@WINDOWS
 @pytest.mark.parametrize("protocol", NEW)
-def test_everything_is_in_sight(sit, protocol, width, height):
-    desk = sit(annotator=somebody(protocol), width=width, height=height)
-    assert outside(desk.page) == []
+def test_everything_is_in_sight(sit, protocol):
+    desk = sit(annotator=somebody(protocol))
+    assert {window: outside(desk.page) for window in in_windows(desk.page)} == {DESK: [], PHONE: []}
     Caption.objects.update(text=LONG)
     desk.page.reload()
     desk.at_desk()
-    assert outside(desk.page) == []
+    assert {window: outside(desk.page) for window in in_windows(desk.page)} == {DESK: [], PHONE: []}
 
 
-@WINDOWS
-def test_a_caption_of_any_length_leaves_pictures_and_buttons_in_sight(sit, axe_violations, width, height):
+def test_a_caption_of_any_length_leaves_pictures_and_buttons_in_sight(sit, axe_violations):
     annotator = pictures.desk(items=1)
     Caption.objects.update(text=LONG * 9)
-    desk = sit(annotator=annotator, width=width, height=height)
-    assert [name for name in outside(desk.page) if name not in (".caption", "h1")] == []
-    assert axe_violations(desk.page) == []  # what scrolls can be scrolled by key
+    desk = sit(annotator=annotator)
+    for window in in_windows(desk.page):
+        assert [name for name in outside(desk.page) if name not in (".caption", "h1")] == [], window
+        assert axe_violations(desk.page) == [], window  # what scrolls can be scrolled by key
 
 
 def test_two_pictures_of_different_shapes_are_equally_high_and_fill_the_window(sit):
@@ -121,17 +120,14 @@ def test_two_pictures_of_different_shapes_are_equally_high_and_fill_the_window(s
     assert sorted(box["width"] / box["height"] for box in boxes) == pytest.approx([1, 640 / 427], rel=0.02)
 
 
-@WINDOWS
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("protocol", NEW)
-def test_every_screen_is_accessible(sit, axe_violations, protocol, width, height, dark):
-    desk = sit(annotator=somebody(protocol), width=width, height=height, dark=dark)
-    found = {"screen": axe_violations(desk.page)}
-    desk.press("1")
-    found["picked"] = axe_violations(desk.page)
-    desk.press("h")
-    found["rules"] = axe_violations(desk.page)
-    assert not any(found.values()), found
+def test_every_screen_is_accessible(sit, axe_violations, protocol):
+    """As it comes, with an answer picked, and with the rules open."""
+    desk = sit(annotator=somebody(protocol))
+    for keys in ((), ("1",), ("h",)):
+        desk.press(*keys)
+        for window in in_windows(desk.page):
+            assert axe_violations(desk.page) == [], (keys, window)
 
 
 @pytest.mark.parametrize("protocol", NEW)

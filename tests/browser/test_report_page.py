@@ -5,7 +5,7 @@ import re
 import pytest
 from django.contrib.auth.models import User
 
-from tests.browser.looking import fits, tab_to
+from tests.browser.looking import fits, in_windows, tab_to
 from tests.builders import crowds
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -26,10 +26,10 @@ def visit(site, sign_in):
     return go
 
 
-@pytest.mark.parametrize("width, height, dark", [(1366, 768, False), (390, 844, True)])
-def test_it_fits_the_window_and_breaks_no_rule(visit, open_page, axe_violations, width, height, dark):
-    page = visit(open_page(width, height, dark=dark))
-    assert fits(page) and axe_violations(page) == [] and page.errors == []
+def test_it_fits_the_window_and_breaks_no_rule(visit, page, axe_violations):
+    visit(page)
+    for window in in_windows(page):
+        assert fits(page) and axe_violations(page) == [] and page.errors == [], window
 
 
 def test_the_keyboard_prints_and_downloads(visit, page):

@@ -7,12 +7,11 @@ from playwright.sync_api import expect
 
 from annotation.models import Stage, Study
 from benchmarks.models import Benchmark
-from tests.browser.looking import fits, tab_to
+from tests.browser.looking import fits, in_windows, tab_to
 from tests.builders import predictions, studies
 from tests.builders import real_material as material
 
 pytestmark = [pytest.mark.browser, pytest.mark.real, pytest.mark.django_db(transaction=True)]
-SIZES = [(1366, 768), (390, 844)]
 RIGHT, WRONG = "caption-positive-0", "caption-negative-0"
 
 
@@ -54,14 +53,12 @@ def visit(site, sign_in):
     return go
 
 
-def test_it_is_accessible_fits_and_leads_to_a_decision_by_keyboard(visit, open_page, axe_violations, stage, tmp_path):
-    for width, height in SIZES:
-        for dark in (False, True):
-            page = visit(open_page(width, height, dark), stage.study, "&which=all")
-            expect(page.locator("#margins svg")).to_be_visible()
-            assert axe_violations(page) == [] and fits(page) and page.errors == []
-            page.screenshot(path=tmp_path / f"wrong-{width}-{'dark' if dark else 'light'}.png", full_page=True)
-    page = visit(open_page(), stage.study)
+def test_it_is_accessible_fits_and_leads_to_a_decision_by_keyboard(visit, page, axe_violations, stage):
+    visit(page, stage.study, "&which=all")
+    expect(page.locator("#margins svg")).to_be_visible()
+    for window in in_windows(page):
+        assert axe_violations(page) == [] and fits(page) and page.errors == [], window
+    visit(page, stage.study)
     tab_to(page, page.locator("#which"))
     page.keyboard.type("annotators")
     tab_to(page, page.locator(".filters button"))

@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Iterable
+from functools import cache
 
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
@@ -16,6 +17,7 @@ from workers.images import Rendered, check_and_render
 COLOURS = ("#c0392b", "#2980b9", "#27ae60", "#f39c12", "#8e44ad", "#16a085", "#d35400", "#7f8c8d", "#2c3e50")
 
 
+@cache
 def draw(number: int, width: int = 512, height: int = 512, **save) -> bytes:
     """A JPEG with a circle whose place and colour tell its number."""
     drawing = Drawing.new("RGB", (width, height), "#eeeeee")
@@ -24,6 +26,9 @@ def draw(number: int, width: int = 512, height: int = 512, **save) -> bytes:
     file = io.BytesIO()
     drawing.save(file, "JPEG", **save)
     return file.getvalue()
+
+
+_render = cache(check_and_render)  # the same few pictures, in hundreds of studies
 
 
 def put(image: Image, rendered: Rendered) -> None:
@@ -36,7 +41,7 @@ def paint(study: Study, pictures: Iterable[bytes] = ()) -> Study:
     given = iter(pictures)
     uses = ItemImage.objects.filter(item__benchmark=study.benchmark).select_related("image")
     for number, use in enumerate(uses.order_by("item__position", "role", "position")):
-        rendered = check_and_render(next(given, None) or draw(number))
+        rendered = _render(next(given, None) or draw(number))
         Image.objects.filter(pk=use.image_id).update(width=rendered.width, height=rendered.height)
         put(use.image, rendered)
     return study

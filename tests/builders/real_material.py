@@ -70,9 +70,10 @@ def coco_items(folder: Path) -> list[dict]:
     return items
 
 
-def material(shared_data: Path, into: Path) -> tuple[Path, Path]:
-    """All 84 items."""
-    return packed(bivlc_items(shared_data / "bivlc") + coco_items(shared_data / "coco_val2017"), shared_data, into)
+def material(shared_data: Path, into: Path, coco: int) -> tuple[Path, Path]:
+    """The 12 items of BiVLC and the first `coco` (at most 72) of the others."""
+    items = bivlc_items(shared_data / "bivlc") + coco_items(shared_data / "coco_val2017")[:coco]
+    return packed(items, shared_data, into)
 
 
 def packed(items: list[dict], shared_data: Path, into: Path) -> tuple[Path, Path]:

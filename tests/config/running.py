@@ -39,7 +39,7 @@ class Winnow:
         """`manage.py …`, to its end."""
         return subprocess.run(
             [sys.executable, "manage.py", *words],
-            cwd=ROOT, env={**self.environment, **environment}, capture_output=True, text=True, timeout=90,
+            cwd=ROOT, env={**self.environment, **environment}, capture_output=True, text=True, timeout=300,
         )  # fmt: skip
 
     def up(self) -> None:
@@ -51,7 +51,7 @@ class Winnow:
             self.process = subprocess.Popen(
                 [sys.executable, "manage.py", "up"], cwd=ROOT, env=self.environment, stdout=out, stderr=out
             )
-        self.wait(lambda: READY in said.read_text() or self.process.poll() is not None, 90)
+        self.wait(lambda: READY in said.read_text() or self.process.poll() is not None, 300)
         self.said = said.read_text()
         self.first_said = self.first_said or self.said
         assert self.process.poll() is None, self.said
@@ -60,7 +60,7 @@ class Winnow:
         if self.process is None:
             return None
         self.process.send_signal(signum)
-        return self.process.wait(40)
+        return self.process.wait(120)
 
     def wait(self, until, seconds: float) -> None:
         deadline = time.monotonic() + seconds
@@ -69,11 +69,11 @@ class Winnow:
             time.sleep(0.05)
 
     def get(self, path: str) -> str:
-        with urllib.request.urlopen(self.url + path, timeout=20) as answer:
+        with urllib.request.urlopen(self.url + path, timeout=60) as answer:
             return answer.read().decode()
 
     def wait_until_nothing_is_left(self) -> None:
-        self.wait(lambda: not leftovers(self.var), 10)
+        self.wait(lambda: not leftovers(self.var), 60)
         with socket.socket() as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind(("127.0.0.1", self.port))

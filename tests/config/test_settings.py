@@ -1,10 +1,12 @@
 """Settings come from the environment alone; what is missing or wrong is said in a sentence."""
 
 import os
+import runpy
 import subprocess
 import sys
 
 import pytest
+from django.core.exceptions import ImproperlyConfigured
 
 from tests.config.running import ROOT
 
@@ -23,6 +25,20 @@ def check(tmp_path, **environment: str) -> subprocess.CompletedProcess:
         [sys.executable, "manage.py", "check", "--deploy", "--fail-level", "WARNING"],
         cwd=ROOT, env={**kept, "WINNOW_VAR": str(tmp_path), **environment}, capture_output=True, text=True,
     )  # fmt: skip
+
+
+@pytest.fixture
+def load(tmp_path, monkeypatch):
+    """`load(NAME=value, …)`: the settings that this environment gives, by name."""
+
+    def read(**environment: str) -> dict:
+        for name in PRODUCTION:
+            monkeypatch.delenv(name, raising=False)
+        for name, value in {"WINNOW_VAR": str(tmp_path), **environment}.items():
+            monkeypatch.setenv(name, value)
+        return runpy.run_path(str(ROOT / "config" / "settings.py"))
+
+    return read
 
 
 def test_production_settings_pass_djangos_own_check(tmp_path):
@@ -46,24 +62,24 @@ def test_a_weak_key_does_not_pass(tmp_path):
         ("REDIS_URL", ""),
     ],
 )
-def test_what_production_needs_is_asked_for_by_name(tmp_path, name, value):
-    checked = check(tmp_path, **{**PRODUCTION, name: value})
-    assert checked.returncode == 1
-    assert checked.stderr.startswith(f"Set {name}: ")
-    assert checked.stderr.count("\n") == 1
+def test_what_production_needs_is_asked_for_by_name(load, name, value):
+    with pytest.raises(ImproperlyConfigured, match=rf"^Set {name}: .+$"):
+        load(**{**PRODUCTION, name: value})
 
 
 @pytest.mark.parametrize("url", ["sqlite:///x.db", "localhost", "gopher://x"])
-def test_a_database_that_is_not_postgresql_is_refused(tmp_path, url):
-    checked = check(tmp_path, DATABASE_URL=url)
+def test_a_database_that_is_not_postgresql_is_refused(load, url):
+    with pytest.raises(ImproperlyConfigured, match=r"^DATABASE_URL .+$"):
+        load(DATABASE_URL=url)
+
+
+def test_a_wrong_setting_is_said_in_one_line(tmp_path):
+    checked = check(tmp_path, **{**PRODUCTION, "REDIS_URL": ""})
     assert checked.returncode == 1
-    assert checked.stderr.startswith("DATABASE_URL ")
-    assert checked.stderr.count("\n") == 1
+    assert checked.stderr.startswith("Set REDIS_URL: ") and checked.stderr.count("\n") == 1
 
 
-def test_the_key_is_made_once_and_is_its_owners_alone(tmp_path):
-    check(tmp_path)
-    key = (tmp_path / "secret_key").read_text()
-    check(tmp_path)
-    assert (tmp_path / "secret_key").read_text() == key and len(key) > 50
+def test_the_key_is_made_once_and_is_its_owners_alone(tmp_path, load):
+    key = load()["SECRET_KEY"]
+    assert load()["SECRET_KEY"] == key == (tmp_path / "secret_key").read_text() and len(key) > 50
     assert (tmp_path / "secret_key").stat().st_mode & 0o077 == 0

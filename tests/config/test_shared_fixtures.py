@@ -2,6 +2,8 @@
 
 from django.conf import settings
 
+from tests.conftest import clear_page
+
 
 def test_static_files_are_served_to_the_browser(site, page):
     answer = page.goto(f"{site}/static/css/base.css")
@@ -16,13 +18,25 @@ def test_the_accessibility_rules_find_a_fault(page, axe_violations):
 
 def test_a_page_collects_its_errors(page):
     page.set_content("<p>x</p>")
-    page.evaluate("setTimeout(() => { throw new Error('planted') })")
-    page.wait_for_timeout(200)
+    with page.expect_event("pageerror"):
+        page.evaluate("setTimeout(() => { throw new Error('planted') })")
     assert any("planted" in error for error in page.errors)
 
 
 def test_files_go_to_a_place_of_their_own(tmp_path):
     assert tmp_path in settings.MEDIA_ROOT.parents
+
+
+def test_a_page_that_is_used_again_has_nothing_of_the_test_before(site, page):
+    page.goto(f"{site}/login/")
+    page.evaluate("localStorage.left = sessionStorage.left = document.cookie = 'left=1'")
+    page.context.new_page()
+    page.route("**/login/", lambda route: route.abort())
+    page.context.set_offline(True)
+    clear_page(page)
+    page.goto(f"{site}/login/")
+    assert page.evaluate("[localStorage.length, sessionStorage.length]") == [0, 0]
+    assert not any(cookie["name"] == "left" for cookie in page.context.cookies()) and len(page.context.pages) == 1
 
 
 def test_dark_and_phone(open_page):
