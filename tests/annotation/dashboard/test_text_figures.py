@@ -92,8 +92,10 @@ def test_the_numbers_on_the_page_are_the_judgments(client, manager):
     first, second = studies.annotator(stage.study), studies.annotator(stage.study)
     for said in (
         text_annotators.picks("caption-candidate-0"),
-        text_annotators.edits("caption-candidate-0", "A cat rests on one mat."), text_annotators.rejects, text_annotators.edits("caption-candidate-1", "On a mat a cat is."),
-    ):  # fmt: skip
+        text_annotators.edits("caption-candidate-0", "A cat rests on one mat."),
+        text_annotators.rejects,
+        text_annotators.edits("caption-candidate-1", "On a mat a cat is."),
+    ):
         assert text_annotators.says(first, stage, said)
     assert text_annotators.says(second, stage, text_annotators.takes_edit)
     found = paper(stage)["paper"]
