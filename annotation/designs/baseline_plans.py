@@ -9,11 +9,9 @@ questions of one item: each question is answered on its own, at the price of mor
 from collections.abc import Mapping, Sequence
 
 from annotation.designs.plan import StagePlan
+from annotation.measures.human_baseline import DIFFERENT, I2T, ONE, PROTOCOL, T2I
 
-I2T, T2I = "i2t", "t2i"
-ONE, DIFFERENT = "one", "different"
 DESIGNS = (ONE, DIFFERENT)
-PROTOCOL = {I2T: "bivlc-i2t", T2I: "bivlc-t2i"}
 QUESTIONS = 2  # of an item in each of the stages
 
 
