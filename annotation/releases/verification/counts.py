@@ -3,8 +3,8 @@
 from collections import Counter
 
 from annotation.releases.plan import Plan
+from annotation.releases.verification.differences import differences
 from annotation.releases.verification.place import MANIFEST, Place, streamed
-from annotation.releases.verification.recomputing.differences import differences
 from annotation.releases.verification.report import Report
 
 STATES = ("kept", "dropped", "open")

@@ -5,10 +5,10 @@ import json
 import pytest
 
 from annotation.exports.export import export_split
-from annotation.releases.verification.recomputing.differences import differences
-from annotation.releases.verification.recomputing.recomputed import recompute
+from annotation.releases.verification.differences import differences
 from tests.builders import cohorts
 from tests.builders.pipelines import pipeline, with_originals
+from tests.independent.recomputed import recompute
 
 pytestmark = pytest.mark.django_db(transaction=True)
 TESTS = {"side", "runs", "labels_test", "agreement"}

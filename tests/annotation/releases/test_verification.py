@@ -12,10 +12,10 @@ from django.core.management import call_command
 from sklearn.metrics import cohen_kappa_score
 
 from annotation.releases.plan import PUBLIC
-from annotation.releases.verification.recomputing.agreeing import kappa
-from annotation.releases.verification.recomputing.differences import Either, differences
+from annotation.releases.verification.differences import Either, differences
 from annotation.releases.verification.verifying import verify
 from tests.annotation.releases.released import STUDIES, release
+from tests.independent.agreeing import kappa
 
 pytestmark = pytest.mark.django_db(transaction=True)
 ROOT = Path(__file__).resolve().parents[3]
@@ -63,7 +63,7 @@ def test_it_runs_where_there_is_no_database_and_no_setting(released, tmp_path):
 
 
 def test_the_second_computation_shares_no_code_with_the_first():
-    own = "annotation.releases.verification.recomputing"
+    own = "tests.independent"
     code = f"import sys, {own}.recomputed; print(*(name for name in sys.modules if name.startswith('annotation.')))"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     others = {name for name in done.stdout.split() if not name.startswith(own)}

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from annotation.releases.verification.recomputing.reading import TASK
+from tests.independent.reading import TASK
 
 SEED, RESAMPLES = 20240601, 1000
 Labels = tuple[str, ...]

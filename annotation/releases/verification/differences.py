@@ -1,6 +1,6 @@
 """Where two trees of figures differ: what was computed here from what was said."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 TOLERANCE = 1e-9
 MISSING = "missing"
@@ -8,7 +8,14 @@ WORDS = {"reason"}  # why a figure is not defined, in words: no figure
 
 
 class Either(tuple):
-    """Trees of which any one will do: what is level on paper is not so in the last digit."""
+    """Trees of which any one will do: equal values may differ in the last digit. By a name: that of the first."""
+
+    def __getitem__(self, key):
+        return self[0][key] if isinstance(key, str) else super().__getitem__(key)
+
+
+def either(readings: Sequence[object]) -> object:
+    return readings[0] if len(readings) == 1 else Either(readings)
 
 
 def differences(ours: object, theirs: object, path: str = "") -> list[str]:
