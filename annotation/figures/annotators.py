@@ -1,8 +1,8 @@
-"""What a study's pages of annotators show: the figures and signs of each, of each stage and of the whole study. The rows
-behind measures/annotator_figures.py, from the database.
+"""What a study's pages of annotators show: the figures and signs of each, of each stage and of the whole study. This
+module reads the rows from the database; measures/annotator_figures.py counts them.
 
 Computed once for each state of the study (figures/cache.py), kept with its first stage. Names are no part of it, nor
-what a manager decided: the pages read both when they are looked at. As many queries for one annotator as for a thousand.
+what a manager decided: the pages read both when they are looked at. One annotator takes as many queries as a thousand.
 """
 
 from collections.abc import Mapping, Sequence

@@ -36,8 +36,10 @@ def of_stage(
     passed: Mapping[int, Mapping[str, bool | None]],
     pay: float,
 ) -> dict:
-    """Of one stage. `people`: whether each annotator of the study is excluded; `seated`: those with a seat in the stage;
-    `passed`: whether they passed the comprehension questions and the practice. `pay` is per hour.
+    """The figures of one stage, JSON-able, with a row of each annotator who has a seat or has judged there.
+
+    `people` says whether each annotator of the study is excluded; `seated` are those with a seat in the stage; `passed`
+    says whether they passed the comprehension questions and the practice. `pay` is per hour.
     """
     excluded = {number for number, out in people.items() if out}
     all_, mine = annotator_behaviour.everybody(rows, views, excluded), _by_annotator(rows)

@@ -4,7 +4,7 @@ from collections import Counter
 
 from annotation.releases.plan import Plan
 from annotation.releases.verification.differences import differences
-from annotation.releases.verification.place import MANIFEST, Place, streamed
+from annotation.releases.verification.place import MANIFEST, Place
 from annotation.releases.verification.report import Report
 
 STATES = ("kept", "dropped", "open")
@@ -42,9 +42,8 @@ def equal(report: Report, name: str, ours: object, theirs: object) -> None:
 def excluded(place: Place) -> list[tuple[str, str, int]]:
     """Who was and why, and how many rows of judgments.parquet are theirs."""
     given: Counter[str] = Counter()
-    with streamed(place.folder / "judgments.parquet") as file:
-        for batch in file.iter_batches(columns=["annotator"], use_threads=False):
-            given.update(batch.column(0).to_pylist())
+    for batch in place.judgments(["annotator"]):
+        given.update(batch.column(0).to_pylist())
     people = (line for line in place.lines("annotators.jsonl") if line["excluded"])
     return [(line["annotator"], line["exclusion_reason"], given[line["annotator"]]) for line in people]
 

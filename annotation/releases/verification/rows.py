@@ -23,9 +23,8 @@ from annotation.measures.counts import Place as TaskPlace
 from annotation.measures.papers.base import Said
 from annotation.protocols.base import Answer, Choice, Guideline, Protocol
 from annotation.protocols.registry import PROTOCOLS
-from annotation.releases.verification.place import Place, streamed
+from annotation.releases.verification.place import Place
 
-BATCH = 10_000
 COLUMNS = [
     "stage", "item", "position", "question", "round", "kind", "live", "type", "subtype", "annotator", "slot", "screen",
     "revision", "answer", "content", "place", "active_ms", "counted", "withdrawn", "surplus", "given",
@@ -189,12 +188,11 @@ def _in_order(rows: Iterator[Mapping]) -> Iterator[Mapping]:
 def _judgments(place: Place) -> Iterator[dict]:
     """With how many options were shown (`places`), and when it was given (`at`) in microseconds or else in order."""
     timed = "times" in place.public
-    with streamed(place.folder / "judgments.parquet") as file:
-        for batch in file.iter_batches(BATCH, columns=[*COLUMNS, "shown", "created_at"], use_threads=False):
-            places = pc.list_value_length(batch.column("shown")).to_pylist()
-            at = batch.column("created_at").cast(pa.int64()) if timed else batch.column("given")
-            for row, many, when in zip(batch.select(COLUMNS).to_pylist(), places, at.to_pylist(), strict=True):
-                yield row | {"places": many, "at": when}
+    for batch in place.judgments([*COLUMNS, "shown", "created_at"]):
+        places = pc.list_value_length(batch.column("shown")).to_pylist()
+        at = batch.column("created_at").cast(pa.int64()) if timed else batch.column("given")
+        for row, many, when in zip(batch.select(COLUMNS).to_pylist(), places, at.to_pylist(), strict=True):
+            yield row | {"places": many, "at": when}
 
 
 def _given(row: Mapping) -> Given:

@@ -12,11 +12,11 @@ from operator import itemgetter
 from annotation.releases.verification import answers, decisions, reports
 from annotation.releases.verification.decisions import Items
 from annotation.releases.verification.items import safely
-from annotation.releases.verification.place import Place, streamed
+from annotation.releases.verification.place import JUDGMENTS, Place
 from annotation.releases.verification.report import Report
 from annotation.releases.verification.schemas import key_of
 
-TASKS, JUDGMENTS, TEXTS = "tasks.jsonl", "judgments.parquet", "texts.jsonl"
+TASKS, TEXTS = "tasks.jsonl", "texts.jsonl"
 BATCH = 2_000
 
 
@@ -100,6 +100,5 @@ def _said(report: Report, name: str, checks: Iterable[Iterator[str]]) -> Iterato
 
 
 def _judgments(place: Place) -> Iterator[Mapping]:
-    with streamed(place.folder / JUDGMENTS) as file:
-        for batch in file.iter_batches(BATCH, use_threads=False):
-            yield from batch.to_pylist()
+    for batch in place.judgments(rows=BATCH):
+        yield from batch.to_pylist()
