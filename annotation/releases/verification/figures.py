@@ -12,7 +12,7 @@ from annotation.releases.verification.rows import Rows
 FIGURES, STATISTICS, TASKS = "figures.json", "statistics.json", "tasks.jsonl"
 
 
-def check(place: Place, report: Report) -> None:
+def check_figures(place: Place, report: Report) -> None:
     """A part that cannot be computed is a problem and leaves the others to be checked."""
     rows, theirs = Rows(place), place.json(FIGURES)
     decided = outcomes.decide(rows)

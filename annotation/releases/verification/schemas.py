@@ -13,7 +13,7 @@ IMAGE = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
 PLAIN = (pa.string(), pa.int64(), pa.float64(), pa.bool_())
 
 
-def check(place: Place, report: Report) -> None:
+def check_schemas(place: Place, report: Report) -> None:
     for name in place.below("data"):
         with report.reading(name):
             _check_shard(place, name, report)
