@@ -4,7 +4,7 @@ rows from the database, releases/verification from the files of a release.
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from annotation.measures import annotator_behaviour, counts, durations, pass_rules, warning_signs
 from annotation.measures.annotator_behaviour import Everybody
@@ -35,7 +35,7 @@ def of_stage(
     checked: Mapping[int, Checked],
     passed: Mapping[int, Mapping[str, bool | None]],
     pay: float,
-) -> dict:
+) -> dict[str, Any]:
     """The figures of one stage, JSON-able, with a row of each annotator who has a seat or has judged there.
 
     `people` says whether each annotator of the study is excluded; `seated` are those with a seat in the stage; `passed`
@@ -61,14 +61,14 @@ def _by_annotator(rows: Iterable[Given]) -> dict[int, list[Given]]:
     return found
 
 
-def _row(number: int, rows: Sequence[Given], all_: Everybody, excluded: bool, pay: float) -> dict:
+def _row(number: int, rows: Sequence[Given], all_: Everybody, excluded: bool, pay: float) -> dict[str, Any]:
     found = annotator_behaviour.conduct(number, rows, all_, excluded)
     found["paid"] = found["active_minutes"] / 60 * pay
     found["signs"] = annotator_behaviour.written(annotator_behaviour.signs_of(found, all_))
     return found
 
 
-def _add_known(row: dict, position: int, checked: Checked | None, passed: Mapping[str, bool | None]) -> None:
+def _add_known(row: dict[str, Any], position: int, checked: Checked | None, passed: Mapping[str, bool | None]) -> None:
     """What checks, the questions and the practice say; each sign says where."""
     row["checks"] = {"n": checked.n, "right": checked.right, "guess": checked.guess_rate} if checked else None
     row["passed"] = dict(passed)
@@ -81,9 +81,11 @@ def _add_known(row: dict, position: int, checked: Checked | None, passed: Mappin
 # Of all stages
 
 
-def of_study(stages: Sequence[dict], people: Sequence[int], pay: float) -> tuple[list[dict], dict]:
+def of_study(
+    stages: Sequence[dict[str, Any]], people: Sequence[int], pay: float
+) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """A row of each annotator over all stages; and how fast everybody is (measures.warning_signs.far)."""
-    mine = {number: [] for number in people}
+    mine: dict[int, list[tuple[dict[str, Any], dict[str, Any]]]] = {number: [] for number in people}
     for stage in stages:
         for row in stage["rows"]:
             mine[row["number"]].append((stage, row))
@@ -98,7 +100,7 @@ def of_study(stages: Sequence[dict], people: Sequence[int], pay: float) -> tuple
     return whole, speed
 
 
-def _whole(number: int, rows: Sequence[tuple[dict, dict]]) -> dict:
+def _whole(number: int, rows: Sequence[tuple[dict[str, Any], dict[str, Any]]]) -> dict[str, Any]:
     """Counts are sums; shares are of all judgments; kappa is the mean of the stages', weighted by judgments."""
     own = [row for _, row in rows]
     found = {name: sum(row[name] for row in own) for name in SUMMED}

@@ -8,7 +8,7 @@ in a later round counts once, by its live tasks. Always: imported = kept + dropp
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 from annotation.protocols.decision_rule import DROPPED, KEPT, OPEN
 
@@ -50,15 +50,15 @@ class Walk:
 
     stages: Sequence[Stage]
     kinds: Mapping[int, Kind]
-    found: Mapping[int, Mapping[int, tuple[str, str]]]
-    known: Mapping[int, Collection[int]] = field(default_factory=dict)  # items whose answer a stage knows
-    unsuited: Mapping[int, Collection[int]] = field(default_factory=dict)  # items that it could not ask about
+    found: Mapping[object, Mapping[int, tuple[str, str]]]
+    known: Mapping[object, Collection[int]] = field(default_factory=dict)  # items whose answer a stage knows
+    unsuited: Mapping[object, Collection[int]] = field(default_factory=dict)  # items that it could not ask about
 
     def takers(self, stage: Stage) -> list[Stage]:
         return [taker for taker in self.stages if taker.source_id == stage.pk]
 
 
-def figures(walk: Walk, measuring: Sequence[dict]) -> dict:
+def figures(walk: Walk, measuring: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Counts and shares at every step, JSON-able; docs/measures.md defines them. `measuring`: see `measured`."""
     ends = fates(walk)
     groups = defaultdict(list)
@@ -88,7 +88,7 @@ def _fate(words: list[Fate]) -> Fate:
     return Fate(KEPT)
 
 
-def _last_words(walk: Walk, item: int, full: Mapping[int, bool]) -> Iterable[Fate]:
+def _last_words(walk: Walk, item: int, full: Mapping[object, bool]) -> Iterable[Fate]:
     """What the stages say of the item after which no other stage speaks; `full` says which have their whole sample."""
     for stage in walk.stages:
         result = walk.found[stage.pk].get(item)
@@ -132,7 +132,7 @@ def _left_out(walk: Walk, stage: Stage, item: int, waits: bool) -> Fate:
     return Fate(DROPPED, stage, NOT_SUITABLE if stage.sample is None else NOT_SAMPLED, left_out=True)
 
 
-def _counts(walk: Walk, ends: Mapping[int, Fate], items: Collection[int]) -> dict:
+def _counts(walk: Walk, ends: Mapping[int, Fate], items: Collection[int]) -> dict[str, Any]:
     """Of these items: imported, a row for each stage, and what came of them in the end."""
     mine = [ends[item] for item in items]
     states = Counter(end.state for end in mine)
@@ -151,7 +151,7 @@ def _counts(walk: Walk, ends: Mapping[int, Fate], items: Collection[int]) -> dic
     }
 
 
-def _step(walk: Walk, stage: Stage, items: Collection[int], ends: Sequence[Fate]) -> dict:
+def _step(walk: Walk, stage: Stage, items: Collection[int], ends: Sequence[Fate]) -> dict[str, Any]:
     """One stage: what is in it and what it made of that; beside it, what has not come in."""
     found = [walk.found[stage.pk][item] for item in items if item in walk.found[stage.pk]]
     states = Counter(state for state, _ in found)
@@ -171,19 +171,20 @@ def _step(walk: Walk, stage: Stage, items: Collection[int], ends: Sequence[Fate]
     }
 
 
-def _naming(stage: Stage) -> dict:
+def _naming(stage: Stage) -> dict[str, Any]:
     return {"stage": stage.position, "name": stage.name, "protocol": stage.protocol}
 
 
-def _rows(reasons: Counter, total: int) -> list[dict]:
+def _rows(reasons: Counter[str], total: int) -> list[dict[str, Any]]:
     """Most items first."""
     ordered = sorted(reasons.items(), key=lambda pair: (-pair[1], pair[0]))
     return [{"reason": reason, "items": count, "share": _share(count, total)} for reason, count in ordered]
 
 
-def _by_stage(ends: Sequence[Fate], state: str) -> list[dict]:
+def _by_stage(ends: Sequence[Fate], state: str) -> list[dict[str, Any]]:
     """Where items with that fate are, by stage and by reason, each with its share of all."""
-    found = Counter((end.stage.position, end.stage.name, end.reason, end.waits) for end in ends if end.state == state)
+    mine = [(end, end.stage) for end in ends if end.state == state and end.stage]
+    found = Counter((stage.position, stage.name, end.reason, end.waits) for end, stage in mine)
     names = ("stage", "name", "reason", "waits")
     return [
         {**dict(zip(names, place, strict=True)), "items": count, "share": _share(count, len(ends))}
@@ -191,7 +192,7 @@ def _by_stage(ends: Sequence[Fate], state: str) -> list[dict]:
     ]
 
 
-def measured(stage: Stage, items: int, tasks: int, answered: int) -> dict:
+def measured(stage: Stage, items: int, tasks: int, answered: int) -> dict[str, Any]:
     """A measuring stage: items drawn, tasks made of them, and how many of these are answered."""
     return {
         **_naming(stage),

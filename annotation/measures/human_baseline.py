@@ -11,7 +11,7 @@ Pure: figures/human_baseline.py reads the rows from the database, releases/verif
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from annotation.protocols.decision_rule import KEPT
 from annotation.protocols.registry import PROTOCOLS
@@ -86,7 +86,7 @@ def pairs_of(stages: Iterable[Stage]) -> list[Pair]:
     return pairs
 
 
-def figures(pair: Pair, outcomes: Iterable[tuple], judgments: Iterable[tuple]) -> dict:
+def figures(pair: Pair, outcomes: Iterable[tuple[Any, ...]], judgments: Iterable[tuple[Any, ...]]) -> dict[str, Any]:
     """The figures of one baseline, JSON-able; docs/measures.md defines them.
 
     `outcomes` are (TaskRow, state or None, outcome) of its live tasks, `judgments` (TaskRow, annotator, answer).
@@ -135,7 +135,7 @@ def verdict(right: str, state: str | None, outcome: str | None) -> bool | None:
 
 def scored(verdicts: Mapping[Question, bool | None]) -> list[Answered]:
     """An item's questions together, in the order of items."""
-    items: dict[tuple, dict[str, bool | None]] = defaultdict(dict)
+    items: dict[tuple[int, str, str], dict[str, bool | None]] = defaultdict(dict)
     for asked, found in verdicts.items():
         items[asked[:3]][asked.name] = found
     return [Answered(**found, type=kind, subtype=subtype) for (_, kind, subtype), found in sorted(items.items())]
@@ -154,7 +154,7 @@ def designs(given: Iterable[tuple[Question, int]]) -> dict[str, int]:
     return {name: found[name] for name in (ONE, DIFFERENT, MIXED)}
 
 
-def _annotators(judged: Iterable[tuple[Question, int, bool]]) -> Iterator[dict]:
+def _annotators(judged: Iterable[tuple[Question, int, bool]]) -> Iterator[dict[str, Any]]:
     """Each annotator's own answers, by the same measures; a composite rests on items that they answered whole."""
     mine: dict[int, dict[Question, bool]] = defaultdict(dict)
     for asked, number, found in judged:
@@ -165,9 +165,9 @@ def _annotators(judged: Iterable[tuple[Question, int, bool]]) -> Iterator[dict]:
         yield {"annotator": pseudonym(number), "answered": answered, "right": right, "measures": measures}
 
 
-def _rows(found: Mapping[str, Figure]) -> dict[str, dict]:
+def _rows(found: Mapping[str, Figure]) -> dict[str, dict[str, Any]]:
     return {name: asdict(accuracy) for name, accuracy in found.items()}
 
 
-def _naming(name: str, stage: Stage) -> dict:
+def _naming(name: str, stage: Stage) -> dict[str, Any]:
     return {"stage": stage.position, "name": stage.name, "direction": name, "overlap": stage.overlap}

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from statistics import median
+from typing import Any
 
 from annotation.measures import agreement, costs
 from annotation.measures import counts as measures_counts
@@ -29,13 +30,13 @@ class StageRows:
     seat in the stage. `paper` has what the protocol's paper reports, under that name, or nothing.
     """
 
-    settings: Mapping[str, object]
+    settings: Mapping[str, Any]
     rule: Rule
     judgments: Sequence[Given]
     tasks: Sequence[Asked]
     flags: tuple[int, int]
-    annotators: Sequence[tuple]
-    paper: Mapping[str, dict]
+    annotators: Sequence[tuple[Any, ...]]
+    paper: Mapping[str, dict[str, Any]]
 
     @property
     def counted(self) -> list[Given]:
@@ -48,7 +49,7 @@ class StageRows:
         return sum(task.overlap for task in self.tasks)
 
 
-def figures(found: StageRows, step: Callable[[], None] = lambda: None) -> dict:
+def figures(found: StageRows, step: Callable[[], None] = lambda: None) -> dict[str, Any]:
     """Every figure of the stage that does not depend on the time of day, JSON-able; docs/measures.md defines them.
 
     `step()` is called after each view of agreement.
@@ -69,7 +70,7 @@ def figures(found: StageRows, step: Callable[[], None] = lambda: None) -> dict:
     }
 
 
-def _agreement(found: StageRows, standing: Sequence[Given], step: Callable[[], None]) -> dict:
+def _agreement(found: StageRows, standing: Sequence[Given], step: Callable[[], None]) -> dict[str, Any]:
     """All that compares annotators, on each view of the answers that stand: of the stage, annotators and types."""
     long, agreements = measures_counts.table(standing), []
     seen = {name: long.seen_as(view) for name, view in found.rule.views().items()}
@@ -86,7 +87,7 @@ def _agreement(found: StageRows, standing: Sequence[Given], step: Callable[[], N
     }
 
 
-def _progress(found: StageRows, gone: int) -> dict:
+def _progress(found: StageRows, gone: int) -> dict[str, Any]:
     rows = [row for row in found.judgments if row.kind == JUDGE]
     flags, unsettled = found.flags
     return {
@@ -104,7 +105,9 @@ def _progress(found: StageRows, gone: int) -> dict:
     }
 
 
-def _annotators(found: StageRows, seen: Mapping[str, Table], agreements: Sequence[dict]) -> list[dict]:
+def _annotators(
+    found: StageRows, seen: Mapping[str, Table], agreements: Sequence[dict[str, Any]]
+) -> list[dict[str, Any]]:
     """Everybody who has been in the stage, in the order of joining."""
     mine = defaultdict(list)
     for row in found.judgments:
@@ -129,7 +132,7 @@ def _annotators(found: StageRows, seen: Mapping[str, Table], agreements: Sequenc
     ]
 
 
-def _kappas(pairs: list[dict]) -> dict[int, list[float]]:
+def _kappas(pairs: list[dict[str, Any]]) -> dict[int, list[float]]:
     """Each annotator's defined kappas, with whomever."""
     found = defaultdict(list)
     for pair in pairs:
