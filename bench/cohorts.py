@@ -37,7 +37,7 @@ def table(found: dict[str, list[set[str]]]) -> list[str]:
     lines = [f"| {' | '.join(head)} |", "|" + "---|" * len(head)]
     for cohort, shown in found.items():
         counts = Counter(kind for one in shown for kind in one)
-        looked = sum(warning_signs.about_answers(one) for one in shown)
+        looked = sum(warning_signs.concern_answers(one) for one in shown)
         shares = [looked, *(counts[kind] for kind in kinds)]
         lines.append(f"| {cohort} | {len(shown)} | {' | '.join(f'{100 * n / len(shown):.1f} %' for n in shares)} |")
     return lines

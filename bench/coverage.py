@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from annotation.measures import agreement
-from annotation.measures.agreement import SEED, Table
-from annotation.measures.pairwise_kappa import Pairs, around
-from annotation.measures.reliability import ends, intervals, measures_of, scale
+from annotation.measures.agreement import SEED, RatingTable
+from annotation.measures.pairwise_kappa import AnnotatorPairs, basic_interval
+from annotation.measures.reliability import defined_measures, label_scale, percentile_interval, percentile_intervals
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,25 +59,25 @@ def truth(design: Design) -> dict[str, float]:
     }
 
 
-def study(design: Design, dice: np.random.Generator) -> Table:
+def study(design: Design, dice: np.random.Generator) -> RatingTable:
     labels, shape = len(design.shares), (design.items, design.each)
     true = dice.choice(labels, design.items, p=design.shares)
     who = np.argsort(dice.random((design.items, design.people)), axis=1)[:, : design.each]
     said = np.where(dice.random(shape) < design.right, true[:, None], dice.integers(0, labels, shape))
-    return Table(
+    return RatingTable(
         (item, int(who[item, k]), str(said[item, k])) for item in range(design.items) for k in range(design.each)
     )
 
 
-def spans(table: Table, resamples: int) -> dict[str, list[float]]:
+def spans(table: RatingTable, resamples: int) -> dict[str, list[float]]:
     """Of each measure, and of Cohen's mean also as plain percentiles, which the app does not show."""
-    measures, notes = measures_of(table.counts, scale(()))
-    found = intervals(
+    measures, notes = defined_measures(table.counts, label_scale(()))
+    found = percentile_intervals(
         table.counts, measures, notes | dict.fromkeys(("alpha_ordinal", "alpha_interval"), ""), resamples, SEED
     )
-    values = Pairs(table).resampled(resamples, SEED)
+    values = AnnotatorPairs(table).resampled(resamples, SEED)
     mean = agreement.mean_kappa(agreement.cohen_kappas(table)).value
-    return found | {"cohen_mean": around(mean, values), "percentiles": ends(values)}
+    return found | {"cohen_mean": basic_interval(mean, values), "percentiles": percentile_interval(values)}
 
 
 def coverage(design: Design, studies: int, resamples: int, seed: int = 1) -> dict[str, float]:

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from annotation.models import Flag, Stage
 from annotation.pipeline import task_creation
 from annotation.protocols import answers as protocols_answers
-from annotation.protocols.answers import words
 from annotation.protocols.base import Answer, Carried, Protocol, carried_captions
 from annotation.protocols.decision_rule import ADJUDICATOR, KEPT
 from annotation.protocols.registry import PROTOCOLS
 from annotation.sql import fetch
+from annotation.wording import readable_label
 from benchmarks import queries
 from benchmarks.models import Image, Item
 
@@ -111,15 +111,15 @@ def _those(there: Mapping[str, Part], identities: Iterable[str]) -> list[Part]:
 
 def _sides(protocol: Protocol, there: Mapping[str, Part], given: Sequence[Answer], order: Sequence[str]) -> list[Side]:
     """Options as an adjudicator sees them, before other answers; of those that say the same, the first."""
-    counts = Counter(protocols_answers.same(protocol, answer) for answer in given)
-    first = {protocols_answers.same(protocol, answer): answer for answer in reversed(given)}
+    counts = Counter(protocols_answers.agreement_key(protocol, answer) for answer in given)
+    first = {protocols_answers.agreement_key(protocol, answer): answer for answer in reversed(given)}
     places = {option: place for place, option in enumerate(order, 1)}
     found = []
     for key in sorted(counts, key=lambda key: (places.get(first[key].label, len(places) + 1), -counts[key])):
         answer = first[key]
         part = there.get(answer.label) or Part(answer.label)
         picked = protocol.form is None and answer.label in places
-        said = label(part, places[answer.label]) if picked else protocols_answers.in_words(protocol, answer)
+        said = label(part, places[answer.label]) if picked else protocols_answers.answer_in_words(protocol, answer)
         found.append(Side(part, said, counts[key]))
     return found
 
@@ -128,7 +128,7 @@ def _stands(protocol: Protocol, given: int, overlap: int, state: str | None, rea
     if state is None:
         return f"{given} of {overlap} judgments so far" if given < overlap else "undecided"
     came = "decided" if protocol.measures and state == KEPT else state
-    return f"{came}{f', {words(reason)},' if reason else ''} by {'hand' if by == ADJUDICATOR else 'the rule'}"
+    return f"{came}{f', {readable_label(reason)},' if reason else ''} by {'hand' if by == ADJUDICATOR else 'the rule'}"
 
 
 def open_flags(stage: Stage, count: int) -> list[Seen]:

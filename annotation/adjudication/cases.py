@@ -18,7 +18,7 @@ from annotation.pipeline.disagreement import KIND, OPTION
 from annotation.pipeline.outcomes import given
 from annotation.protocols import answers as protocols_answers
 from annotation.protocols import base
-from annotation.protocols.base import Protocol, caption
+from annotation.protocols.base import Protocol, caption_identity
 from annotation.protocols.decision_rule import ADJUDICATOR, verdict
 from annotation.protocols.registry import PROTOCOLS
 from annotation.sql import fetch
@@ -170,7 +170,7 @@ def _reasons(protocol: Protocol, judgments: Sequence[Judgment]) -> list[str]:
         return [judgment.reason for judgment in judgments if judgment.reason]
     dropping = [judgment for judgment in judgments if protocol.reason(judgment.answer)]
     return [
-        protocols_answers.in_words(protocol, base.Answer(one.answer, one.content)) if one.content else one.reason
+        protocols_answers.answer_in_words(protocol, base.Answer(one.answer, one.content)) if one.content else one.reason
         for one in dropping
     ]
 
@@ -179,9 +179,9 @@ def _came(task: Task, protocol: Protocol, outcome: Outcome, answers: Sequence[An
     """The outcome's answer as it is labelled here."""
     if protocol.form:
         said = base.Answer(outcome.outcome, outcome.content)
-        return protocols_answers.in_words(protocol, said) if said.label else ""
+        return protocols_answers.answer_in_words(protocol, said) if said.label else ""
     labels = dict(
-        zip([*drawn(task), *protocols_answers.fixed_names(protocol)], (one.label for one in answers), strict=True)
+        zip([*drawn(task), *protocols_answers.fixed_labels(protocol)], (one.label for one in answers), strict=True)
     )
     return labels.get(outcome.outcome, "")
 
@@ -220,7 +220,7 @@ def _token(protocol: Protocol, answer: base.Answer) -> str:
 
 def _given(task: Task, protocol: Protocol, said: Sequence[base.Answer]) -> list[Answer]:
     """What was answered but the fixed answers, each once, as the first who gave it said it."""
-    fixed = protocols_answers.fixed_names(protocol)
+    fixed = protocols_answers.fixed_labels(protocol)
     counts, first = Counter(), {}
     for answer in said:
         if answer.label not in fixed:
@@ -229,7 +229,7 @@ def _given(task: Task, protocol: Protocol, said: Sequence[base.Answer]) -> list[
             first.setdefault(token, answer)
     order = sorted(first, key=lambda token: task_creation.draw("adjudicate", task.pk, token))
     return [
-        Answer(token, protocols_answers.in_words(protocol, first[token]), counts[token], keys=str(place))
+        Answer(token, protocols_answers.answer_in_words(protocol, first[token]), counts[token], keys=str(place))
         for place, token in enumerate(order, 1)
     ]
 
@@ -240,7 +240,7 @@ def _words(
     """For each role that can be written, what was typed; else what somebody wrote, else the item's own sentence."""
     found = []
     for role in protocol.form.edits:
-        name, own = f"{OWN}-{role}", there.get(caption(role))
+        name, own = f"{OWN}-{role}", there.get(caption_identity(role))
         written = next((answer.texts[role] for answer in said if role in answer.texts), own.text if own else "")
         found.append(Words(name, role.replace("_", " "), typed.get(name, written)))
     return found

@@ -16,14 +16,14 @@ from annotation.judging import flags
 from annotation.models import Kind, Outcome, Slot, Stage, Task
 from annotation.models.choices import MOST_JUDGMENTS
 from annotation.pipeline import outcomes, promotion
-from annotation.protocols.answers import fixed_names
-from annotation.protocols.base import Answer, Form, NoAnswer, Texts, caption
+from annotation.protocols.answers import fixed_labels
+from annotation.protocols.base import Answer, Form, InvalidAnswer, TextsByIdentity, caption_identity
 from annotation.protocols.decision_rule import ADJUDICATOR, DROPPED, EDITED, KEPT
 from annotation.protocols.registry import PROTOCOLS
 from annotation.screens.material import texts_of
 from annotation.sql import fetch
 from annotation.transactions import anew
-from annotation.wording.reasons import as_reason
+from annotation.wording import clean_reason
 from benchmarks import audit
 from benchmarks.models import Event
 
@@ -66,7 +66,7 @@ def allows(task: Task, stage: Stage, said: Answer) -> bool:
     pick, what one of the annotators answered, or words that they could have written.
     """
     protocol = PROTOCOLS[stage.protocol]
-    if not said.content and said.label in fixed_names(protocol):
+    if not said.content and said.label in fixed_labels(protocol):
         return True
     if protocol.form is None:
         return not said.content and said.label in task.options
@@ -75,7 +75,7 @@ def allows(task: Task, stage: Stage, said: Answer) -> bool:
     shown = offered(task)
     try:
         return bool(protocol.form.edits) and _read(protocol.form, said, shown, texts_of(task, shown)) == said
-    except (NoAnswer, LookupError, ValueError):
+    except (InvalidAnswer, LookupError, ValueError):
         return False
 
 
@@ -99,18 +99,18 @@ def own_words(task: Task, stage: Stage, written: Mapping[str, str]) -> Answer:
     }
     try:
         return _read(form, Answer(EDITED, content), shown, texts)
-    except NoAnswer as lacks:
+    except InvalidAnswer as lacks:
         raise Unfit(str(lacks)) from None
 
 
-def _read(form: Form, said: Answer, shown: Sequence[str], texts: Texts) -> Answer:
+def _read(form: Form, said: Answer, shown: Sequence[str], texts: TextsByIdentity) -> Answer:
     """The answer as the annotators' form reads it, with all its checks. Raises NoAnswer."""
-    return form.read(form.fill(said, shown), shown, texts)
+    return form.parse(form.fill(said, shown), shown, texts)
 
 
-def _nearest(role: str, words: str, shown: Sequence[str], texts: Texts) -> str:
+def _nearest(role: str, words: str, shown: Sequence[str], texts: TextsByIdentity) -> str:
     """The identity of what the words are most alike, among the options and what stands for the role."""
-    there = [identity for identity in (caption(role), *shown) if identity in texts]
+    there = [identity for identity in (caption_identity(role), *shown) if identity in texts]
     return max(there, key=lambda identity: SequenceMatcher(None, words, texts[identity]).ratio(), default="")
 
 
@@ -205,7 +205,7 @@ def _stage(task: Task) -> Stage:
 
 
 def _words(note: str) -> str:
-    words = as_reason(note)
+    words = clean_reason(note)
     if not words:
         raise Unfit("Say in a few words why.")
     return words

@@ -16,9 +16,9 @@ from annotation.adjudication import cases, decisions, disagreement_list
 from annotation.adjudication.disagreement_list import Wanted
 from annotation.judging import flags
 from annotation.models import Stage, Task
-from annotation.protocols.answers import words
 from annotation.protocols.decision_rule import DAWID_SKENE, KEPT
 from annotation.protocols.registry import PROTOCOLS
+from annotation.wording import readable_label
 from benchmarks import audit
 from benchmarks.permissions import staff_only
 
@@ -91,7 +91,7 @@ def _do(request: HttpRequest, stage: Stage, task: Task) -> str:
     outcome = decisions.decide(**given, **said, adjudicator=request.user, settles=settles)
     if outcome is None or (PROTOCOLS[stage.protocol].measures and outcome.state == KEPT):
         return "Decided."
-    return "Decided: kept." if outcome.state == KEPT else f"Decided: dropped, {words(outcome.reason)}."
+    return "Decided: kept." if outcome.state == KEPT else f"Decided: dropped, {readable_label(outcome.reason)}."
 
 
 def _settle(request: HttpRequest, task: Task) -> str:

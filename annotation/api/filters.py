@@ -8,7 +8,7 @@ from rest_framework.fields import BooleanField, CharField, ChoiceField
 from annotation.models import Annotator, Outcome, Stage, Study
 from annotation.models.choices import Kind, StudyState
 from annotation.protocols.decision_rule import DROPPED, KEPT, OPEN
-from annotation.wording.pseudonyms import pseudonym
+from annotation.wording import pseudonym
 from benchmarks.api.filters import Asked, AskedPage, AskedPlace
 
 

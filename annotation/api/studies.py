@@ -76,7 +76,7 @@ def study_agreement(request: Request, pk: int) -> Response:
     """Every agreement measure of one stage, on the answer or on a projection of it."""
     asked, study = AskedAgreement.of(request), permissions.study_for(request.user, pk)
     stage, view = stage_asked(study, asked), asked["view"]
-    views = rule_of(stage).views()
+    views = rule_of(stage).projections()
     if view not in views:
         raise ValidationError({"view": [f"There is no such view of this stage. There are: {', '.join(views)}."]})
     found = agreement.look(stage, view, by=named(request.user))

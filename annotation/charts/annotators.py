@@ -1,18 +1,20 @@
 """The figures that compare annotators: the matrix of their kappas, what they answer, how long they take. Pure."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import pairwise
 
-from annotation.charts.study import Column, Plot, Subject, Value, spread
+from annotation.charts.study import Column, Plot, Subject, Value, describe_spread
+from annotation.measures.annotator_behaviour import BANDS
 
-MIXED = 40  # annotators with a bar of their own: those who judged most
-ANSWERS = 8  # that are told apart: those that were given most
-OTHER = "all other answers"
-EVERYBODY = "everybody"
+MOST_BARS = 40  # annotators with a bar of their own: those who judged most
+_ANSWERS = 8  # that are told apart: those that were given most
+OTHER_ANSWERS = "all other answers"
+_EVERYBODY = "everybody"
 
 
-def matrix(found: Mapping, view: str, of: Subject) -> Plot:
-    """Of measures.kappa_matrix.matrix, with pseudonyms."""
+def kappa_matrix_plot(found: Mapping, view: str, of: Subject) -> Plot:
+    """Of measures.agreement.kappa_matrix, with pseudonyms."""
     rows = [[row["first"], row["second"], row["value"], row["n"], row["reason"]] for row in found["pairs"]]
     columns = [
         Column("first", "annotator", "text"), Column("second", "and", "text"), Column("kappa", "κ", "decimal"),
@@ -26,38 +28,38 @@ def matrix(found: Mapping, view: str, of: Subject) -> Plot:
     )
     pairs = [(f"{first} and {second}", kappa) for first, second, kappa, *_ in rows]
     count = f"{len(rows):,} pair{'' if len(rows) == 1 else 's'}"
-    says = f"Cohen’s κ on {view} of {count} of {shown} annotators, of {there:,} in all: {spread(pairs)}."
+    says = f"Cohen’s κ on {view} of {count} of {shown} annotators, of {there:,} in all: {describe_spread(pairs)}."
     return Plot("matrix", "kappa-matrix", "Kappa of annotators", caption, says, of, columns, rows)
 
 
-def mix(stage: Mapping, name_of: Callable[[int], str], say: Callable[[str], str], of: Subject) -> Plot:
+def answer_mix_plot(stage: Mapping, name_of: Callable[[int], str], say: Callable[[str], str], of: Subject) -> Plot:
     """Of a stage in figures.annotators.annotators: how often each gave which answer. `say` puts an answer into words."""
     people = [row for row in stage["rows"] if row["labels"]]
-    shown = {row["number"] for row in sorted(people, key=lambda row: -row["judged"])[:MIXED]}
+    shown = {row["number"] for row in sorted(people, key=lambda row: -row["judged"])[:MOST_BARS]}
     all_ = Counter(stage["labels"])
-    apart = [label for label, _ in sorted(all_.items(), key=lambda pair: (-pair[1], pair[0]))[:ANSWERS]]
-    apart = apart if len(all_) <= ANSWERS else apart[:-1]
-    rows = [_mixed(EVERYBODY, all_, apart), *(
-        _mixed(name_of(row["number"]), row["labels"], apart) for row in people if row["number"] in shown
+    apart = [label for label, _ in sorted(all_.items(), key=lambda pair: (-pair[1], pair[0]))[:_ANSWERS]]
+    apart = apart if len(all_) <= _ANSWERS else apart[:-1]
+    rows = [_mix_row(_EVERYBODY, all_, apart), *(
+        _mix_row(name_of(row["number"]), row["labels"], apart) for row in people if row["number"] in shown
     )]  # fmt: skip
-    words = [*map(say, apart), *([OTHER] if len(all_) > len(apart) else [])]
+    words = [*map(say, apart), *([OTHER_ANSWERS] if len(all_) > len(apart) else [])]
     columns = [Column("who", "annotator", "text"), Column("judgments", "judgments"), *(Column(w, w) for w in words)]
     rows = [row[: len(columns)] for row in rows]
     who = (
         f"all {len(people):,}" if len(shown) == len(people) else f"the {len(shown)} of {len(people):,} who judged most"
     )
     caption = f"Answers ({stage['coarse']}) of everybody together and of each annotator: {who}."
-    says = _mix_says(rows, words)
+    says = _describe_mix(rows, words)
     return Plot("mix", "answers", "Answers of each annotator", caption, says, of, columns, rows if people else [])
 
 
-def _mixed(who: str, labels: Mapping[str, int], apart: Sequence[str]) -> list[Value]:
+def _mix_row(who: str, labels: Mapping[str, int], apart: Sequence[str]) -> list[Value]:
     counts = [labels.get(label, 0) for label in apart]
     total = sum(labels.values())
     return [who, total, *counts, total - sum(counts)]
 
 
-def _mix_says(rows: Sequence[Sequence], words: Sequence[str]) -> str:
+def _describe_mix(rows: Sequence[Sequence], words: Sequence[str]) -> str:
     """Of each answer everybody's share, and who gave it least and most."""
     (_, total, *_), *people = rows
     if not total or not people:
@@ -70,8 +72,8 @@ def _mix_says(rows: Sequence[Sequence], words: Sequence[str]) -> str:
     return f"Of {total:,} judgments by {len(people)} annotators: {'; '.join(told)}.".replace("%", " %")
 
 
-def times(found: Mapping, of: Subject) -> Plot:
-    """Of measures.durations.histogram: judgments by the seconds that they took; half of the median is marked."""
+def time_plot(found: Mapping, of: Subject) -> Plot:
+    """Of measures.annotator_behaviour.time_histogram: judgments by the seconds that they took; half of the median is marked."""
     n = found["n"]
     rows = [[one["from"], one["to"], one["judgments"], one["judgments"] / n] for one in found["bins"]]
     columns = [
@@ -81,10 +83,10 @@ def times(found: Mapping, of: Subject) -> Plot:
     half = None if not n else found["median"] / 2
     caption = f"Active seconds of each of {n:,} judgments that count."
     mark = None if half is None else (f"half the stage’s median: {half:.1f} s", half)
-    return Plot("times", "times", "Time a judgment", caption, _times_say(found), of, columns, rows, mark)
+    return Plot("times", "times", "Time a judgment", caption, _describe_times(found), of, columns, rows, mark)
 
 
-def _times_say(found: Mapping) -> str:
+def _describe_times(found: Mapping) -> str:
     n, quick = found["n"], found["quick"]
     if not n:
         return "Nothing is judged yet."
@@ -94,3 +96,64 @@ def _times_say(found: Mapping) -> str:
         f"The median of {n:,} judgments is {found['median']:.1f} seconds; {quick:,} ({quick / n:.1%}".replace("%", " %")
         + f") took less than half of that, {found['median'] / 2:.1f}; most, {most['judgments']:,}, took {end}."
     )
+
+
+# Bars and strips on the page of one annotator; places are in percent of the widest
+
+
+_STRIP = 240  # picks at most
+_WORDS = {0.25: "a quarter", 0.5: "half", 1.0: "the median", 2.0: "twice", 4.0: "four times"}
+
+
+def _band_names() -> list[str]:
+    names = [_WORDS[end] for end in BANDS]
+    between = [f"{low} to {high}" for low, high in pairwise(names)]
+    return [f"under {names[0]}", *between, f"over {names[-1]}"]
+
+
+def _share_bars(rows: Iterable[tuple[str, float, float | None, float]]) -> list[dict]:
+    """`rows`: (label, count, what is expected for so many or None, their sum); places are percent of the widest."""
+    rows = [(label, count, expected, total or 1) for label, count, expected, total in rows]
+    most = max((max(count, expected or 0) / total for _, count, expected, total in rows), default=0) or 1
+    return [
+        {
+            "label": label,
+            "count": count,
+            "share": count / total,
+            "expected": None if expected is None else expected / total,
+            "width": 100 * count / total / most * 0.9,
+            "mark": None if expected is None else 100 * expected / total / most * 0.9,
+        }
+        for label, count, expected, total in rows
+    ]
+
+
+def speed_bars(bands: Sequence[int], everybody: Sequence[int]) -> list[dict]:
+    """Of the stage's median time; the line is everybody's share."""
+    return _share_bars(_scaled(zip(_band_names(), bands, everybody, strict=True), sum(bands), sum(everybody)))
+
+
+def answer_bars(own: Mapping[str, int], others: Mapping[str, int]) -> list[dict]:
+    labels = sorted({*own, *others}, key=lambda label: (-others.get(label, 0), label))
+    rows = [(label, own.get(label, 0), others.get(label, 0)) for label in labels]
+    return _share_bars(_scaled(rows, sum(own.values()), sum(others.values())))
+
+
+def _scaled(
+    rows: Iterable[tuple[str, int, int]], own: int, others: int
+) -> list[tuple[str, float, float | None, float]]:
+    return [(label, count, other * own / others if others else None, own) for label, count, other in rows]
+
+
+def place_bars(test: Mapping) -> list[dict]:
+    rows = enumerate(zip(test["counts"], test["expected"], strict=True), 1)
+    return _share_bars((f"place {place}", count, expected, test["n"]) for place, (count, expected) in rows)
+
+
+def pick_strip(picks: Sequence[tuple[int, int]]) -> dict:
+    """The places of the newest picks in the order of giving, each a cell in the row of its place."""
+    shown = picks[-_STRIP:]
+    most = max((many for _, many in shown), default=1)
+    step = 100 / max(1, len(shown))
+    cells = [{"x": step * number, "y": 14 * (place - 1), "place": place} for number, (place, _) in enumerate(shown)]
+    return {"cells": cells, "width": step, "height": 14 * most, "n": len(shown), "of": len(picks)}

@@ -5,13 +5,13 @@ Places and widths are in percent of the bar. Figures that can be taken away as f
 
 from collections.abc import Iterator
 
-ANSWERED = {"kept": "answered"}  # in a stage that measures
-WIDE, WORDY = 14, 24  # percent: from these on, a part has room for its count, and for its name too
+_ANSWERED = {"kept": "answered"}  # in a stage that measures
+_WIDE, _WORDY = 14, 24  # percent: from these on, a part has room for its count, and for its name too
 
 
 def _part(kind: str, x: float, width: float, count: int) -> dict:
-    name = "" if kind == "all" or width < WORDY else kind
-    return {"kind": kind, "x": x, "width": width, "count": count, "name": name, "wide": width >= WIDE}
+    name = "" if kind == "all" or width < _WORDY else kind
+    return {"kind": kind, "x": x, "width": width, "count": count, "name": name, "wide": width >= _WIDE}
 
 
 def outcome_bars(outcomes: dict, measures: bool = False) -> Iterator[dict]:
@@ -19,7 +19,7 @@ def outcome_bars(outcomes: dict, measures: bool = False) -> Iterator[dict]:
 
     In a stage that measures, what is kept is answered: without a majority too, which has a bar of its own.
     """
-    total, names = outcomes["tasks"] or 1, ANSWERED if measures else {}
+    total, names = outcomes["tasks"] or 1, _ANSWERED if measures else {}
     yield {"label": "in the stage", "parts": [_part("all", 0, 100, outcomes["tasks"])]}
     parts, x = [], 0.0
     for kind in ("kept", "dropped", "open"):
@@ -39,7 +39,7 @@ def outcome_bars(outcomes: dict, measures: bool = False) -> Iterator[dict]:
 
 # Of what the papers report
 
-FATES = {  # what became of an item, in words, and how its bar is filled
+_FATES = {  # what became of an item, in words, and how its bar is filled
     "accepted": ("accepted as it was", "kept"),
     "edited": ("edited", "kept"),
     "confirmed": ("edited and confirmed", "kept"),
@@ -54,19 +54,19 @@ def fate_bars(fates: dict[str, int]) -> Iterator[dict]:
     """Those that something has come to."""
     total = sum(fates.values())
     for name, count in fates.items():
-        label, kind = FATES[name]
+        label, kind = _FATES[name]
         if count:
-            yield single_bar(label, kind, count, total)
+            yield _single_bar(label, kind, count, total)
 
 
 def order_bars(orders: list[dict]) -> Iterator[dict]:
     """Of the longest bar, not of all: thirteen orders share the judgments."""
     most = max(row["judgments"] for row in orders)
     for row in orders:
-        yield single_bar(row["words"], "kept" if row["right"] else "dropped", row["judgments"], most)
+        yield _single_bar(row["words"], "kept" if row["right"] else "dropped", row["judgments"], most)
 
 
-def single_bar(label: str, kind: str, count: int, whole: int) -> dict:
+def _single_bar(label: str, kind: str, count: int, whole: int) -> dict:
     """A bar with its count in it, or beside it where it is short."""
     width = 100 * count / (whole or 1)
     return {"label": label, "parts": [{**_part(kind, 0, width, count), "name": ""}], "after": min(width, 80)}

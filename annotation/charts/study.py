@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from statistics import median
 
-MANY = 12  # rows up to which a sentence names them all
+_MANY = 12  # rows up to which a sentence names them all
 
 Value = str | int | float | None
 
@@ -48,15 +48,15 @@ class Plot:
     name: str  # of its elements and files
     title: str
     caption: str
-    says: str  # what stands there for whoever does not see the drawing
-    of: Subject
+    description: str  # what stands there for whoever does not see the drawing
+    subject: Subject
     columns: Sequence[Column]
     rows: Sequence[Sequence[Value]]  # a value for each column
     mark: tuple[str, float] | None = None  # a line across: its words and where it stands
 
     @property
     def file(self) -> str:
-        return self.of.file(self.name)
+        return self.subject.file(self.name)
 
     @property
     def lines(self) -> list[list[tuple[Value, Column]]]:
@@ -67,7 +67,7 @@ class Plot:
 # What became of the items
 
 
-def funnel(whole: Mapping, of: Subject) -> Plot:
+def funnel_plot(whole: Mapping, of: Subject) -> Plot:
     """Of annotation.figures.funnel.funnel: a bar of all imported items, one for each stage, one for what is measured."""
     columns = [
         Column("step", "step", "text"), Column("items", "items"), Column("kept", "kept"),
@@ -83,14 +83,14 @@ def funnel(whole: Mapping, of: Subject) -> Plot:
         rows = [[*row, None, None] for row in rows]
         rows += [[_step(one), one["sampled"], *[None] * 6, one["tasks"], one["answered"]] for one in measured]
     caption = "Items in each stage and what it made of them, of all that were imported."
-    return Plot("funnel", "funnel", "Funnel", caption, _funnel_says(whole), of, columns, rows)
+    return Plot("funnel", "funnel", "Funnel", caption, _describe_funnel(whole), of, columns, rows)
 
 
 def _step(step: Mapping) -> str:
     return f"{step['stage']} {step['name']}"
 
 
-def _funnel_says(whole: Mapping) -> str:
+def _describe_funnel(whole: Mapping) -> str:
     parts = [f"{_items(whole['imported'])} imported."]
     for step in whole["stages"]:
         waiting = f", {step['waiting']:,} wait to come in" if step["waiting"] else ""
@@ -119,7 +119,7 @@ def _items(count: int) -> str:
 # Values with their intervals
 
 
-def by_type(figures: Mapping, of: Subject) -> Plot:
+def type_plot(figures: Mapping, of: Subject) -> Plot:
     """Of figures.stage.study_figures: alpha of each type and subtype, on the projection that the stage is judged by."""
     on = figures["by_type_on"]
     rows = []
@@ -134,33 +134,33 @@ def by_type(figures: Mapping, of: Subject) -> Plot:
         Column("note", "note", "text"),
     ]  # fmt: skip
     caption = f"Krippendorff’s α on {on}: a dot for each type, a line for its 95 % bootstrap interval over items."
-    says = intervals_say(f"Krippendorff’s α on {on}", [(*row[:4], row[5], row[6]) for row in rows])
+    says = describe_intervals(f"Krippendorff’s α on {on}", [(*row[:4], row[5], row[6]) for row in rows])
     return Plot("intervals", "kappas", "Agreement by type", caption, says, of, columns, rows)
 
 
-Measured = tuple[str, float | None, float | None, float | None, int, str]  # name, value, low, high, n, note
+MeasuredRow = tuple[str, float | None, float | None, float | None, int, str]  # name, value, low, high, n, note
 
 
-def intervals(named: tuple[str, str], by: str, measure: str, rows: Sequence[Measured], of: Subject) -> Plot:
+def interval_plot(named: tuple[str, str], by: str, measure: str, rows: Sequence[MeasuredRow], of: Subject) -> Plot:
     """Any measure by anything; `named` is the figure's name and title, `by` the head of the first column."""
     columns = [
         Column("name", by, "text"), Column("value", measure, "decimal"), Column("low", "95 % from", "decimal"),
         Column("high", "to", "decimal"), Column("n", "n"), Column("note", "note", "text"),
     ]  # fmt: skip
     caption = f"{measure[0].upper()}{measure[1:]}: a dot for each, a line for its 95 % bootstrap interval over items."
-    return Plot("intervals", *named, caption, intervals_say(measure, rows), of, columns, rows)
+    return Plot("intervals", *named, caption, describe_intervals(measure, rows), of, columns, rows)
 
 
-def intervals_say(measure: str, rows: Sequence[Measured]) -> str:
+def describe_intervals(measure: str, rows: Sequence[MeasuredRow]) -> str:
     """Every row where they are few; else the ends and the middle."""
     if not rows:
         return f"{measure}: nothing is judged yet."
-    if len(rows) <= MANY:
+    if len(rows) <= _MANY:
         return f"{measure}: {'; '.join(map(_measured, rows))}."
-    return f"{measure} of {len(rows):,}: {spread([(row[0], row[1]) for row in rows])}."
+    return f"{measure} of {len(rows):,}: {describe_spread([(row[0], row[1]) for row in rows])}."
 
 
-def _measured(row: Measured) -> str:
+def _measured(row: MeasuredRow) -> str:
     name, value, low, high, n, note = row
     if value is None:
         return f"{name} not defined{f', {note}' if note else ''}"
@@ -168,7 +168,7 @@ def _measured(row: Measured) -> str:
     return f"{name} {value:.2f}{span}, n = {n:,}"
 
 
-def spread(named: Iterable[tuple[str, float | None]]) -> str:
+def describe_spread(named: Iterable[tuple[str, float | None]]) -> str:
     """The lowest, the middle and the highest of what is defined, and how many are not."""
     named = list(named)
     there = [(value, name) for name, value in named if value is not None]
@@ -183,8 +183,8 @@ def spread(named: Iterable[tuple[str, float | None]]) -> str:
 # Over time
 
 
-def series(found: Mapping, now: str, of: Subject) -> Plot:
-    """Of measures.counts.series; `now` is the moment of counting, in which the last span may still be running."""
+def series_plot(found: Mapping, now: str, of: Subject) -> Plot:
+    """Of measures.counts.judgments_over_time; `now` is the moment of counting, in which the last span may still be running."""
     width = timedelta(minutes=found["minutes"])
     rows = []
     for one in found["bins"]:
@@ -197,7 +197,7 @@ def series(found: Mapping, now: str, of: Subject) -> Plot:
     ]  # fmt: skip
     spans = f"spans of {_minutes(found['minutes'])}"
     caption = f"Judgments that count, an hour, in {spans}."
-    says = _series_says(rows, spans)
+    says = _describe_series(rows, spans)
     return Plot("series", "series", "Judgments over time", caption, says, of, columns, rows)
 
 
@@ -208,7 +208,7 @@ def _minutes(minutes: int) -> str:
     return f"{minutes} minute{'' if minutes == 1 else 's'}"
 
 
-def _series_says(rows: Sequence[Sequence], spans: str) -> str:
+def _describe_series(rows: Sequence[Sequence], spans: str) -> str:
     if not rows:
         return "Nothing is judged yet."
     total = sum(row[1] for row in rows)

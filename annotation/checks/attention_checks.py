@@ -15,7 +15,7 @@ from django.db.models import F
 from annotation.checks import gold_items
 from annotation.checks.gold_items import Known, items_of
 from annotation.measures import pass_rules
-from annotation.measures.pass_rules import failed
+from annotation.measures.pass_rules import fails_checks
 from annotation.models import Annotator, Kind, Lease, LeaseState, Seat, Slot, Stage, StageState, Strategy, Task
 from annotation.pipeline.task_creation import draw
 from annotation.protocols.registry import PROTOCOLS
@@ -23,7 +23,7 @@ from annotation.sql import fetch
 from benchmarks.metrics.base import wilson
 from benchmarks.models import Item
 
-__all__ = ["failed", "is_due", "items_of", "remove_checks", "reserve", "results", "set_checks", "top_up"]
+__all__ = ["fails_checks", "is_due", "items_of", "remove_checks", "reserve", "results", "set_checks", "top_up"]
 
 SPAN = 1 << 62  # of ranks: pipeline.task_creation.draw
 
@@ -123,7 +123,7 @@ def expected(stage: Stage, screens: int) -> int:
     """How many checks go with so many other screens, as far as there are any; a quota counts both."""
     if not stage.check_rate:
         return 0
-    wanted = pass_rules.checks_for(screens, stage.check_rate)
+    wanted = pass_rules.number_of_checks(screens, stage.check_rate)
     if stage.quota is not None:
         wanted = min(wanted, math.floor(stage.quota * stage.check_rate + 0.5))
     return min(wanted, stage.tasks.filter(kind=Kind.CHECK, live=True).count())
@@ -186,7 +186,7 @@ class Result:
 
     @property
     def failed(self) -> bool:
-        return failed(self.n, self.right, self.guess_rate)
+        return fails_checks(self.n, self.right, self.guess_rate)
 
 
 def results(stage: Stage) -> dict[int, Result]:

@@ -12,7 +12,7 @@ from django.db import transaction
 from annotation.designs.plan import NO_CHECKS
 from annotation.models import Attempt, AttemptKind, Kind, Lease, Outcome, Slot, Stage, Task
 from annotation.pipeline import promotion, task_creation
-from annotation.protocols.base import Ask, NotSuitable
+from annotation.protocols.base import TaskSpec, UnsuitableItem
 from annotation.protocols.registry import PROTOCOLS
 from annotation.transactions import anew
 from benchmarks import audit, queries
@@ -55,7 +55,7 @@ def put(*, stage: Stage, kind: Kind, known: Mapping[Item, Known], by: str) -> li
     for item in queries.with_material(Item.objects.filter(pk__in=[item.pk for item in known])).order_by("pk"):
         try:
             asked.append((item, known[item].note, _asked(stage, item, known[item])))
-        except NotSuitable as reason:
+        except UnsuitableItem as reason:
             reasons.append(f"{str(reason)[0].upper()}{str(reason)[1:]}.")
     if reasons:
         raise CannotSet(reasons)
@@ -64,42 +64,44 @@ def put(*, stage: Stage, kind: Kind, known: Mapping[Item, Known], by: str) -> li
     return made
 
 
-def _asked(stage: Stage, item: Item, known: Known) -> list[tuple[Ask, list[str], Task | None]]:
+def _asked(stage: Stage, item: Item, known: Known) -> list[tuple[TaskSpec, list[str], Task | None]]:
     """The item's asks, each with its right answers and the ordinary task that it has now. Raises NotSuitable."""
     there = list(Task.objects.filter(stage=stage, item=item))
     other = next((task for task in there if task.kind != Kind.JUDGE), None)
     if other is not None:
-        raise NotSuitable(
+        raise UnsuitableItem(
             f"item {item.key} is {WORDS[Kind(other.kind)]} here already{'' if other.live else ', retired'}"
         )
     # Who claims passes locked slots by, so nobody meets the item between this look and the end of the transaction.
     list(Slot.objects.select_for_update().filter(task__in=there).values_list("pk"))
     if Lease.objects.filter(task__in=there).exists() or Outcome.objects.filter(task__in=there).exists():
-        raise NotSuitable(f"item {item.key} has been met by an annotator of this stage; take one that nobody has met")
+        raise UnsuitableItem(
+            f"item {item.key} has been met by an annotator of this stage; take one that nobody has met"
+        )
     live = [task for task in there if task.live]
     record = queries.record_of(item)
-    asks = [Ask(tuple(t.shows), tuple(t.options), t.question) for t in live] or PROTOCOLS[stage.protocol].asked_of(
-        record, carried_to(stage, item)
-    )
+    asks = [TaskSpec(tuple(t.shows), tuple(t.options), t.question) for t in live] or PROTOCOLS[
+        stage.protocol
+    ].tasks_for(record, carried_to(stage, item))
     if known.answers and len(asks) > 1:
-        raise NotSuitable(f"item {item.key} makes {len(asks)} questions here: leave the answers out, they are known")
+        raise UnsuitableItem(f"item {item.key} makes {len(asks)} questions here: leave the answers out, they are known")
     now = live or [None] * len(asks)
     return [(ask, right(stage, item, ask, known.answers), task) for ask, task in zip(asks, now, strict=True)]
 
 
-def right(stage: Stage, item: Item, ask: Ask, given: Sequence[str] = ()) -> list[str]:
+def right(stage: Stage, item: Item, ask: TaskSpec, given: Sequence[str] = ()) -> list[str]:
     """The right answers: those given, else what the import brought, else the protocol's own. Raises NotSuitable."""
     protocol = PROTOCOLS[stage.protocol]
     allowed = [*ask.options, *(choice.identity for choice in protocol.fixed)]
     unknown = [answer for answer in given if answer not in allowed]
     if unknown:
-        raise NotSuitable(f"item {item.key} has no answer {', '.join(unknown)}; it has: {', '.join(allowed)}")
+        raise UnsuitableItem(f"item {item.key} has no answer {', '.join(unknown)}; it has: {', '.join(allowed)}")
     known = list(given) or [answer for answer in item.truth.get(protocol.name, []) if answer in allowed]
-    known = known or list(filter(None, [protocol.right(ask.question, ask.options)]))
+    known = known or list(filter(None, [protocol.right_answer(ask.question, ask.options)]))
     if not known:
-        raise NotSuitable(f"item {item.key} came without a known answer; say one of: {', '.join(allowed)}")
+        raise UnsuitableItem(f"item {item.key} came without a known answer; say one of: {', '.join(allowed)}")
     if set(known) >= set(allowed):
-        raise NotSuitable(f"item {item.key} would have every answer right")
+        raise UnsuitableItem(f"item {item.key} would have every answer right")
     return sorted(set(known), key=allowed.index)
 
 

@@ -79,7 +79,7 @@ class Step:
         """Never saved: what a screen is drawn from."""
         made = Lease(task=self.task, shown=self.entry["shown"])
         made.token = f"training-{self.number}-{self.place}"
-        made.previous = {"answer": read_answer.shown_as(made, self.entry["answer"])}
+        made.previous = {"answer": read_answer.place_on_screen(made, self.entry["answer"])}
         return made
 
 
@@ -132,7 +132,7 @@ def _screen(seat: Seat, stage: Stage, made: Sequence[Attempt]) -> Step | None:
                 place, len(entries), entry, tasks[entry["task"]],
             )  # fmt: skip
     right = sum(entry["right"] for entry in entries)
-    _finish(seat, stage, attempt, pass_rules.enough(right, len(entries), stage.training_pass))
+    _finish(seat, stage, attempt, pass_rules.enough_right(right, len(entries), stage.training_pass))
     return None if seat.screened_out_at else _screen_again(seat, stage, attempt)
 
 
@@ -172,7 +172,7 @@ def answer_questions(
     over = seat.ready_at or seat.screened_out_at or _is_over(made, tries_of(stage, AttemptKind.COMPREHENSION))
     if over or number != len(made) + 1 or about != digest(stage.comprehension):
         return None
-    right = pass_rules.all_right(stage.comprehension, answers)
+    right = pass_rules.answers_right(stage.comprehension, answers)
     entries = [
         {"question": question["question"], "shown": question["options"], "answer": given, "right": ok}
         for question, given, ok in zip(stage.comprehension, answers, right, strict=True)
@@ -188,7 +188,7 @@ def answer_screen(*, annotator: Annotator, stage: Stage, number: int, place: int
     now = step(annotator=annotator, stage=stage)
     if now is None or now.kind != AttemptKind.TRAINING or (now.number, now.place) != (number, place) or now.told:
         return False
-    answer = read_answer.read_answer(now.lease, stage.protocol, shown_answer)
+    answer = read_answer.picked_identity(now.lease, stage.protocol, shown_answer)
     now.entry.update(answer=answer, right=answer in now.task.gold)
     now.attempt.save(update_fields=["answers"])
     return True
@@ -268,4 +268,4 @@ def _result(made: Sequence[Attempt], tries: int) -> Result:
 
 def right_answers_needed(stage: Stage, items: int) -> int:
     """How many of `items` practice answers must be right to pass the stage's training."""
-    return pass_rules.needed(items, stage.training_pass)
+    return pass_rules.required_right(items, stage.training_pass)

@@ -12,7 +12,7 @@ from annotation.designs.plan import NO_CHECKS
 from annotation.models import Kind, Stage, Task
 from annotation.pipeline.promotion import locked
 from annotation.pipeline.task_creation import draw
-from annotation.protocols.base import nothing_right
+from annotation.protocols.base import no_right_answer
 from annotation.protocols.registry import PROTOCOLS
 from benchmarks import audit
 from benchmarks.models import Benchmark, Item
@@ -65,7 +65,7 @@ def read(text: str, benchmark: Benchmark) -> list[Line]:
 def drawn(stage: Stage, benchmark: Benchmark, count: int, besides: set[Item]) -> list[Item]:
     """Items whose answer is known and that nobody has met in the stage, by its seed."""
     known = benchmark.items.exclude(pk__in=[item.pk for item in besides])
-    if PROTOCOLS[stage.protocol].right is nothing_right:
+    if PROTOCOLS[stage.protocol].right_answer is no_right_answer:
         known = known.filter(truth__has_key=stage.protocol)
     free = known.exclude(tasks__in=stage.tasks.exclude(kind=Kind.JUDGE)).exclude(tasks__leases__task__stage=stage)
     found = sorted(free.distinct(), key=lambda item: draw("known", stage.seed, item.key))

@@ -115,7 +115,7 @@ def _page(request: HttpRequest, stage: Stage, bound: dict[str, forms.Form], stat
         "section": "studies", "study": stage.study, "stage": stage, "forms": bound, "checks": found,
         "no_checks": NO_CHECKS if PROTOCOLS[stage.protocol].form else "",
         "live": sum(task.live for task in found),
-        "screens": screens, "wanted": pass_rules.checks_for(screens, stage.check_rate),
+        "screens": screens, "wanted": pass_rules.number_of_checks(screens, stage.check_rate),
         "practice": list(stage.tasks.filter(kind=Kind.TRAINING).select_related("item__benchmark").order_by("pk")),
         "people": setup.people(stage), "allowed": setup.answers_allowed(stage),
         "comprehension_tries": qualification.tries_of(stage, "comprehension"),

@@ -10,7 +10,7 @@ from django.conf import settings
 
 from annotation import permissions
 from annotation.comparison.table import BLIND, HUMANS, IMPORTED, MEASURED, REPORTED, Entry
-from annotation.designs.baseline_plans import PROTOCOL
+from annotation.designs.presets import BASELINE_PROTOCOLS
 from annotation.figures.human_baseline import OUTCOMES
 from annotation.measures import human_baseline
 from annotation.models import Stage, Study
@@ -70,7 +70,7 @@ def people(user, benchmark: Benchmark, kind: str) -> list[Entry]:
     if kind != BIVLC.name:
         return []
     studies = permissions.studies_for(user).filter(benchmark=benchmark)
-    stages = Stage.objects.filter(study__in=studies.order_by().values("pk"), protocol__in=PROTOCOL.values())
+    stages = Stage.objects.filter(study__in=studies.order_by().values("pk"), protocol__in=BASELINE_PROTOCOLS.values())
     by_study: dict[Study, list[Stage]] = defaultdict(list)
     for stage in stages.select_related("study").order_by("study", "position"):
         by_study[stage.study].append(stage)
@@ -92,7 +92,7 @@ def any_answer(item: Answered) -> bool:
 def verdicts(stages: Iterable[Stage]) -> dict[int, dict[human_baseline.Question, bool | None]]:
     """By stage: each question with whether it was answered rightly. One query for all stages, none for none."""
     protocols = {stage.pk: PROTOCOLS[stage.protocol] for stage in stages}
-    directions = {protocol: name for name, protocol in PROTOCOL.items()}
+    directions = {protocol: name for name, protocol in BASELINE_PROTOCOLS.items()}
     names = {stage.pk: directions[stage.protocol] for stage in stages}
     found: dict[int, dict] = defaultdict(dict)
     rows = fetch(OUTCOMES, stages=list(protocols)) if protocols else []

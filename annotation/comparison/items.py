@@ -114,7 +114,7 @@ def cases(stage: Stage, runs: Sequence[Run], tasks: Sequence[int], whole: Table)
             for run, right in said_here
             if right != UNKNOWN
         ]
-        people, right = PEOPLE[int(whole.people[place])], PROTOCOLS[stage.protocol].right(question, options)
+        people, right = PEOPLE[int(whole.people[place])], PROTOCOLS[stage.protocol].right_answer(question, options)
         found.append(Case(one, people, right, sides(stage, one, options), answers))
     return found
 

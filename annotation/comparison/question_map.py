@@ -61,5 +61,5 @@ def people_right(protocol: str, question: str, options: Sequence[str], outcome: 
         return None
     if protocol in READ:
         return READ[protocol](outcome)
-    right = PROTOCOLS[protocol].right(question, options)
+    right = PROTOCOLS[protocol].right_answer(question, options)
     return outcome == right if right else None

@@ -16,9 +16,9 @@ from annotation.models import Stage
 from annotation.participants.prolific import safe
 from annotation.pipeline.outcomes import rule_of
 from annotation.protocols import answers as protocols_answers
-from annotation.protocols.answers import words
 from annotation.protocols.base import Answer
 from annotation.protocols.registry import PROTOCOLS
+from annotation.wording import readable_label
 
 LABELS = 20  # of a confusion table, at most: those that were given most
 BY = {
@@ -51,7 +51,7 @@ class Asked:
 
     @classmethod
     def of(cls, stage: Stage, sent: QueryDict) -> "Asked":
-        views = [*rule_of(stage).views()]
+        views = [*rule_of(stage).projections()]
         return cls(
             _among(sent.get("view"), views),
             _among(sent.get("by"), BY),
@@ -74,7 +74,7 @@ def contents(stage: Stage, asked: Asked, by: str) -> dict:
         "stage": stage,
         "study": stage.study,
         "stages": list(stage.study.stages.order_by("position")),
-        "views": [*rule_of(stage).views()],
+        "views": [*rule_of(stage).projections()],
         "asked": asked,
         "by_words": BY,
         "measure_words": {name: long for name, (long, _, _) in MEASURES.items()},
@@ -115,9 +115,9 @@ def plotted(stage: Stage, asked: Asked, rows: Sequence[Mapping], found: Reckoned
         for row in rows
     ]
     named = (f"agreement-by-{asked.by}", f"Agreement by {BY[asked.by]}")
-    shown = {"by": study_charts.intervals(named, asked.by, MEASURES[asked.measure][0], measured, of)}
+    shown = {"by": study_charts.interval_plot(named, asked.by, MEASURES[asked.measure][0], measured, of)}
     if "matrix" in found.data:  # what was computed earlier may lack it
-        shown["matrix"] = annotators.matrix(found.data["matrix"], asked.view, of)
+        shown["matrix"] = annotators.kappa_matrix_plot(found.data["matrix"], asked.view, of)
     return shown
 
 
@@ -172,9 +172,9 @@ def in_words(stage: Stage, label: str) -> str:
     """An answer is put into words, as elsewhere; a projection's labels are words already."""
     protocol = PROTOCOLS[stage.protocol]
     try:
-        return protocols_answers.in_words(protocol, Answer(label))
+        return protocols_answers.answer_in_words(protocol, Answer(label))
     except (ValueError, KeyError, IndexError):
-        return words(label)
+        return readable_label(label)
 
 
 # As a file

@@ -8,15 +8,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from annotation.charts import annotators
-from annotation.charts.annotator_charts import answer_bars, place_bars, speed_bars, strip
+from annotation.charts.annotators import answer_bars, pick_strip, place_bars, speed_bars
 from annotation.charts.study import Plot, Subject
 from annotation.figures.cache import Reckoned
 from annotation.measures import counts, warning_signs
 from annotation.models import Annotator, Study
 from annotation.participants import exclusion_history
 from annotation.participants.exclusion_history import Decision
-from annotation.protocols.answers import words
-from annotation.wording.pseudonyms import pseudonym
+from annotation.wording import pseudonym, readable_label
 
 SCREENS = 30  # of the evidence
 
@@ -44,7 +43,7 @@ class Line:
 
     @property
     def look(self) -> bool:
-        return warning_signs.about_answers(sign["kind"] for sign in self.row["signs"])
+        return warning_signs.concern_answers(sign["kind"] for sign in self.row["signs"])
 
     @property
     def weight(self) -> tuple[bool, int]:
@@ -109,7 +108,7 @@ def tested(data: Mapping) -> dict:
     """How many tests were made, and how many of them speak by chance at most."""
     rows = [row for stage in data["stages"] for row in stage["rows"]]
     count = sum(row[name]["p"] is not None for row in rows for name in ("side", "runs", "labels_test", "agreement"))
-    return {"tests": count, "level": warning_signs.LEVEL, "by_chance": count * warning_signs.LEVEL}
+    return {"tests": count, "level": warning_signs.TEST_LEVEL, "by_chance": count * warning_signs.TEST_LEVEL}
 
 
 def plotted(study: Study, found: Reckoned, position: int | None) -> dict[str, Plot]:
@@ -123,8 +122,8 @@ def plotted(study: Study, found: Reckoned, position: int | None) -> dict[str, Pl
     stage = stage_of(found.data, position) or max(stages, key=lambda one: one["times"]["n"])
     of = Subject(study.pk, study.name, found.made_at.isoformat(), stage["position"], stage["name"])
     return {
-        "mix": annotators.mix(stage, pseudonym, words, of),
-        "times": annotators.times(stage["times"], of),
+        "mix": annotators.answer_mix_plot(stage, pseudonym, readable_label, of),
+        "times": annotators.time_plot(stage["times"], of),
     }
 
 
@@ -185,11 +184,11 @@ def _runs(test: Mapping, speaks: bool) -> list[Test]:
         return [Test("runs", "no place follows itself", test["n"], reason=test["reason"])]
     repeats = Test(
         "runs", "the place of the pick before", test["n"] - 1, test["repeats"] / (test["n"] - 1), test["chance"],
-        test["p_repeats"], "binomial", speaks=speaks and test["p_repeats"] < warning_signs.LEVEL,
+        test["p_repeats"], "binomial", speaks=speaks and test["p_repeats"] < warning_signs.TEST_LEVEL,
     )  # fmt: skip
     longest = Test(
         "runs", f"longest run: place {test['place']}, {test['longest']} times", test["n"], None, None,
-        test["p_longest"], "exact", speaks=speaks and test["p_longest"] < warning_signs.LEVEL,
+        test["p_longest"], "exact", speaks=speaks and test["p_longest"] < warning_signs.TEST_LEVEL,
     )  # fmt: skip
     return [repeats, longest]
 
@@ -206,7 +205,7 @@ def charts(row: Mapping, stage: Mapping, picks: Sequence[warning_signs.Pick]) ->
         "speed_bars": speed_bars(row["bands"], stage["bands"]),
         "answer_bars": answer_bars(row["labels"], row["others"]),
         "place_bars": place_bars(row["side"]),
-        "strip": strip(picks),
+        "strip": pick_strip(picks),
     }
 
 

@@ -23,8 +23,8 @@ from annotation.models import Annotator, Study
 from annotation.participants import erasure
 from annotation.participants.views import decide
 from annotation.pipeline import dawid_skene
-from annotation.protocols.answers import words
 from annotation.protocols.registry import PROTOCOLS
+from annotation.wording import readable_label
 from benchmarks import audit
 from benchmarks.permissions import staff_only
 
@@ -129,7 +129,7 @@ def _work(who: Annotator, data: dict, position: int, show: str) -> dict:
     show = show if show in behind else "all"
     return {
         "tabs": tabs, "stage": stage, "there": there, "row": row, "protocol": PROTOCOLS[stage.protocol],
-        "tests": annotator_page.tests(row, words), "confusion": dawid_skene.confusion_of(stage, who.number),
+        "tests": annotator_page.tests(row, readable_label), "confusion": dawid_skene.confusion_of(stage, who.number),
         "show": show, "found": behind[show][: annotator_page.SCREENS],
         "counts": {kind: len(of) for kind, of in behind.items()}, "count": len(behind[show]),
         **annotator_page.charts(row, there, [(one.row.place, one.row.places) for one in screens.picks]),

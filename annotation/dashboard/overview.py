@@ -15,7 +15,7 @@ from annotation.figures.stage import study_figures
 from annotation.models import Kind, Slot, Stage, StageState, Strategy
 from annotation.protocols.registry import PROTOCOLS
 from annotation.sql import fetch
-from annotation.wording.pseudonyms import pseudonym
+from annotation.wording import pseudonym
 from benchmarks.jobs.jobs import Tell, silent
 
 KIND = "page"

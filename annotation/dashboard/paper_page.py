@@ -36,7 +36,7 @@ def drawn(protocol: Protocol, paper: dict) -> dict:
             "likeness_panels": panels(paper["lexical"]),
         }
     if "orders" in paper:
-        say = protocol.form.say
+        say = protocol.form.describe
         orders = [row | {"words": say(Answer(row["order"]))} for row in paper["orders"]]
         return {"order_rows": orders, "order_bars": list(bars.order_bars(orders))}
     rows, whole = ([row | {"words": CRITERIA[row["criterion"]]} for row in paper[part]] for part in ("rows", "all"))

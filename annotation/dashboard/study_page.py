@@ -145,9 +145,9 @@ def plotted(stage: Stage, figures: dict, whole: dict) -> dict[str, study_charts.
     study, at = stage.study, figures["now"]["at"]
     of_stage = study_charts.Subject(study.pk, study.name, at, stage.position, stage.name)
     return {
-        "funnel": study_charts.funnel(whole, study_charts.Subject(study.pk, study.name, at)),
-        "by_type": study_charts.by_type(figures, of_stage),
-        "series": study_charts.series(figures["series"], at, of_stage),
+        "funnel": study_charts.funnel_plot(whole, study_charts.Subject(study.pk, study.name, at)),
+        "by_type": study_charts.type_plot(figures, of_stage),
+        "series": study_charts.series_plot(figures["series"], at, of_stage),
     }
 
 
@@ -185,6 +185,8 @@ def blocks(shown: dict) -> list[tuple[str, str]]:
     """The page's parts that change, each with its template: those that this stage has."""
     there = BLOCKS if "figures" in shown else FRESH
     templates = {name: f"dashboard/_{name}.html" for name in there if name != "batches" or shown["batches"]}
+    if "reckoned" in templates:
+        templates["reckoned"] = "components/_as_of.html"
     return [*templates.items(), *([("paper", shown["paper_template"])] if "paper" in shown else [])]
 
 

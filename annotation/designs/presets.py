@@ -8,48 +8,88 @@ each set; SugarCrepe (Hsieh et al. 2023) App. E.2, 100 of each type. Their exper
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from annotation.designs.baseline_plans import DIFFERENT, baseline_plans
-from annotation.designs.plan import Assumed, StagePlan
-from annotation.protocols.base import Carried, NotSuitable
+from annotation.designs.plan import Assumptions, StagePlan
+from annotation.measures.human_baseline import BASELINE_PROTOCOLS, DIFFERENT_ANNOTATORS, I2T, ONE_ANNOTATOR, T2I
+from annotation.protocols.base import Carried, UnsuitableItem
 from annotation.protocols.registry import PROTOCOLS
 from benchmarks.records import CaptionRecord, ImageRecord, ItemRecord
 
-SECONDS = 12  # for a screen: surveys of 100 questions that take 20 minutes, our assumption
-SECONDS_OF = {
+_SECONDS = 12  # for a screen: surveys of 100 questions that take 20 minutes, our assumption
+_SECONDS_OF = {
     "verify": 8,  # one picture, one sentence
     "visla-paraphrase": 40,
     "visla-triplet": 90,  # three sentences and six guidelines
     "hard-positive-rank": 20,
     "sugarcrepe-compare": 20,
 }
-OVERLAPS = {"hard-positive-rank": 2}  # an item is right when both annotators say so
-KEPT = {"bivlc-choose": 0.716, "bivlc-disambiguate": 0.545}  # 5,382 of 7,512 items, then 2,933 of 5,382 (§3.1)
+_OVERLAPS = {"hard-positive-rank": 2}  # an item is right when both annotators say so
+_KEPT_SHARES = {"bivlc-choose": 0.716, "bivlc-disambiguate": 0.545}  # 5,382 of 7,512 items, then 2,933 of 5,382 (§3.1)
 
-BATCH = 100  # items a batch
-PAIRED = {"agreement_items": 500, "agreement_overlap": 2}  # five pairs, each pair the same batch of 100
+_BATCH = 100  # items a batch
+_PAIRED = {"agreement_items": 500, "agreement_overlap": 2}  # five pairs, each pair the same batch of 100
 
 
 @dataclass(frozen=True, slots=True)
 class Preset:
     name: str
     title: str
-    says: str  # one sentence
+    summary: str  # one sentence
     stages: tuple[StagePlan, ...]
     pay: int = 12  # an hour
     currency: str = "USD"
 
 
-def _batches(size: int = BATCH, **settings: object) -> dict[str, object]:
+def _batch_settings(size: int = _BATCH, **settings: object) -> dict[str, object]:
     return {"overlap": 1, "strategy": "batches", "batch_size": size, **settings}
 
 
-CHOOSE = StagePlan("bivlc-choose", "choose", settings=_batches(carries="negative", **PAIRED))
-DISAMBIGUATE = StagePlan("bivlc-disambiguate", "disambiguate", settings=_batches())
-VERIFY = StagePlan("verify", "verify", settings={"overlap": 3})
-PARAPHRASE = StagePlan("visla-paraphrase", "paraphrase", settings={"overlap": 1})
-TRIPLET = StagePlan("visla-triplet", "triplet", settings={"overlap": 1})
-RANK = StagePlan("hard-positive-rank", "rank", settings={"overlap": 2, "sample": 100})
-COMPARE = StagePlan("sugarcrepe-compare", "compare", settings={"overlap": 1, "sample": 100, "sample_each": True})
+# The human baseline: image to text and text to image, two questions each of every sampled item.
+#
+# BiVLC (§4, App. H) drew 500 items and gave 25 of them to each of 20 annotators: 100 questions a person, the image to
+# text half first. That is the design `one`: one annotator answers all four questions of an item, so the four answers
+# are not independent. In the design `different` nobody gets two questions of one item: the answers are independent, at
+# the price of more annotators.
+_DESIGNS = (ONE_ANNOTATOR, DIFFERENT_ANNOTATORS)
+_QUESTIONS = 2  # of an item in each of the stages
+
+
+def baseline_plans(
+    *,
+    source: str = "",
+    sample: int | None = 500,
+    design: str = ONE_ANNOTATOR,
+    batch_items: int = 25,
+    stratify: bool = False,
+    seed_settings: Mapping[str, object] | None = None,
+    apart: Sequence[str] = (),
+) -> list[StagePlan]:
+    """Plans of both stages, to stand after the stage `source` (none: the benchmark's own items are asked about).
+
+    The sample is drawn when the source is closed; both stages draw the same items, since they have one seed. In both
+    designs an annotator answers at most `batch_items` times two questions in a stage. `seed_settings` are further
+    settings of both stages (a seed of their own, a lease); `apart` names stages before them whose annotators do not get
+    the items that they met there. In the design `one`, where none is named, the protocol says which (`leaks`).
+    """
+    if design not in _DESIGNS:
+        raise ValueError(f"there is no design {design!r}; there are {', '.join(_DESIGNS)}")
+    settings = {"sample": sample, "stratify": stratify, "promotion": "closing", "quota": _QUESTIONS * batch_items}
+    settings |= {"strategy": "batches", "batch_size": batch_items} if design == ONE_ANNOTATOR else {"strategy": "pool"}
+    settings |= dict(seed_settings or {})
+    one = list(apart) or None
+    from_i2t, from_t2i = ([*apart, I2T], [*apart, I2T, T2I]) if design == DIFFERENT_ANNOTATORS else (one, one)
+    return [
+        StagePlan(BASELINE_PROTOCOLS[I2T], I2T, source, apart_from=from_i2t, settings=settings),
+        StagePlan(BASELINE_PROTOCOLS[T2I], T2I, source, after=I2T, apart_from=from_t2i, settings=settings),
+    ]
+
+
+_CHOOSE = StagePlan("bivlc-choose", "choose", settings=_batch_settings(carries="negative", **_PAIRED))
+_DISAMBIGUATE = StagePlan("bivlc-disambiguate", "disambiguate", settings=_batch_settings())
+_VERIFY = StagePlan("verify", "verify", settings={"overlap": 3})
+_PARAPHRASE = StagePlan("visla-paraphrase", "paraphrase", settings={"overlap": 1})
+_TRIPLET = StagePlan("visla-triplet", "triplet", settings={"overlap": 1})
+_RANK = StagePlan("hard-positive-rank", "rank", settings={"overlap": 2, "sample": 100})
+_COMPARE = StagePlan("sugarcrepe-compare", "compare", settings={"overlap": 1, "sample": 100, "sample_each": True})
 
 PRESETS: Mapping[str, Preset] = {
     preset.name: preset
@@ -58,19 +98,19 @@ PRESETS: Mapping[str, Preset] = {
             "bivlc",
             "BiVLC, all of it",
             "Choose the negative image, drop what is ambiguous, then measure people on 500 of what is left.",
-            (CHOOSE, replace(DISAMBIGUATE, source="choose"), *baseline_plans(source="disambiguate")),
+            (_CHOOSE, replace(_DISAMBIGUATE, source="choose"), *baseline_plans(source="disambiguate")),
         ),
         Preset(
             "bivlc-choose",
             "BiVLC, choose the image",
             "Which of an item's candidate images carries all of its negative caption? 500 items go to pairs.",
-            (CHOOSE,),
+            (_CHOOSE,),
         ),
         Preset(
             "bivlc-disambiguate",
             "BiVLC, drop what is ambiguous",
             "For items that have both images: which of the two fits the positive caption, or both?",
-            (DISAMBIGUATE,),
+            (_DISAMBIGUATE,),
         ),
         Preset(
             "human-baseline",
@@ -82,79 +122,79 @@ PRESETS: Mapping[str, Preset] = {
             "human-baseline-apart",
             "Human baseline, questions apart",
             "The same 500 items, but nobody gets two questions of one item: each is answered on its own.",
-            tuple(baseline_plans(source="", design=DIFFERENT)),
+            tuple(baseline_plans(source="", design=DIFFERENT_ANNOTATORS)),
         ),
         Preset(
             "visla-generic",
             "VISLA, second positives",
             "An expert picks, edits or rejects an item's second positive; a second one confirms what was edited.",
-            (PARAPHRASE,),
+            (_PARAPHRASE,),
             pay=0,
         ),
         Preset(
             "visla-spatial",
             "VISLA, triplets",
             "Experts check two positives and a negative against the guidelines, and mend or drop what breaks them.",
-            (TRIPLET,),
+            (_TRIPLET,),
             pay=0,
         ),
         Preset(
             "hard-positives",
             "Hard positives",
             "Two experts rank three captions of each of 100 items: do people put both positives above the negative?",
-            (RANK,),
+            (_RANK,),
             pay=0,
         ),
         Preset(
             "sugarcrepe-eval",
             "SugarCrepe, compare negatives",
             "Of two negatives of different origin, which makes more sense and which is more fluent? 100 of each type.",
-            (COMPARE,),
+            (_COMPARE,),
             pay=0,
         ),
-        Preset("verify", "Verify", "Does the caption hold? Three people an item, and most of them win.", (VERIFY,)),
+        Preset("verify", "Verify", "Does the caption hold? Three people an item, and most of them win.", (_VERIFY,)),
     )
 }
 
 
-def single(protocol: str) -> Preset:
+def single_stage(protocol: str) -> Preset:
     """One stage of a protocol, without any paper's numbers."""
     found = PROTOCOLS[protocol]
     alone = found.measures or bool(found.edits)
-    stage = StagePlan(protocol, settings={"overlap": OVERLAPS.get(protocol, 1 if alone else 2)})
+    stage = StagePlan(protocol, settings={"overlap": _OVERLAPS.get(protocol, 1 if alone else 2)})
     return Preset("", found.title, "One question, asked about every item.", (stage,), pay=0)
 
 
-def changed(stages: Sequence[StagePlan], name: str, **settings: object) -> list[StagePlan]:
+def with_stage_settings(stages: Sequence[StagePlan], name: str, **settings: object) -> list[StagePlan]:
     """The stages, one of them with other settings. KeyError where there is no such stage."""
-    if name not in {stage.called for stage in stages}:
+    if name not in {stage.stage_name for stage in stages}:
         raise KeyError(name)
-    return [stage.set(**settings) if stage.called == name else stage for stage in stages]
+    return [stage.with_settings(**settings) if stage.stage_name == name else stage for stage in stages]
 
 
 _ROLES = ("positive", "negative", "negative", "second_positive", "candidate")
 _CAPTIONS = tuple(CaptionRecord(role, f"{role} {place}") for place, role in enumerate(_ROLES))
 _IMAGES = tuple(ImageRecord(role, role) for role in ("positive", "negative", *["candidate"] * 4))
-NOTHING: Carried = {}
+_NOTHING: Carried = {}
 SPECIMEN = ItemRecord("specimen", "", "", _CAPTIONS, _IMAGES)
 
 
-def assumed(stages: Sequence[StagePlan], item: ItemRecord = SPECIMEN) -> dict[str, Assumed]:
+def default_assumptions(stages: Sequence[StagePlan], item: ItemRecord = SPECIMEN) -> dict[str, Assumptions]:
     """What a plan starts from where nobody says otherwise; an item tells how many screens an item makes."""
     return {
-        stage.called: Assumed(
-            SECONDS_OF.get(stage.protocol, SECONDS),
-            KEPT.get(stage.protocol, 1.0),
-            tasks_an_item(stage.protocol, item, carried_to(stage, stages)),
+        stage.stage_name: Assumptions(
+            _SECONDS_OF.get(stage.protocol, _SECONDS),
+            _KEPT_SHARES.get(stage.protocol, 1.0),
+            tasks_per_item(stage.protocol, item, _carried_to(stage, stages)),
             people=2 if PROTOCOLS[stage.protocol].confirms else 1,
         )
         for stage in stages
     }
 
 
-def carried_to(stage: StagePlan, stages: Sequence[StagePlan]) -> dict[str, str]:
+def _carried_to(stage: StagePlan, stages: Sequence[StagePlan]) -> dict[str, str]:
     """What would come in with an item from the stages before it."""
-    named = {one.called: one for one in stages}
+    named = {one.stage_name: one for one in stages}
     carried: dict[str, str] = {}
     while stage.source:
         stage = named[stage.source]
@@ -162,8 +202,8 @@ def carried_to(stage: StagePlan, stages: Sequence[StagePlan]) -> dict[str, str]:
     return carried
 
 
-def tasks_an_item(protocol: str, item: ItemRecord = SPECIMEN, carried: Carried = NOTHING) -> int:
+def tasks_per_item(protocol: str, item: ItemRecord = SPECIMEN, carried: Carried = _NOTHING) -> int:
     try:
-        return len(PROTOCOLS[protocol].asked_of(item, carried))
-    except NotSuitable:
+        return len(PROTOCOLS[protocol].tasks_for(item, carried))
+    except UnsuitableItem:
         return 1

@@ -12,7 +12,7 @@ from annotation.exports.files import JUDGMENTS as COLUMNS
 from annotation.exports.texts import CAPTIONS, shown_words, words_of
 from annotation.figures.edit_names import Edits, named, told
 from annotation.models import Stage, Study
-from annotation.wording.pseudonyms import pseudonym
+from annotation.wording import pseudonym
 
 JUDGMENTS = """
 stage.name, item.key, item.position, task.question, task.round, task.kind, task.live, item.type, item.subtype,

@@ -5,11 +5,11 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from annotation.figures.edit_names import Edits, named
 from annotation.models import Stage
-from annotation.protocols.base import WORDS, Carried, caption, carried_captions
-from annotation.protocols.decision_rule import EDIT
+from annotation.protocols.base import CAPTION_PREFIX, Carried, caption_identity, carried_captions
+from annotation.protocols.decision_rule import EDIT_PREFIX
 from annotation.protocols.registry import PROTOCOLS
 from annotation.sql import fetch
-from annotation.wording.pseudonyms import pseudonym
+from annotation.wording import pseudonym
 
 # The captions of `item` as they came, by identity.
 CAPTIONS = """(SELECT coalesce(jsonb_object_agg('caption-' || role || '-' || position, text), '{}')
@@ -53,12 +53,14 @@ def texts(stages: Iterable[Stage], edits: Edits) -> Iterator[dict]:
     for row in fetch(TEXTS, stages=writing) if writing else []:
         judgment, *read = row[len(OF_TEXT) :]
         content, carried, captions = map(json.loads, read)
-        edit = edits.get(f"{EDIT}{judgment}")
+        edit = edits.get(f"{EDIT_PREFIX}{judgment}")
         of_row = _of_row(dict(zip(OF_TEXT, row, strict=False))) | {"edit": edit.name if edit else None}
         words = words_of(captions, carried)
         for role, text in sorted(content["texts"].items()):
             made_of = content.get("from", {}).get(role)
-            before = edits[made_of].texts.get(role) if made_of in edits else words.get(made_of or caption(role))
+            before = (
+                edits[made_of].texts.get(role) if made_of in edits else words.get(made_of or caption_identity(role))
+            )
             yield {**of_row, "role": role, "made_of": named(edits, made_of), "before": before, "text": text}
 
 
@@ -79,4 +81,8 @@ def words_of(captions: Mapping[str, str], carried: Carried) -> dict[str, str]:
 
 
 def shown_words(identities: Iterable[str], words: Mapping[str, str]) -> dict[str, str]:
-    return {identity: words[identity] for identity in identities if identity.startswith(WORDS) and identity in words}
+    return {
+        identity: words[identity]
+        for identity in identities
+        if identity.startswith(CAPTION_PREFIX) and identity in words
+    }

@@ -11,13 +11,13 @@ import numpy as np
 from annotation.figures import cache
 from annotation.figures.cache import Reckoned
 from annotation.figures.stage import judgment_rows
-from annotation.measures import kappa_matrix
-from annotation.measures.agreement import Table
+from annotation.measures import agreement
+from annotation.measures.agreement import RatingTable
 from annotation.measures.breakdowns import Part, agreement_by
-from annotation.measures.counts import Given, Place
+from annotation.measures.counts import JudgmentRow, TaskKey
 from annotation.models import Kind, Slot, Stage
 from annotation.pipeline.outcomes import rule_of
-from annotation.wording.pseudonyms import pseudonym
+from annotation.wording import pseudonym
 from benchmarks.jobs.jobs import Tell, silent
 
 KIND = "agreement"
@@ -31,16 +31,16 @@ def stage_agreement(stage: Stage, view: str, tell: Tell = silent, brief: bool = 
 
     `brief` is without rows of annotators and weeks: in a large stage they take most of the time.
     """
-    see = rule_of(stage).views()[view]
+    see = rule_of(stage).projections()[view]
     rows = [row for row in judgment_rows(stage) if row.kind == Kind.JUDGE and row.counted and row.live]
-    table = Table((row.task, row.annotator, see(row.answer)) for row in rows)
+    table = RatingTable((row.task, row.annotator, see(row.answer)) for row in rows)
     parts = parts_of(table, rows)
     if brief:
         del parts["week"]
     found = agreement_by(table, parts, tell, each=not brief)
     for name in ("annotator", "pair"):
         found[name] = [_named(row) for row in found[name]]
-    square = kappa_matrix.matrix(table)
+    square = agreement.kappa_matrix(table)
     return {"view": view, **found, "matrix": {**square, "pairs": [_named(row) for row in square["pairs"]]}}
 
 
@@ -55,10 +55,10 @@ def _named(row: dict) -> dict:
     return {key: pseudonym(value) if key in WHO else value for key, value in row.items()}
 
 
-def parts_of(table: Table, rows: Sequence[Given]) -> dict[str, list[Part]]:
+def parts_of(table: RatingTable, rows: Sequence[JudgmentRow]) -> dict[str, list[Part]]:
     """The stage's types, subtypes and weeks, in their order. An item's week is that of its last counted judgment."""
     kinds = {row.task: (row.type, row.subtype) for row in rows}
-    last: dict[Place, int] = defaultdict(int)
+    last: dict[TaskKey, int] = defaultdict(int)
     for row in rows:
         last[row.task] = max(last[row.task], row.at)
     weeks = {task: week(at) for task, at in last.items()}
@@ -69,7 +69,7 @@ def parts_of(table: Table, rows: Sequence[Given]) -> dict[str, list[Part]]:
     }
 
 
-def _parts(table: Table, of: Callable[[Hashable], tuple[str, ...]], names: Sequence[str]) -> list[Part]:
+def _parts(table: RatingTable, of: Callable[[Hashable], tuple[str, ...]], names: Sequence[str]) -> list[Part]:
     groups: Mapping[tuple, list[int]] = defaultdict(list)
     for place, task in enumerate(table.items):
         groups[of(task)].append(place)

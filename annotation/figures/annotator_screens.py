@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from annotation.figures.edit_names import edits_of, named
 from annotation.figures.stage import judgment_rows
 from annotation.measures import annotator_behaviour, warning_signs
-from annotation.measures.counts import EPOCH, Given, Place
+from annotation.measures.counts import EPOCH, JudgmentRow, TaskKey
 from annotation.models import Annotator, Kind, Stage
 from annotation.pipeline.outcomes import rule_of
 from annotation.sql import fetch
@@ -31,7 +31,7 @@ GROUP BY item.id, task.id
 class Screen:
     """A judgment with its task; `others` are the answers that count besides, the most frequent first."""
 
-    row: Given
+    row: JudgmentRow
     task: int
     key: str
     gold: Sequence[str]
@@ -65,14 +65,14 @@ class Evidence:
 def evidence(stage: Stage, who: Annotator) -> Evidence:
     rows, excluded = judgment_rows(stage, who.pk), who.excluded_at is not None
     tasks = _tasks(stage, who)
-    checks = annotator_behaviour.last_words(row for row in rows if row.kind == Kind.CHECK)
+    checks = annotator_behaviour.latest_rows(row for row in rows if row.kind == Kind.CHECK)
     return Evidence(
-        [_screen(row, tasks) for row in annotator_behaviour.answered(rows, excluded)],
+        [_screen(row, tasks) for row in annotator_behaviour.judgments_considered(rows, excluded)],
         [_screen(row, tasks) for row in checks if not row.withdrawn],
     )
 
 
-def _tasks(stage: Stage, who: Annotator) -> dict[tuple[str, Place], tuple]:
+def _tasks(stage: Stage, who: Annotator) -> dict[tuple[str, TaskKey], tuple]:
     """Of each, by kind and place: its id, its item's key, the right answers if known, the others' answers."""
     edits = edits_of([stage])
     return {
@@ -81,7 +81,7 @@ def _tasks(stage: Stage, who: Annotator) -> dict[tuple[str, Place], tuple]:
     }
 
 
-def _screen(row: Given, tasks: Mapping[tuple[str, Place], tuple]) -> Screen:
+def _screen(row: JudgmentRow, tasks: Mapping[tuple[str, TaskKey], tuple]) -> Screen:
     return Screen(row, *tasks[row.kind, row.task])
 
 
@@ -90,7 +90,7 @@ def _screen(row: Given, tasks: Mapping[tuple[str, Place], tuple]) -> Screen:
 
 def behind(found: Evidence, row: Mapping, stage: Stage, typical: float | None) -> dict[str, list[Screen]]:
     """By kind of sign: the screens that speak for it. `row` has the annotator's figures, `typical` is in seconds."""
-    views = rule_of(stage).views()
+    views = rule_of(stage).projections()
     run, labels, same = row["runs"], row["labels_test"], row["agreement"]
     coarse = views[list(views)[min(1, len(views) - 1)]]
     return {
@@ -106,11 +106,11 @@ def behind(found: Evidence, row: Mapping, stage: Stage, typical: float | None) -
 
 def _apart(screens: Sequence[Screen], view: Callable[[str], str]) -> list[Screen]:
     """Those on which the others have one most frequent answer, and this is another."""
-    most = [annotator_behaviour.most_frequent(one.others, view) for one in screens]
+    most = [annotator_behaviour.majority_answer(one.others, view) for one in screens]
     return [one for one, common in zip(screens, most, strict=True) if common not in (None, view(one.row.answer))]
 
 
 def quickest(screens: Sequence[Screen], typical: float | None) -> list[Screen]:
     """Under half of the stage's median, the fastest first."""
-    found = [one for one in screens if one.seconds < warning_signs.FAST * (typical or 0)]
+    found = [one for one in screens if one.seconds < warning_signs.FAST_SHARE * (typical or 0)]
     return sorted(found, key=lambda one: one.row.active_ms)

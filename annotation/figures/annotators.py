@@ -22,7 +22,7 @@ KIND = "annotators"
 @cache.reckons(KIND)
 def annotators(stage: Stage, key: str = "", tell: Tell = silent) -> dict:
     """`stages`, each with a row of everybody who has been there; `whole`, a row of everybody; `speed`
-    (measures.warning_signs.far).
+    (measures.warning_signs.speed_deviations).
     """
     return of_stages(stage.study, list(stage.study.stages.order_by("position")), tell)
 
@@ -50,7 +50,7 @@ def _of_stage(stage: Stage, people: Mapping[int, bool], pay: float) -> dict:
     tried = qualification.results(stage)
     passed = {number: {kind: found.passed for kind, found in tries.items()} for number, tries in tried.items()}
     return annotator_figures.of_stage(
-        stage.position, stage.name, judgment_rows(stage), rule_of(stage).views(), people,
+        stage.position, stage.name, judgment_rows(stage), rule_of(stage).projections(), people,
         Seat.objects.filter(stage=stage).values_list("annotator__number", flat=True), checked, passed, pay,
     )  # fmt: skip
 

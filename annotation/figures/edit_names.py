@@ -10,10 +10,10 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from annotation.models import Stage
-from annotation.protocols.decision_rule import EDIT, EDITED
+from annotation.protocols.decision_rule import EDIT_PREFIX, EDITED
 from annotation.protocols.registry import PROTOCOLS
 from annotation.sql import fetch
-from annotation.wording.pseudonyms import pseudonym
+from annotation.wording import pseudonym
 
 EDITS = """
 SELECT id, number, screen, revision, coalesce(content->'texts', '{{}}') FROM (
@@ -43,16 +43,16 @@ def edits_of(stages: Iterable[Stage], tasks: Collection[int] | None = None) -> E
     `tasks` of the stages are all that is looked at, where they are named.
     """
     confirming = [stage.pk for stage in stages if PROTOCOLS[stage.protocol].confirms]
-    asked = {"stages": confirming, "edited": EDITED, "others": f"{EDIT}%"}
+    asked = {"stages": confirming, "edited": EDITED, "others": f"{EDIT_PREFIX}%"}
     among = "task.stage_id = ANY(%(stages)s)"
     if tasks is not None:
         among, asked["tasks"] = f"{among} AND task.id = ANY(%(tasks)s)", list(tasks)
     rows = fetch(EDITS.format(among=among), **asked) if confirming else []
-    return {f"{EDIT}{pk}": Edit(edit_name(*who), json.loads(texts)) for pk, *who, texts in rows}
+    return {f"{EDIT_PREFIX}{pk}": Edit(edit_name(*who), json.loads(texts)) for pk, *who, texts in rows}
 
 
 def edit_name(annotator: int, screen: int, revision: int) -> str:
-    return f"{EDIT}{pseudonym(annotator)}-{screen}-{revision}"
+    return f"{EDIT_PREFIX}{pseudonym(annotator)}-{screen}-{revision}"
 
 
 def named(edits: Edits, identity: str | None) -> str | None:

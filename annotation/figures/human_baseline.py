@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from annotation.measures.human_baseline import Pair, TaskRow, figures, pairs_of
+from annotation.measures.human_baseline import Pair, QuestionRow, figures, pairs_of
 from annotation.models import Stage, Study
 from annotation.sql import fetch
 
@@ -39,6 +39,6 @@ def of_stages(stages: Iterable[Stage]) -> list[dict]:
 
 
 def _rows(statement: str, pair: Pair) -> Iterator[tuple]:
-    """(TaskRow, what else was selected) for each row."""
+    """(QuestionRow, what else was selected) for each row."""
     for row in fetch(statement, stages=[stage.pk for stage in pair.stages.values()]):
-        yield TaskRow._make(row[:6]), *row[6:]
+        yield QuestionRow._make(row[:6]), *row[6:]

@@ -5,12 +5,12 @@ from collections import defaultdict
 from collections.abc import Callable
 from functools import cache
 
-from annotation.measures.papers.base import Said, Told
+from annotation.measures.papers.base import CountedJudgment, JudgedTask
 from annotation.measures.papers.registry import FIGURES
 from annotation.models import Stage
 from annotation.pipeline.outcomes import rule_of
 from annotation.protocols.base import Answer, carried_captions
-from annotation.protocols.decision_rule import EDIT, EDITED, is_edit
+from annotation.protocols.decision_rule import EDIT_PREFIX, EDITED, is_edit
 from annotation.protocols.registry import PROTOCOLS
 from annotation.sql import fetch
 
@@ -57,7 +57,7 @@ def paper(stage: Stage) -> dict:
     return {"paper": figures(told(stage, texts), rule_of(stage))}
 
 
-def told(stage: Stage, texts: dict[int, Words]) -> list[Told]:
+def told(stage: Stage, texts: dict[int, Words]) -> list[JudgedTask]:
     """The stage's live tasks in the items' order, with the captions that are given by item."""
     read = cache(json.loads)  # what is the same text is read once, as an outcome's content and its judgment's are
     said, edits = said_of(stage, read)
@@ -68,7 +68,7 @@ def told(stage: Stage, texts: dict[int, Words]) -> list[Told]:
         if carried != EMPTY:
             words = words | carried_captions(read(carried))
         found.append(
-            Told(
+            JudgedTask(
                 kind, subtype, overlap, said[task], state, label or "", reason or "", by or "",
                 read(content or EMPTY), words, edits.get(task, NOTHING), read(origins or "[]"),
             )
@@ -76,15 +76,15 @@ def told(stage: Stage, texts: dict[int, Words]) -> list[Told]:
     return found
 
 
-def said_of(stage: Stage, read: Callable) -> tuple[dict[int, list[Said]], dict[int, dict[str, Words]]]:
+def said_of(stage: Stage, read: Callable) -> tuple[dict[int, list[CountedJudgment]], dict[int, dict[str, Words]]]:
     """By task: what counts, in the order of giving; and the words of every edit by identity and role."""
     said, edits = defaultdict(list), defaultdict(dict)
     for task, judgment, annotator, label, content, counts in fetch(SAID, stage=stage.pk, edited=EDITED):
         answer = Answer(label, read(content))
         if is_edit(label):
-            edits[task][f"{EDIT}{judgment}"] = answer.texts
+            edits[task][f"{EDIT_PREFIX}{judgment}"] = answer.texts
         if counts:
-            said[task].append(Said(annotator, answer))
+            said[task].append(CountedJudgment(annotator, answer))
     return said, edits
 
 

@@ -12,11 +12,11 @@ from annotation.figures.edit_names import edits_of, named
 from annotation.figures.paper import paper
 from annotation.measures import counts as measures_counts
 from annotation.measures import stage_figures
-from annotation.measures.counts import HOUR, Asked, Given, moment
+from annotation.measures.counts import HOUR, JudgmentRow, TaskRow, iso_time
 from annotation.measures.stage_figures import SETTINGS, StageRows
 from annotation.models import Stage, StageState, StudyState
 from annotation.pipeline.outcomes import rule_of
-from annotation.protocols.decision_rule import EDIT
+from annotation.protocols.decision_rule import EDIT_PREFIX
 from annotation.sql import fetch, stream
 
 LONGEST = 10 * 365 * 24  # hours; a forecast beyond that is none
@@ -68,36 +68,36 @@ JOIN annotation_task task ON task.id = lease.task_id WHERE task.stage_id = %(sta
 """
 
 
-def judgment_rows(stage: Stage, annotator: int | None = None) -> list[Given]:
+def judgment_rows(stage: Stage, annotator: int | None = None) -> list[JudgmentRow]:
     """Every judgment of the stage, of checks too, revisions and surplus included, by item and by the time of giving.
 
     Of one annotator alone, where their id is given.
     """
     of = "" if annotator is None else "AND lease.annotator_id = %(annotator)s"
     rows = list(_given(stream(JUDGMENTS.format(of=of), stage=stage.pk, annotator=annotator)))
-    if not any(row.answer.startswith(EDIT) for row in rows):
+    if not any(row.answer.startswith(EDIT_PREFIX) for row in rows):
         return rows
     edits = edits_of([stage])
     return [row._replace(answer=named(edits, row.answer)) for row in rows]
 
 
-def _given(rows: Iterable[tuple]) -> Iterator[Given]:
+def _given(rows: Iterable[tuple]) -> Iterator[JudgmentRow]:
     """Of a million rows, equal words and the place of a task are kept once: it halves their memory."""
     last: tuple = ()
     for item, question, round, kind, live, group, subgroup, slot, annotator, answer, *rest in rows:
         task = (item, intern(question), round)
         last = last if task == last else task
         words = (intern(kind), live, intern(group), intern(subgroup), slot, annotator, intern(answer))
-        yield Given._make((last, *words, *rest))
+        yield JudgmentRow._make((last, *words, *rest))
 
 
-def asked_rows(stage: Stage) -> list[Asked]:
+def asked_rows(stage: Stage) -> list[TaskRow]:
     """The stage's live tasks in the items' order; checks and training are none of them."""
-    return [Asked(tuple(row[:3]), *row[3:]) for row in fetch(ASKED, stage=stage.pk)]
+    return [TaskRow(tuple(row[:3]), *row[3:]) for row in fetch(ASKED, stage=stage.pk)]
 
 
 def study_figures(stage: Stage, step: Callable[[], None] = lambda: None) -> dict:
-    """Every figure of the stage, JSON-able; docs/reference/measures.md defines them. The same rows give the same dictionary.
+    """Every figure of the stage, JSON-able (docs/reference/measures.md). The same rows give the same dictionary.
 
     `step()` is called when all is read, after each view of agreement, and at the end.
     """
@@ -126,13 +126,13 @@ def _settings(stage: Stage) -> dict:
     }
 
 
-def _now(stage: Stage, counted: list[Given], remaining: int) -> dict:
+def _now(stage: Stage, counted: list[JudgmentRow], remaining: int) -> dict:
     ((leased, at),) = fetch(LEASED, stage=stage.pk)
     recent = sum(row.at > at - HOUR for row in counted)
     hours = min(1.0, max(1 / 60, (at - min((row.at for row in counted), default=at)) / HOUR))
     stopped = halted(stage)
     return {
-        "at": moment(at),
+        "at": iso_time(at),
         "leased": leased,
         "last_hour": {"judgments": recent, "hours": hours, "per_hour": recent / hours},
         "forecast": no_forecast(stopped) if stopped else forecast(at, recent, hours, counted, remaining),
@@ -150,7 +150,7 @@ def no_forecast(reason: str) -> dict:
     return {"finish": None, "earliest": None, "latest": None, "basis": "", "reason": reason}
 
 
-def forecast(at: int, recent: int, hours: float, counted: list[Given], remaining: int) -> dict:
+def forecast(at: int, recent: int, hours: float, counted: list[JudgmentRow], remaining: int) -> dict:
     """When the rest is judged at the pace of the last hour, or of the whole time where the last hour is thin.
 
     `earliest` and `latest` take the count behind the pace as a Poisson count: n ± 1.96 √n.
@@ -168,4 +168,4 @@ def forecast(at: int, recent: int, hours: float, counted: list[Given], remaining
 def _reached(at: int, remaining: int, per_hour: float) -> str | None:
     """The moment at which the rest is judged; None where that is no use to anybody."""
     hours = remaining / per_hour if per_hour > 0 else math.inf
-    return moment(at + round(hours * HOUR)) if hours < LONGEST else None
+    return iso_time(at + round(hours * HOUR)) if hours < LONGEST else None

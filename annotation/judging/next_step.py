@@ -11,7 +11,7 @@ from annotation.models import Annotator, Judgment, Lease, LeaseState, Slot, Stag
 from annotation.permissions import Desk
 from annotation.pipeline import promotion
 from annotation.protocols.base import Answer
-from annotation.screens.read_answer import fields_of
+from annotation.screens.read_answer import screen_fields
 
 
 @dataclass(frozen=True)
@@ -111,5 +111,5 @@ def recall(leases: list[Lease], protocol: str) -> list[Lease]:
     given = Judgment.objects.filter(lease__in=leases, withdrawn=False).order_by("revision")
     answers = {lease: Answer(*said) for lease, *said in given.values_list("lease", "answer", "content")}
     for lease in leases:
-        lease.previous = fields_of(lease, protocol, answers[lease.pk]) if lease.pk in answers else {}
+        lease.previous = screen_fields(lease, protocol, answers[lease.pk]) if lease.pk in answers else {}
     return leases

@@ -17,7 +17,7 @@ from annotation.models import AttemptKind, Instructions
 from annotation.permissions import Desk
 from annotation.protocols.registry import PROTOCOLS
 from annotation.screens import errors, read_answer
-from annotation.screens.screens import screens
+from annotation.screens.screens import build_screens
 from annotation.studies.instructions import blocks
 
 MISSING = "Answer every question, then send them."
@@ -89,14 +89,14 @@ def _questions(here: Desk, step: Step, chosen: list | None) -> dict:
 
 def _training(here: Desk, step: Step) -> dict:
     """The right answer and the note only once there is an answer."""
-    context = {"screen": screens([step.lease], here.stage)[0]}
+    context = {"screen": build_screens([step.lease], here.stage)[0]}
     if step.before is not None:
         n = len(step.before.answers)
         context["right_before"] = sum(bool(entry["right"]) for entry in step.before.answers)
         context |= {"of_before": n, "needed": qualification.right_answers_needed(here.stage, n)}
     if step.told:
         labels = {choice.identity: choice.label for choice in PROTOCOLS[here.stage.protocol].fixed}
-        right = [read_answer.shown_as(step.lease, answer) for answer in step.task.gold]
+        right = [read_answer.place_on_screen(step.lease, answer) for answer in step.task.gold]
         context |= {"right": [labels.get(answer, answer) for answer in right], "note": step.task.note}
         context["was_right"] = step.entry["right"]
     return context

@@ -19,17 +19,17 @@ from annotation.assignment import leases as assignment_leases
 from annotation.assignment.seats import stages_open_to
 from annotation.models import Annotator, Flag, Judgment, Lease, LeaseState, Slot, Stage, StudyState, Task
 from annotation.pipeline import outcomes
-from annotation.protocols.base import CANNOT_JUDGE, Answer, Sent
+from annotation.protocols.base import CANNOT_JUDGE, Answer, SubmittedFields
 from annotation.screens.errors import BadAnswer, KeyReused, NothingToUndo, NotOpen, UnknownLease
-from annotation.screens.read_answer import fields_of, read_form
+from annotation.screens.read_answer import parse_answer, screen_fields
 from annotation.sql import columns, fetch, instances
 from annotation.transactions import anew
-from annotation.wording.reasons import as_reason
+from annotation.wording import clean_reason
 from benchmarks import audit
 
 HISTORY = 20  # screens that an annotator can walk back
 CLOSED = StudyState.CLOSED  # the same word for a stage
-NOTHING: Sent = MappingProxyType({})
+NOTHING: SubmittedFields = MappingProxyType({})
 LONGEST_MS = 24 * 3600 * 1000  # a browser's clock is not trusted beyond a day
 
 
@@ -105,7 +105,7 @@ def _submit(
     key: UUID,
     shown_answer: str,
     reason: str = "",
-    more: Sent = NOTHING,
+    more: SubmittedFields = NOTHING,
     **times: int,
 ) -> Receipt:
     digest = _digest(token, shown_answer, reason, *sorted(more.items()))
@@ -113,7 +113,7 @@ def _submit(
     if row["earlier"]:
         earlier = _earlier(annotator, key, digest)
         return Receipt(earlier.lease, earlier, replayed=True)
-    answer = read_form(lease, lease.task.stage.protocol, {**more, "answer": shown_answer, "reason": reason})
+    answer = parse_answer(lease, lease.task.stage.protocol, {**more, "answer": shown_answer, "reason": reason})
     _check_submission(lease, answer.label, reason, row)
     alone = lease.state != LeaseState.LAPSED or not _has_newer(lease)
     counts = alone and row["holder"] in (None, lease.annotator_id) and annotator.excluded_at is None
@@ -134,7 +134,7 @@ def _revision(lease: Lease, row: dict, answer: Answer, reason: str, **fields) ->
         instructions_id=row["read"],
         answer=answer.label,
         content=answer.content,
-        reason=as_reason(reason or answer.content.get("reason", "")),
+        reason=clean_reason(reason or answer.content.get("reason", "")),
         **fields,
     )
 
@@ -205,7 +205,7 @@ def undo(*, annotator: Annotator, key: UUID) -> Lease:
         _withdraw(last, lease, key)
         Annotator.objects.filter(pk=annotator.pk).update(stage=lease.task.stage_id)
     answered = lease.judgments.filter(withdrawn=False).order_by("-revision").first()
-    lease.previous = fields_of(lease, lease.task.stage.protocol, Answer(answered.answer, answered.content))
+    lease.previous = screen_fields(lease, lease.task.stage.protocol, Answer(answered.answer, answered.content))
     return lease
 
 
@@ -250,7 +250,7 @@ def flag(*, annotator: Annotator, token: UUID, reason: str) -> Flag:
     """Tell the manager that something is wrong with the task. The same words twice are one flag."""
     assignment_leases.lock(annotator)
     lease, _ = _find(annotator, token)
-    words = as_reason(reason)
+    words = clean_reason(reason)
     if not words:
         raise BadAnswer("Say in a few words what is wrong.")
     raised, new = Flag.objects.get_or_create(lease=lease, reason=words)
@@ -265,6 +265,6 @@ def history(*, annotator: Annotator) -> list[Lease]:
     leases = []
     for judgment in standing.select_related("lease__task__stage")[:HISTORY]:
         lease = judgment.lease
-        lease.previous = fields_of(lease, lease.task.stage.protocol, Answer(judgment.answer, judgment.content))
+        lease.previous = screen_fields(lease, lease.task.stage.protocol, Answer(judgment.answer, judgment.content))
         leases.append(lease)
     return leases

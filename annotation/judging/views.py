@@ -25,7 +25,7 @@ from annotation.permissions import Desk, desk
 from annotation.protocols.base import CANNOT_JUDGE
 from annotation.protocols.registry import PROTOCOLS
 from annotation.screens import errors
-from annotation.screens.screens import screens
+from annotation.screens.screens import build_screens
 from annotation.studies.instructions import blocks
 
 View = Callable[..., HttpResponse]
@@ -86,7 +86,7 @@ def judge(request: HttpRequest, here: Desk) -> HttpResponse:
 
 
 def _screen_page(request: HttpRequest, here: Desk, now: Turn) -> HttpResponse:
-    current, *rest = screens(next_step.recall(now.leases, here.stage.protocol), here.stage)
+    current, *rest = build_screens(next_step.recall(now.leases, here.stage.protocol), here.stage)
     context = {"current": current, "rest": rest, "pace": next_step.pace(here.annotator), "link": _link(request, here)}
     context |= {"key": uuid.uuid4(), "rules": blocks(_newest(here).text), "protocol": PROTOCOLS[here.stage.protocol]}
     return page("page", here, study=here.stage.study, **context, **_where(here, now))
@@ -179,7 +179,7 @@ def undo(request: HttpRequest, here: Desk) -> HttpResponse:
         return redirect("judge", here.annotator.token)
     if lease.task.stage_id != here.stage.pk:
         return JsonResponse({"moved": True})  # the page of that stage has other rules and another count
-    again = screens([lease], here.stage)[0]
+    again = build_screens([lease], here.stage)[0]
     done = assignment_leases.judged(here.annotator, here.stage)
     return JsonResponse({"again": {"lease": again.lease, "html": again.html()}, "done": done})
 
@@ -203,7 +203,7 @@ def renew(request: HttpRequest, here: Desk) -> HttpResponse:
 def history(request: HttpRequest, here: Desk) -> HttpResponse:
     """The last screens that were answered, oldest first, each with its answer as it was shown."""
     leases = submissions.history(annotator=here.annotator)[::-1]
-    shown = screens(leases, here.stage)
+    shown = build_screens(leases, here.stage)
     past = [{"lease": s.lease, "html": s.html(), "answer": s.picked} for s in shown]
     return JsonResponse({"past": past})
 
@@ -218,7 +218,7 @@ def _next(sent: QueryDict, here: Desk, now: Turn, added: int = 0) -> dict:
     return {
         "state": now.state,
         "held": [lease.token for lease in now.leases],
-        "screens": [{"lease": screen.lease, "html": screen.html()} for screen in screens(new, here.stage)],
+        "screens": [{"lease": screen.lease, "html": screen.html()} for screen in build_screens(new, here.stage)],
         "done": here.done + added,
     }
 

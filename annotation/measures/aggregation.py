@@ -10,15 +10,15 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from annotation.measures.agreement import Row
+from annotation.measures.agreement import Rating
 
-LEVEL = 1e-6  # posteriors closer than this are level
-STEPS = 1000
-SETTLED = 1e-10  # change of the mean log-likelihood of an item, below which nothing more happens
-LEAST = 1e-300  # stands for a probability of 0 in a logarithm
-NO_LABEL, FIRST = "none", "first"  # what a level item gets
+_TIE_MARGIN = 1e-6  # posteriors closer than this are level
+_MAX_STEPS = 1000
+_CONVERGENCE = 1e-10  # change of the mean log-likelihood of an item, below which nothing more happens
+_SMALLEST = 1e-300  # stands for a probability of 0 in a logarithm
+NO_LABEL, FIRST_LABEL = "none", "first"  # what a level item gets
 
-Shares = Mapping[str, float]
+_Shares = Mapping[str, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,15 +30,15 @@ class Aggregate:
     """
 
     labels: Mapping[str, str | None]
-    posteriors: Mapping[str, Shares]
-    class_shares: Shares
+    posteriors: Mapping[str, _Shares]
+    class_shares: _Shares
     ties: Mapping[str, Sequence[str]]
-    confusion: Mapping[str, Mapping[str, Shares]] = field(default_factory=dict)
+    confusion: Mapping[str, Mapping[str, _Shares]] = field(default_factory=dict)
     steps: int = 0
     converged: bool = True
 
 
-def majority(rows: Iterable[Row], tie_rule: str = NO_LABEL) -> Aggregate:
+def majority(rows: Iterable[Rating], tie_rule: str = NO_LABEL) -> Aggregate:
     """The most frequent label; posteriors are shares of votes. Tie rule `first`: of level ones, that given first."""
     votes: dict[str, Counter] = defaultdict(Counter)
     for item, _, label in rows:
@@ -47,13 +47,13 @@ def majority(rows: Iterable[Row], tie_rule: str = NO_LABEL) -> Aggregate:
     return _aggregate(shares, tie_rule)
 
 
-def dawid_skene(rows: Sequence[Row], tie_rule: str = NO_LABEL, steps: int = STEPS) -> Aggregate:
+def dawid_skene(rows: Sequence[Rating], tie_rule: str = NO_LABEL, steps: int = _MAX_STEPS) -> Aggregate:
     """Maximum likelihood by expectation and maximisation, begun with the shares of votes (Dawid and Skene 1979, §3)."""
     if not rows:
         return Aggregate({}, {}, {}, {})
     found = _Fit(rows)
     before, now, done = -np.inf, found.step(), 1
-    while done < steps and abs(now - before) >= SETTLED:
+    while done < steps and abs(now - before) >= _CONVERGENCE:
         before, now, done = now, found.step(), done + 1
     shares = {
         item: dict(zip(found.labels, row, strict=True))
@@ -68,7 +68,7 @@ def dawid_skene(rows: Sequence[Row], tie_rule: str = NO_LABEL, steps: int = STEP
 class _Fit:
     """`posterior` is items × labels, `confusion` annotators × true label × given label."""
 
-    def __init__(self, rows: Sequence[Row]):
+    def __init__(self, rows: Sequence[Rating]):
         columns = list(zip(*rows, strict=True))
         (self.items, self.item), (self.people, self.person), (self.labels, self.label) = map(_codes, columns)
         self.posterior = self._by(self.item, np.eye(len(self.labels))[self.label], len(self.items))
@@ -87,14 +87,14 @@ class _Fit:
         self.confusion = counts.reshape(len(self.people), labels, labels).transpose(0, 2, 1)
         whole = self.confusion.sum(axis=2, keepdims=True)
         self.confusion = np.divide(self.confusion, whole, out=np.zeros_like(self.confusion), where=whole > 0)
-        said = np.log(np.maximum(self.confusion, LEAST))[self.person, :, self.label]
-        logs = self._by(self.item, said, len(self.items)) + np.log(np.maximum(self.shares, LEAST))
+        said = np.log(np.maximum(self.confusion, _SMALLEST))[self.person, :, self.label]
+        logs = self._by(self.item, said, len(self.items)) + np.log(np.maximum(self.shares, _SMALLEST))
         top = logs.max(axis=1, keepdims=True)
         likely = np.exp(logs - top)
         self.posterior = likely / likely.sum(axis=1, keepdims=True)
         return float((top[:, 0] + np.log(likely.sum(axis=1))).mean())
 
-    def confusions(self) -> dict[str, dict[str, Shares]]:
+    def confusions(self) -> dict[str, dict[str, _Shares]]:
         """Of each annotator, for each true label that their items may have: how likely each label is."""
         return {
             person: {
@@ -112,9 +112,9 @@ def _codes(values: Sequence[str]) -> tuple[list[str], np.ndarray]:
     return list(places), np.fromiter((places[value] for value in values), dtype=np.int64, count=len(values))
 
 
-def _aggregate(posteriors: Mapping[str, Shares], tie_rule: str) -> Aggregate:
+def _aggregate(posteriors: Mapping[str, _Shares], tie_rule: str) -> Aggregate:
     """Where several labels are level at the top, the item is tied; the first of them was given first."""
-    top = {item: _level(shares) for item, shares in posteriors.items()}
+    top = {item: _most_likely(shares) for item, shares in posteriors.items()}
     ties = {item: labels for item, labels in top.items() if len(labels) > 1}
     labels = {item: None if item in ties and tie_rule == NO_LABEL else best[0] for item, best in top.items()}
     totals: Counter = Counter()
@@ -124,9 +124,9 @@ def _aggregate(posteriors: Mapping[str, Shares], tie_rule: str) -> Aggregate:
     return Aggregate(labels, posteriors, class_shares, ties)
 
 
-def _level(shares: Shares) -> list[str]:
+def _most_likely(shares: _Shares) -> list[str]:
     most = max(shares.values())
-    return [label for label, share in shares.items() if most - share <= LEVEL]
+    return [label for label, share in shares.items() if most - share <= _TIE_MARGIN]
 
 
 @dataclass(frozen=True, slots=True)

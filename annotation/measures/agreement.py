@@ -6,6 +6,7 @@ docs/reference/measures.md has the formulas and their sources.
 """
 
 import copy
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
@@ -14,10 +15,10 @@ import numpy as np
 
 from annotation.measures import coefficients
 
-Row = tuple[int | str, int | str, str]  # item, annotator, label
+Rating = tuple[int | str, int | str, str]  # item, annotator, label
 
 NO_PAIRS = "no item has two judgments"
-NO_COMMON = "no two annotators judged the same item"
+NO_SHARED_ITEMS = "no two annotators judged the same item"
 ONE_LABEL = "every label is the same, so agreement by chance is certain"
 NO_OTHERS = "nobody else judged the same items, or the others were level"
 FEW_ITEMS = "fewer than two items have two judgments"
@@ -65,13 +66,13 @@ class KappaMean:
     reason: str = ""
 
 
-class Table:
+class RatingTable:
     """The long table as integers: places in the sorted lists `items`, `annotators` and `labels`, a row per judgment.
 
     `counts[item, label]` says how often an item was given a label.
     """
 
-    def __init__(self, rows: Iterable[Row]):
+    def __init__(self, rows: Iterable[Rating]):
         rows = list(rows)
         self.items, self.item = _codes([row[0] for row in rows])
         self.annotators, self.annotator = _codes([row[1] for row in rows])
@@ -85,7 +86,7 @@ class Table:
         places = self.item * shape[1] + self.label
         self.counts = np.bincount(places, minlength=shape[0] * shape[1]).reshape(shape)
 
-    def seen_as(self, view: Callable[[str], str]) -> "Table":
+    def projected(self, view: Callable[[str], str]) -> "RatingTable":
         """The same judgments under a projection of their labels."""
         other = copy.copy(self)
         other.labels, to = _codes([view(label) for label in self.labels])
@@ -93,11 +94,11 @@ class Table:
         other._count()
         return other
 
-    def of(self, items: set) -> "Table":
+    def for_items(self, items: set) -> "RatingTable":
         """The judgments of these items alone."""
-        return self.part(np.array([item in items for item in self.items], dtype=bool)[self.item])
+        return self.subset(np.array([item in items for item in self.items], dtype=bool)[self.item])
 
-    def part(self, rows: np.ndarray) -> "Table":
+    def subset(self, rows: np.ndarray) -> "RatingTable":
         """These judgments alone (a mask) and the items that they are of; every annotator and label keeps its place."""
         other = copy.copy(self)
         places, other.item = np.unique(self.item[rows], return_inverse=True)
@@ -108,10 +109,10 @@ class Table:
 
     def pairs(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """(first annotator, second, first's label, second's label) of each pair, first before second in sort order."""
-        first, second = self.pair_rows()
+        first, second = self.pair_indices()
         return self.annotator[first], self.annotator[second], self.label[first], self.label[second]
 
-    def pair_rows(self) -> tuple[np.ndarray, np.ndarray]:
+    def pair_indices(self) -> tuple[np.ndarray, np.ndarray]:
         """The same pairs, as places among the judgments."""
         order = np.lexsort((self.annotator, self.item))
         items, firsts, seconds = self.item[order], [], []
@@ -131,7 +132,7 @@ def _codes(values: Sequence) -> tuple[list, np.ndarray]:
     return distinct, np.fromiter((places[value] for value in values), dtype=np.int64, count=len(values))
 
 
-def percent(table: Table) -> Value:
+def percent_agreement(table: RatingTable) -> Value:
     """The share of pairs of judgments on the same item that carry the same label; n is the number of pairs."""
     of_item = table.counts.sum(axis=1)
     pairs = int((of_item * (of_item - 1) // 2).sum())
@@ -141,7 +142,7 @@ def percent(table: Table) -> Value:
     return Value(same / pairs, pairs)
 
 
-def cohen_kappas(table: Table) -> list[PairKappa]:
+def cohen_kappas(table: RatingTable) -> list[PairKappa]:
     """One for each two annotators with an item in common, in their order (Cohen 1960, unweighted)."""
     first, second, first_label, second_label = table.pairs()
     people, labels = len(table.annotators), len(table.labels)
@@ -153,18 +154,18 @@ def cohen_kappas(table: Table) -> list[PairKappa]:
     chance = (of_first * of_second).sum(axis=1)  # times n²
     names = table.annotators
     return [
-        _pair(names[code // people], names[code % people], *counts)
+        _pair_kappa(names[code // people], names[code % people], *counts)
         for code, *counts in zip(codes.tolist(), n.tolist(), same.tolist(), chance.tolist(), strict=True)
     ]
 
 
-def _pair(first, second, n: int, same: int, chance: int) -> PairKappa:
+def _pair_kappa(first, second, n: int, same: int, chance: int) -> PairKappa:
     if chance == n * n:
         return PairKappa(first, second, None, n, same / n, ONE_LABEL)
     return PairKappa(first, second, (same / n - chance / n**2) / (1 - chance / n**2), n, same / n)
 
 
-def confusion(table: Table, first: int | str, second: int | str) -> np.ndarray:
+def confusion_matrix(table: RatingTable, first: int | str, second: int | str) -> np.ndarray:
     """How often the first said the row's label where the second said the column's (L × L)."""
     labels = np.full((2, len(table.items)), -1)
     for place, name in enumerate((first, second)):
@@ -179,18 +180,18 @@ def mean_kappa(pairs: Sequence[PairKappa]) -> KappaMean:
     defined = [pair.value for pair in pairs if pair.value is not None]
     left_out = len(pairs) - len(defined)
     if not pairs:
-        return KappaMean(None, 0, 0, NO_COMMON)
+        return KappaMean(None, 0, 0, NO_SHARED_ITEMS)
     if not defined:
         return KappaMean(None, 0, left_out, ONE_LABEL)
     return KappaMean(sum(defined) / len(defined), len(defined), left_out)
 
 
-def _pairable(table: Table) -> np.ndarray:
+def _pairable(table: RatingTable) -> np.ndarray:
     """Label counts of the items with two judgments or more, in the items' order."""
     return table.counts[table.counts.sum(axis=1) >= 2]
 
 
-def alpha(table: Table) -> Value:
+def alpha(table: RatingTable) -> Value:
     """Krippendorff's alpha, nominal, gaps allowed; n is the number of items with two judgments or more."""
     counts = _pairable(table)
     if len(counts) == 0:
@@ -200,7 +201,7 @@ def alpha(table: Table) -> Value:
     return Value(float(krippendorff.alpha(value_counts=counts, level_of_measurement="nominal")), len(counts))
 
 
-def alpha_interval(table: Table, resamples: int = RESAMPLES, seed: int = SEED) -> Interval:
+def alpha_interval(table: RatingTable, resamples: int = RESAMPLES, seed: int = SEED) -> Interval:
     """The 95 % percentile interval of alpha over resampled items, from a stated seed.
 
     Drawing n of the n pairable items with replacement is drawing how often each pattern of labels comes up: patterns
@@ -221,7 +222,7 @@ def alpha_interval(table: Table, resamples: int = RESAMPLES, seed: int = SEED) -
     return Interval(float(low), float(high))
 
 
-def with_majority(table: Table) -> dict[int | str, Value]:
+def agreement_with_majority(table: RatingTable) -> dict[int | str, Value]:
     """For each annotator, how often they gave what most of the others on the item gave.
 
     Compared are the judgments whose item has others with one most frequent label; n is how many these are.
@@ -241,6 +242,40 @@ def with_majority(table: Table) -> dict[int | str, Value]:
     }
 
 
-def disagreements(table: Table) -> int:
+def count_disagreements(table: RatingTable) -> int:
     """Items with two different labels or more."""
     return int(((table.counts > 0).sum(axis=1) > 1).sum())
+
+
+def shared_items(table: RatingTable) -> dict[tuple[int, int], int]:
+    """Places of each two annotators who share items → how many, most first."""
+    first, second = table.pair_indices()
+    people = max(1, len(table.annotators))
+    codes, times = np.unique(table.annotator[first] * people + table.annotator[second], return_counts=True)
+    order = np.argsort(-times, kind="stable")
+    return {divmod(code, people): n for code, n in zip(codes[order].tolist(), times[order].tolist(), strict=True)}
+
+
+MATRIX_ANNOTATORS = 25  # annotators: a field of the matrix stays large enough to be read
+
+
+def kappa_matrix(table: RatingTable) -> dict:
+    """JSON-able: the `annotators` that are shown, in their order, `of` how many who share an item with somebody, and
+    `pairs` of them with an item in common: {first, second, value, n, reason} as PairKappa.
+
+    Shown are those with most judgments on items of which somebody else's is looked at too, counted for each other one.
+    """
+    shared: Counter[int] = Counter()
+    for (first, second), n in shared_items(table).items():
+        shared[first] += n
+        shared[second] += n
+    chosen = sorted(sorted(shared, key=lambda place: (-shared[place], place))[:MATRIX_ANNOTATORS])
+    pairs = cohen_kappas(table.subset(np.isin(table.annotator, chosen)))
+    return {
+        "annotators": [table.annotators[place] for place in chosen],
+        "of": len(shared),
+        "pairs": [
+            {"first": one.first, "second": one.second, "value": one.value, "n": one.n, "reason": one.reason}
+            for one in pairs
+        ],
+    }

@@ -12,17 +12,18 @@ from statistics import median
 
 from annotation.measures import agreement, warning_signs
 from annotation.measures import counts as measures_counts
-from annotation.measures.agreement import Table
-from annotation.measures.counts import HOUR, JUDGE, Given, Place, Projection
+from annotation.measures.agreement import RatingTable
+from annotation.measures.counts import HOUR, JUDGE, JudgmentRow, TaskKey
 from annotation.measures.warning_signs import Sign
+from annotation.protocols.base import Projection
 
 BANDS = (0.25, 0.5, 1.0, 2.0, 4.0)  # of the stage's median time: the ends of six bands
 
-Same = tuple[int, int]  # how often the others' most frequent answer was given, of how many
+_Same = tuple[int, int]  # how often the others' most frequent answer was given, of how many
 
 
 @dataclass(frozen=True, slots=True)
-class Everybody:
+class StageBehaviour:
     """What the counted judgments of a stage are like. Views by name, the one in words for people (`coarse`) among them.
 
     `given` has the answers to those tasks that an excluded annotator answered too.
@@ -33,38 +34,40 @@ class Everybody:
     typical: float | None  # the median time, in ms
     labels: Counter  # of the coarse view
     bands: list[int]
-    same: Mapping[str, Mapping[int, Same]]  # by view and annotator
+    same: Mapping[str, Mapping[int, _Same]]  # by view and annotator
     kappas: Mapping[str, Mapping[int, float]]
-    given: Mapping[Place, Sequence[str]]
+    given: Mapping[TaskKey, Sequence[str]]
 
 
-def everybody(rows: Sequence[Given], views: Mapping[str, Projection], excluded: Collection[int] = ()) -> Everybody:
+def stage_behaviour(
+    rows: Sequence[JudgmentRow], views: Mapping[str, Projection], excluded: Collection[int] = ()
+) -> StageBehaviour:
     counted = [row for row in rows if row.kind == JUDGE and row.counted]
     typical = median(row.active_ms for row in counted) if counted else None
     coarse = list(views)[min(1, len(views) - 1)]
-    long = measures_counts.table(row for row in counted if row.live)
-    seen = {name: long.seen_as(view) for name, view in views.items()}
+    long = measures_counts.rating_table(row for row in counted if row.live)
+    seen = {name: long.projected(view) for name, view in views.items()}
     wanted = {row.task for row in rows if row.annotator in excluded}
     given = defaultdict(list)
     for row in counted:
         if row.live and row.task in wanted:
             given[row.task].append(row.answer)
-    return Everybody(
-        views, coarse, typical, Counter(views[coarse](row.answer) for row in counted), bands(counted, typical),
+    return StageBehaviour(
+        views, coarse, typical, Counter(views[coarse](row.answer) for row in counted), _speed_bands(counted, typical),
         {name: _same(table) for name, table in seen.items()}, {name: _kappas(table) for name, table in seen.items()},
         given,
     )  # fmt: skip
 
 
-def _same(table: Table) -> dict[int, Same]:
+def _same(table: RatingTable) -> dict[int, _Same]:
     return {
         name: (round(found.value * found.n), found.n)
-        for name, found in agreement.with_majority(table).items()
+        for name, found in agreement.agreement_with_majority(table).items()
         if found.value is not None
     }
 
 
-def _kappas(table: Table) -> dict[int, float]:
+def _kappas(table: RatingTable) -> dict[int, float]:
     """The mean of each annotator's defined kappas, with whomever."""
     found = defaultdict(list)
     for pair in agreement.cohen_kappas(table):
@@ -74,7 +77,7 @@ def _kappas(table: Table) -> dict[int, float]:
     return {name: sum(of) / len(of) for name, of in found.items()}
 
 
-def bands(counted: Iterable[Given], typical: float | None) -> list[int]:
+def _speed_bands(counted: Iterable[JudgmentRow], typical: float | None) -> list[int]:
     """How many took less than a quarter of the median, a quarter to a half …, four times and more."""
     if not typical:
         return [0] * (len(BANDS) + 1)
@@ -82,33 +85,33 @@ def bands(counted: Iterable[Given], typical: float | None) -> list[int]:
     return [counts[band] for band in range(len(BANDS) + 1)]
 
 
-def answered(rows: Sequence[Given], excluded: bool) -> list[Given]:
+def judgments_considered(rows: Sequence[JudgmentRow], excluded: bool) -> list[JudgmentRow]:
     """What is looked at of an annotator's rows, in the order of giving: what counts; of somebody who is excluded, the
     last word on each screen, which counted until then.
     """
     own = [row for row in rows if row.kind == JUDGE]
     if excluded:
-        found = [row for row in last_words(own) if not row.withdrawn and not row.surplus]
+        found = [row for row in latest_rows(own) if not row.withdrawn and not row.surplus]
     else:
         found = [row for row in own if row.counted]
     return sorted(found, key=lambda row: (row.at, row.task))
 
 
-def standing(rows: Iterable[Given]) -> int:
+def count_answers(rows: Iterable[JudgmentRow]) -> int:
     """Answers that are not taken back, checks among them."""
-    return sum(not row.withdrawn for row in last_words(rows))
+    return sum(not row.withdrawn for row in latest_rows(rows))
 
 
-def last_words(rows: Iterable[Given]) -> list[Given]:
+def latest_rows(rows: Iterable[JudgmentRow]) -> list[JudgmentRow]:
     """The newest row of each screen. A check's item may stand where another benchmark's does: so its kind tells too."""
     return list({(row.kind, row.task, row.slot): row for row in sorted(rows, key=lambda row: row.at)}.values())
 
 
-def conduct(number: int, rows: Sequence[Given], all_: Everybody, excluded: bool = False) -> dict:
+def annotator_figures(number: int, rows: Sequence[JudgmentRow], all_: StageBehaviour, excluded: bool = False) -> dict:
     """One annotator's figures and tests, JSON-able; `rows` are theirs, of every kind."""
-    mine = answered(rows, excluded)
+    mine = judgments_considered(rows, excluded)
     hours = sum(row.active_ms for row in rows) * 1000 / HOUR
-    answers = standing(rows)
+    answers = count_answers(rows)
     return {
         "number": number,
         "judged": len(mine),
@@ -116,76 +119,113 @@ def conduct(number: int, rows: Sequence[Given], all_: Everybody, excluded: bool 
         "active_minutes": hours * 60,
         "per_hour": measures_counts.ratio(answers, hours),
         **_speed(mine, all_),
-        **against(number, mine, all_, excluded),
-        "side": warning_signs.side(measures_counts.picks_of(mine)),
-        "runs": warning_signs.runs(measures_counts.picks_of(mine)),
+        **comparison_with_others(number, mine, all_, excluded),
+        "side": warning_signs.side_test(measures_counts.picks_in_order(mine)),
+        "runs": warning_signs.runs_test(measures_counts.picks_in_order(mine)),
     }
 
 
-def _speed(mine: Sequence[Given], all_: Everybody) -> dict:
-    quick = sum(row.active_ms < warning_signs.FAST * (all_.typical or 0) for row in mine)
+def _speed(mine: Sequence[JudgmentRow], all_: StageBehaviour) -> dict:
+    quick = sum(row.active_ms < warning_signs.FAST_SHARE * (all_.typical or 0) for row in mine)
     logs = [math.log(max(1, row.active_ms) / all_.typical) for row in mine] if all_.typical else []
     return {
         "median_seconds": median(row.active_ms for row in mine) / 1000 if mine else None,
         "log_time": median(logs) if logs else None,
         "quick": quick,
         "quick_share": measures_counts.ratio(quick, len(mine)),
-        "bands": bands(mine, all_.typical),
+        "bands": _speed_bands(mine, all_.typical),
     }
 
 
-def against(number: int, mine: Sequence[Given], all_: Everybody, excluded: bool = False) -> dict:
+def comparison_with_others(
+    number: int, mine: Sequence[JudgmentRow], all_: StageBehaviour, excluded: bool = False
+) -> dict:
     """Their answers beside what the others gave; `mine` is what is looked at (`answered`)."""
     own = Counter(all_.views[all_.coarse](row.answer) for row in mine)
     others = all_.labels if excluded else all_.labels - own
-    same = {view: _own_same(number, view, mine, all_, excluded) for view in all_.views}
-    compared = {view: (*found, _typical_share(number, view, all_)) for view, found in same.items()}
+    same = {view: _agreement_with_others(number, view, mine, all_, excluded) for view in all_.views}
+    compared = {view: (*found, _median_share_of_others(number, view, all_)) for view, found in same.items()}
     return {
         "labels": dict(sorted(own.items())),
         "others": dict(sorted(others.items())),
-        "labels_test": warning_signs.answers(own, others),
+        "labels_test": warning_signs.answers_test(own, others),
         "majority": {view: {"same": found[0], "n": found[1]} for view, found in same.items()},
-        "agreement": warning_signs.agreement(compared),
+        "agreement": warning_signs.agreement_test(compared),
         "kappas": {view: None if excluded else found.get(number) for view, found in all_.kappas.items()},
     }
 
 
-def _own_same(number: int, view: str, mine: Sequence[Given], all_: Everybody, excluded: bool) -> Same:
+def _agreement_with_others(
+    number: int, view: str, mine: Sequence[JudgmentRow], all_: StageBehaviour, excluded: bool
+) -> _Same:
     if not excluded:
         return all_.same[view].get(number, (0, 0))
-    found = [most_frequent(all_.given.get(row.task, ()), all_.views[view]) for row in mine]
+    found = [majority_answer(all_.given.get(row.task, ()), all_.views[view]) for row in mine]
     compared = [(row, most) for row, most in zip(mine, found, strict=True) if most is not None]
     return sum(all_.views[view](row.answer) == most for row, most in compared), len(compared)
 
 
-def most_frequent(answers: Iterable[str], view: Projection) -> str | None:
+def majority_answer(answers: Iterable[str], view: Projection) -> str | None:
     """What most of them come to; None where there are none, or the first are level."""
     found = Counter(map(view, answers)).most_common(2)
     return found[0][0] if found and (len(found) == 1 or found[0][1] > found[1][1]) else None
 
 
-def _typical_share(number: int, view: str, all_: Everybody) -> float | None:
+def _median_share_of_others(number: int, view: str, all_: StageBehaviour) -> float | None:
     """The median of the others' shares, of those who have enough to compare."""
     others = ((who, found) for who, found in all_.same[view].items() if who != number)
     shares = [same / n for _, (same, n) in others if n >= warning_signs.SIGNS_FROM]
     return median(shares) if shares else None
 
 
-def signs_of(found: Mapping, all_: Everybody) -> list[Sign]:
+def behaviour_signs(found: Mapping, all_: StageBehaviour) -> list[Sign]:
     """The signs in an annotator's figures of one stage; what their checks and practice say comes beside."""
     typical = found["median_seconds"]
     return [
-        *compared_signs(found),
+        *comparison_signs(found),
         *warning_signs.side_sign(found["side"]),
         *warning_signs.runs_sign(found["runs"]),
-        *warning_signs.fast(found["judged"], None if typical is None else typical * 1000, all_.typical),
+        *warning_signs.fast_sign(found["judged"], None if typical is None else typical * 1000, all_.typical),
     ]
 
 
-def compared_signs(found: Mapping) -> list[Sign]:
+def comparison_signs(found: Mapping) -> list[Sign]:
     """Those that hold somebody's answers against what the others gave."""
     return [*warning_signs.agreement_sign(found["agreement"]), *warning_signs.answers_sign(found["labels_test"])]
 
 
-def written(found: Iterable[Sign]) -> list[dict]:
+def signs_as_json(found: Iterable[Sign]) -> list[dict]:
     return [asdict(sign) for sign in found]
+
+
+# How long judgments take
+
+
+HISTOGRAM_BINS = 30  # at most, before the open one
+_BOUNDED_SHARE = 0.95  # share of the judgments for which bins have an end
+_SECONDS = (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600)
+_HISTOGRAM_WIDTHS = [round(1000 * seconds) for seconds in _SECONDS]  # of a bin, in milliseconds
+
+
+def time_histogram(times: Sequence[int]) -> dict:
+    """Of milliseconds, JSON-able in seconds: `n`, `median`, `quick` (under half of it) and `bins` of {from, to,
+    judgments}, from 0 up to the last that holds something.
+
+    The narrowest width is taken that puts 95 % into `HISTOGRAM_BINS` bins; what is longer is in a last one without an end.
+    """
+    if not times:
+        return {"n": 0, "median": None, "quick": 0, "bins": []}
+    ordered, typical = sorted(times), median(times)
+    end = ordered[math.ceil(_BOUNDED_SHARE * len(ordered)) - 1]
+    width = next((width for width in _HISTOGRAM_WIDTHS if end // width < HISTOGRAM_BINS), _HISTOGRAM_WIDTHS[-1])
+    counts = Counter(min(time // width, HISTOGRAM_BINS) for time in times)
+    bins = [
+        {
+            "from": at * width / 1000,
+            "to": (at + 1) * width / 1000 if at < HISTOGRAM_BINS else None,
+            "judgments": counts[at],
+        }
+        for at in range(max(counts) + 1)
+    ]
+    quick = sum(time < warning_signs.FAST_SHARE * typical for time in times)
+    return {"n": len(times), "median": typical / 1000, "quick": quick, "bins": bins}

@@ -6,9 +6,10 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from annotation.measures import annotator_behaviour, counts, durations, pass_rules, warning_signs
-from annotation.measures.annotator_behaviour import Everybody
-from annotation.measures.counts import JUDGE, Given, Projection
+from annotation.measures import annotator_behaviour, counts, pass_rules, warning_signs
+from annotation.measures.annotator_behaviour import StageBehaviour
+from annotation.measures.counts import JUDGE, JudgmentRow
+from annotation.protocols.base import Projection
 
 SUMMED = ("judged", "answers", "active_minutes", "paid", "quick")
 
@@ -22,13 +23,13 @@ class Checked(NamedTuple):
 
     @property
     def signs(self) -> list[warning_signs.Sign]:
-        return warning_signs.checks_sign(*self, pass_rules.failed(*self))
+        return warning_signs.checks_sign(*self, pass_rules.fails_checks(*self))
 
 
 def of_stage(
     position: int,
     name: str,
-    rows: Sequence[Given],
+    rows: Sequence[JudgmentRow],
     views: Mapping[str, Projection],
     people: Mapping[int, bool],
     seated: Collection[int],
@@ -42,29 +43,30 @@ def of_stage(
     says whether they passed the comprehension questions and the practice. `pay` is per hour.
     """
     excluded = {number for number, out in people.items() if out}
-    all_, mine = annotator_behaviour.everybody(rows, views, excluded), _by_annotator(rows)
+    all_, mine = annotator_behaviour.stage_behaviour(rows, views, excluded), _by_annotator(rows)
     found = [_row(number, mine[number], all_, number in excluded, pay) for number in sorted({*seated, *mine})]
+    counted = [row.active_ms for row in rows if row.kind == JUDGE and row.counted]
     for row in found:
         _add_known(row, position, checked.get(row["number"]), passed.get(row["number"], {}))
     return {
         "position": position, "name": name, "coarse": all_.coarse, "views": list(all_.views),
         "median_seconds": None if all_.typical is None else all_.typical / 1000, "bands": all_.bands, "rows": found,
         "labels": dict(sorted(all_.labels.items())),
-        "times": durations.histogram([row.active_ms for row in rows if row.kind == JUDGE and row.counted]),
+        "times": annotator_behaviour.time_histogram(counted),
     }  # fmt: skip
 
 
-def _by_annotator(rows: Iterable[Given]) -> dict[int, list[Given]]:
+def _by_annotator(rows: Iterable[JudgmentRow]) -> dict[int, list[JudgmentRow]]:
     found = defaultdict(list)
     for row in rows:
         found[row.annotator].append(row)
     return found
 
 
-def _row(number: int, rows: Sequence[Given], all_: Everybody, excluded: bool, pay: float) -> dict[str, Any]:
-    found = annotator_behaviour.conduct(number, rows, all_, excluded)
+def _row(number: int, rows: Sequence[JudgmentRow], all_: StageBehaviour, excluded: bool, pay: float) -> dict[str, Any]:
+    found = annotator_behaviour.annotator_figures(number, rows, all_, excluded)
     found["paid"] = found["active_minutes"] / 60 * pay
-    found["signs"] = annotator_behaviour.written(annotator_behaviour.signs_of(found, all_))
+    found["signs"] = annotator_behaviour.signs_as_json(annotator_behaviour.behaviour_signs(found, all_))
     return found
 
 
@@ -73,7 +75,7 @@ def _add_known(row: dict[str, Any], position: int, checked: Checked | None, pass
     row["checks"] = {"n": checked.n, "right": checked.right, "guess": checked.guess_rate} if checked else None
     row["passed"] = dict(passed)
     known = checked.signs if checked else []
-    row["signs"] += annotator_behaviour.written([*known, *warning_signs.tries_signs(row["passed"])])
+    row["signs"] += annotator_behaviour.signs_as_json([*known, *warning_signs.qualification_signs(row["passed"])])
     row["signs"].sort(key=lambda sign: list(warning_signs.KINDS).index(sign["kind"]))
     row["signs"] = [{**sign, "stage": position} for sign in row["signs"]]
 
@@ -84,7 +86,7 @@ def _add_known(row: dict[str, Any], position: int, checked: Checked | None, pass
 def of_study(
     stages: Sequence[dict[str, Any]], people: Sequence[int], pay: float
 ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """A row of each annotator over all stages; and how fast everybody is (measures.warning_signs.far)."""
+    """A row of each annotator over all stages; and how fast everybody is (measures.warning_signs.speed_deviations)."""
     mine: dict[int, list[tuple[dict[str, Any], dict[str, Any]]]] = {number: [] for number in people}
     for stage in stages:
         for row in stage["rows"]:
@@ -92,10 +94,10 @@ def of_study(
     whole = [_whole(number, rows) for number, rows in mine.items()]
     timed = [row for row in whole if row["judged"] >= warning_signs.SIGNS_FROM and row["log_time"] is not None]
     logs = {row["number"]: row["log_time"] for row in timed}
-    speed, away = warning_signs.far(logs)
+    speed, away = warning_signs.speed_deviations(logs)
     for row in whole:
         row["away"] = away.get(row["number"])
-        found = annotator_behaviour.written(warning_signs.far_sign(row["away"], speed["n"]))
+        found = annotator_behaviour.signs_as_json(warning_signs.far_sign(row["away"], speed["n"]))
         row["signs"] += [{**sign, "stage": None} for sign in found]
     return whole, speed
 

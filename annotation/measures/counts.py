@@ -3,56 +3,39 @@
 docs/reference/measures.md defines every figure that is made here.
 """
 
+import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import asdict, replace
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from statistics import median
 from typing import NamedTuple
 
-from annotation.measures import agreement, warning_signs
+from annotation.measures import agreement, exact_tests, warning_signs
 from annotation.measures.warning_signs import Sign
-from annotation.protocols.base import CANNOT_JUDGE, Answer, Protocol
-from annotation.protocols.decision_rule import (
-    CONFIRM_CAP,
-    DROPPED,
-    EDITED,
-    KEPT,
-    MAJORITY,
-    OPEN,
-    TO_ESTIMATE,
-    Decision,
-    Posterior,
-    answered,
-    confirm,
-    content_of,
-    decide,
-    is_edit,
-    kinds_of,
-)
-from annotation.wording.pseudonyms import pseudonym
+from annotation.protocols.base import CANNOT_JUDGE
+from annotation.protocols.decision_rule import DROPPED, KEPT
+from annotation.wording import pseudonym
 
 BINS = 60  # at most, in the series of judgments over time
-WIDTHS = (1, 5, 15, 60, 360, 1440, 10080)  # minutes
+_WIDTHS = (1, 5, 15, 60, 360, 1440, 10080)  # minutes
 JUDGE = "judge"  # the kind of rows that are no checks
 HOUR = 3_600_000_000  # microseconds
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-NO_ANSWERS = "nothing is judged yet"
-
-Projection = Callable[[str], str]
+NOTHING_JUDGED = "nothing is judged yet"
 
 
-Place = tuple[int, str, int]  # a task: its item's position, the question, the round; sorts as the items do
+TaskKey = tuple[int, str, int]  # a task: its item's position, the question, the round; sorts as the items do
 
 
-class Given(NamedTuple):
+class JudgmentRow(NamedTuple):
     """One judgment row. `place` is where the answer stood on the screen, from 1, or None.
 
     `counted` is the judgment that stands on its slot, `live` one on a task whose item is in the stage. `at` is in
     microseconds since 1970.
     """
 
-    task: Place
+    task: TaskKey
     kind: str
     live: bool
     type: str
@@ -69,10 +52,10 @@ class Given(NamedTuple):
     at: int
 
 
-class Asked(NamedTuple):
+class TaskRow(NamedTuple):
     """One live task with what came of it; `state` is None while it is open."""
 
-    task: Place
+    task: TaskKey
     type: str
     subtype: str
     overlap: int
@@ -81,65 +64,7 @@ class Asked(NamedTuple):
     by: str | None
 
 
-class Rule(NamedTuple):
-    """What the decision needs to know of a stage."""
-
-    protocol: Protocol
-    overlap: int
-    tie_rule: str
-    cap: int | None = None
-    rule: str = MAJORITY
-
-    def settle(
-        self, given: Sequence[Answer], overlap: int | None = None, posterior: Posterior | None = None
-    ) -> Decision:
-        """What the answers come to, with what goes with it."""
-        if self.protocol.confirms:
-            wanted = overlap or self.overlap
-            return confirm(given, cap=self.cap or CONFIRM_CAP, reason=self.protocol.reason, overlap=wanted)
-        decision = self.decide([answer.label for answer in given], overlap, posterior)
-        return replace(decision, content=content_of(decision.outcome, given))
-
-    def alike(self, answers: Sequence[str]) -> set[str]:
-        """Those of the answers that are votes for one thing."""
-        fixed = {choice.identity for choice in self.protocol.fixed} | {CANNOT_JUDGE}
-        return set(answers) - fixed if self.protocol.alike else set()
-
-    def kinds(self, answers: Sequence[str]) -> list[str]:
-        return kinds_of(answers, self.alike(answers))
-
-    def estimated(self, answers: Sequence[str]) -> list[str]:
-        """The kinds as an estimate tells them apart: where a task has one candidate, its place says nothing of it."""
-        return ["candidate" if kind.startswith("candidate-") else kind for kind in self.kinds(answers)]
-
-    def decide(
-        self, answers: Sequence[str], overlap: int | None = None, posterior: Posterior | None = None
-    ) -> Decision:
-        """`overlap` of the task, where it is not the stage's. Dawid and Skene's rule needs the task's `posterior`."""
-        wanted = overlap or self.overlap
-        if self.rule != MAJORITY and posterior is None:
-            return Decision(OPEN, reason=TO_ESTIMATE if len(answers) >= wanted else "")
-        if posterior is not None:
-            known = zip(self.kinds(answers), self.estimated(answers), strict=True)
-            posterior = {kind: posterior[estimated] for kind, estimated in known}
-        decision = decide(
-            answers,
-            overlap=wanted,
-            tie_rule=self.tie_rule,
-            reason=self.protocol.reason,
-            alike=self.alike(answers),
-            posterior=posterior,
-        )
-        return answered(decision) if self.protocol.measures else decision
-
-    def views(self) -> dict[str, Projection]:
-        """What agreement is computed on, by name: the answer, and the protocol's projections. Who takes somebody's edit
-        says what its author said.
-        """
-        return {"answer": lambda answer: EDITED if is_edit(answer) else answer, **self.protocol.projections}
-
-
-def moment(at: int | None) -> str | None:
+def iso_time(at: int | None) -> str | None:
     return None if at is None else (EPOCH + timedelta(microseconds=at)).isoformat()
 
 
@@ -147,7 +72,7 @@ def ratio(part: float, whole: float) -> float | None:
     return part / whole if whole else None
 
 
-def outcomes(asked: Collection[Asked]) -> dict:
+def outcome_counts(asked: Collection[TaskRow]) -> dict:
     """kept + dropped + open = tasks; the reasons add up to dropped."""
     states = Counter(task.state for task in asked)
     settled = states[KEPT] + states[DROPPED]
@@ -166,31 +91,33 @@ def _sorted(counts: Counter) -> dict[str, int]:
     return dict(sorted(counts.items()))
 
 
-def table(counted: Iterable[Given]) -> agreement.Table:
-    return agreement.Table((row.task, row.annotator, row.answer) for row in counted)
+def rating_table(counted: Iterable[JudgmentRow]) -> agreement.RatingTable:
+    return agreement.RatingTable((row.task, row.annotator, row.answer) for row in counted)
 
 
-def agreement_on(name: str, long: agreement.Table) -> dict:
+def agreement_figures(name: str, long: agreement.RatingTable) -> dict:
     pairs = agreement.cohen_kappas(long)
     return {
         "on": name,
-        "percent": asdict(agreement.percent(long)),
+        "percent": asdict(agreement.percent_agreement(long)),
         "kappa_mean": asdict(agreement.mean_kappa(pairs)),
-        "kappa_pairs": [flat(pair) for pair in pairs],
-        "alpha": alpha(long),
+        "kappa_pairs": [_pair_as_json(pair) for pair in pairs],
+        "alpha": _alpha_figures(long),
     }
 
 
-def flat(pair: agreement.PairKappa) -> dict:
+def _pair_as_json(pair: agreement.PairKappa) -> dict:
     """What `asdict` makes of it, in a tenth of the time: 500 annotators make 124,750 pairs."""
     return {name: getattr(pair, name) for name in pair.__slots__}
 
 
-def alpha(long: agreement.Table) -> dict:
+def _alpha_figures(long: agreement.RatingTable) -> dict:
     return {**asdict(agreement.alpha(long)), "interval": asdict(agreement.alpha_interval(long))}
 
 
-def by_type(asked: Iterable[Asked], standing: Iterable[Given], long: agreement.Table) -> list[dict]:
+def figures_by_type(
+    asked: Iterable[TaskRow], standing: Iterable[JudgmentRow], long: agreement.RatingTable
+) -> list[dict]:
     """A row for each type and subtype; agreement on the labels of `long`."""
     groups, judgments = defaultdict(list), Counter((row.type, row.subtype) for row in standing)
     for task in asked:
@@ -199,49 +126,49 @@ def by_type(asked: Iterable[Asked], standing: Iterable[Given], long: agreement.T
         {
             "type": kind,
             "subtype": subtype,
-            **outcomes(tasks),
+            **outcome_counts(tasks),
             "judgments": judgments[kind, subtype],
-            **agreement_within(long, (task.task for task in tasks)),
+            **_agreement_within(long, (task.task for task in tasks)),
         }
         for (kind, subtype), tasks in sorted(groups.items())
     ]
 
 
-def agreement_within(long: agreement.Table, tasks: Iterable) -> dict:
-    part = long.of(set(tasks))
-    return {"percent": asdict(agreement.percent(part)), "alpha": alpha(part)}
+def _agreement_within(long: agreement.RatingTable, tasks: Iterable) -> dict:
+    part = long.for_items(set(tasks))
+    return {"percent": asdict(agreement.percent_agreement(part)), "alpha": _alpha_figures(part)}
 
 
-def pace(counted: Sequence[Given]) -> dict:
+def pace(counted: Sequence[JudgmentRow]) -> dict:
     """Counted judgments between the first and the last of them, an hour."""
     if not counted:
-        return {"first": None, "last": None, "hours": 0.0, "per_hour": None, "reason": NO_ANSWERS}
+        return {"first": None, "last": None, "hours": 0.0, "per_hour": None, "reason": NOTHING_JUDGED}
     first, last = min(row.at for row in counted), max(row.at for row in counted)
     hours = (last - first) / HOUR
     reason = "" if hours else "all judgments came at one moment"
     return {
-        "first": moment(first),
-        "last": moment(last),
+        "first": iso_time(first),
+        "last": iso_time(last),
         "hours": hours,
         "per_hour": ratio(len(counted), hours),
         "reason": reason,
     }
 
 
-def series(counted: Sequence[Given]) -> dict:
+def judgments_over_time(counted: Sequence[JudgmentRow]) -> dict:
     """Counted judgments in bins of equal width from first to last; the narrowest width that needs at most `BINS`."""
     if not counted:
         return {"minutes": 60, "bins": []}
     times = [row.at // 60_000_000 for row in counted]
-    width = next((w for w in WIDTHS if max(times) // w - min(times) // w < BINS), WIDTHS[-1])
+    width = next((w for w in _WIDTHS if max(times) // w - min(times) // w < BINS), _WIDTHS[-1])
     counts = Counter(time // width for time in times)
     span = range(min(counts), max(counts) + 1)
-    bins = [{"from": moment(place * width * 60_000_000), "judgments": counts[place]} for place in span]
+    bins = [{"from": iso_time(place * width * 60_000_000), "judgments": counts[place]} for place in span]
     return {"minutes": width, "bins": bins}
 
 
-def annotator(
-    number: int, rows: Sequence[Given], everyone: float | None, pay_per_hour: float, fixed: Sequence[str]
+def annotator_summary(
+    number: int, rows: Sequence[JudgmentRow], everyone: float | None, pay_per_hour: float, fixed: Sequence[str]
 ) -> dict:
     """One annotator's figures from their judgment rows; `everyone` is the median active time of all, in ms.
 
@@ -251,7 +178,7 @@ def annotator(
     counted = [row for row in own if row.counted]
     active = sum(row.active_ms for row in rows) / 3_600_000
     typical = median(row.active_ms for row in counted) if counted else None
-    picks = picks_of(counted)
+    picks = picks_in_order(counted)
     answers = Counter(row.answer for row in counted if not row.place)
     return {
         "annotator": pseudonym(number),
@@ -260,7 +187,7 @@ def annotator(
         "fixed_shares": {answer: ratio(answers[answer], len(counted)) for answer in fixed},
         "cannot_judge": answers[CANNOT_JUDGE],
         "picks": len(picks),
-        "places": warning_signs.places(picks),
+        "places": warning_signs.place_counts(picks),
         "withdrawn": sum(row.withdrawn for row in own),
         "surplus": sum(row.surplus and not row.withdrawn for row in own),
         "active_minutes": active * 60,
@@ -269,12 +196,65 @@ def annotator(
     }
 
 
-def work_signs(counted: Sequence[Given], everyone: float | None) -> list[Sign]:
+def work_signs(counted: Sequence[JudgmentRow], everyone: float | None) -> list[Sign]:
     """What somebody's counted judgments in a stage show by themselves; `everyone` is the median time of all, in ms."""
     typical = median(row.active_ms for row in counted) if counted else None
-    return warning_signs.of_work(len(counted), typical, everyone, picks_of(counted))
+    return warning_signs.signs_of_work(len(counted), typical, everyone, picks_in_order(counted))
 
 
-def picks_of(rows: Iterable[Given]) -> list[warning_signs.Pick]:
+def picks_in_order(rows: Iterable[JudgmentRow]) -> list[warning_signs.Pick]:
     """The places that were picked, in the order of giving."""
     return [(row.place, row.places) for row in sorted(rows, key=lambda row: (row.at, row.task)) if row.place]
+
+
+# What a stage costs
+
+
+_ONE_ANNOTATOR = "one annotator alone tells nothing of how much they differ"
+
+
+def stage_cost(rows: Sequence[JudgmentRow], counted: int, wanted: int, pay_per_hour: float) -> dict:
+    """Active time of every judgment, also of checks and of what was taken back, changed or late: that was work too.
+
+    What is still to come takes as long as what was counted did, on average; `range` from the 95 % interval of that.
+    """
+    active, left = sum(row.active_ms for row in rows) / 60_000, wanted - counted
+    each, (low, high, unsure) = ratio(active, counted), minutes_per_judgment(rows, counted)
+    end, least, most = (None if value is None else active + left * value for value in (each, low, high))
+    return {
+        "active_minutes": active,
+        "cost": active / 60 * pay_per_hour,
+        "to_come": left,
+        "expected_minutes": end,
+        "expected_cost": _paid(end, pay_per_hour),
+        "range": {
+            "minutes_low": least,
+            "minutes_high": most,
+            "cost_low": _paid(least, pay_per_hour),
+            "cost_high": _paid(most, pay_per_hour),
+            "reason": unsure,
+        },
+        "reason": "" if counted else NOTHING_JUDGED,
+    }
+
+
+def _paid(minutes: float | None, pay_per_hour: float) -> float | None:
+    return None if minutes is None else minutes / 60 * pay_per_hour
+
+
+def minutes_per_judgment(rows: Iterable[JudgmentRow], counted: int) -> tuple[float | None, float | None, str]:
+    """A 95 % interval of the active minutes that a counted judgment takes: (low, high, why there is none).
+
+    Annotators differ, so they are what is drawn: the ratio of their minutes to their counted judgments with its usual
+    standard error (Cochran, Sampling Techniques, 1977, §6.4, of a large population) and Student's t.
+    """
+    minutes, given = defaultdict(float), Counter()
+    for row in rows:
+        minutes[row.annotator] += row.active_ms / 60_000
+        given[row.annotator] += row.counted and row.kind == JUDGE
+    if not counted or len(minutes) < 2:
+        return None, None, _ONE_ANNOTATOR if counted else NOTHING_JUDGED
+    n, each = len(minutes), sum(minutes.values()) / counted
+    squares = math.fsum((minutes[who] - each * given[who]) ** 2 for who in minutes)
+    away = exact_tests.student_t_95(n - 1) * math.sqrt(squares * n / (n - 1)) / counted
+    return max(0.0, each - away), each + away, ""

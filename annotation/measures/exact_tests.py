@@ -10,7 +10,7 @@ from functools import cache
 import numpy as np
 
 
-def binomial(n: int, p: float) -> np.ndarray:
+def binomial_distribution(n: int, p: float) -> np.ndarray:
     """P(X = k) for k = 0 … n."""
     if p <= 0 or p >= 1:
         return np.eye(n + 1)[n if p >= 1 else 0]
@@ -18,7 +18,7 @@ def binomial(n: int, p: float) -> np.ndarray:
     return _of_ratios((n - k) / (k + 1) * (p / (1 - p)))
 
 
-def hypergeometric(n: int, good: int, total: int) -> np.ndarray:
+def hypergeometric_distribution(n: int, good: int, total: int) -> np.ndarray:
     """P(X = k) for k = 0 … n: how many of n drawn without replacement are among the `good` of `total`."""
     low, high = max(0, n - (total - good)), min(n, good)
     k = np.arange(low, high, dtype=float)
@@ -34,9 +34,9 @@ def _of_ratios(ratios: np.ndarray) -> np.ndarray:
     return shares / shares.sum()
 
 
-def at_most(k: int, n: int, p: float) -> float:
+def binomial_at_most(k: int, n: int, p: float) -> float:
     """P(X <= k) of a binomial."""
-    return float(binomial(n, p)[: k + 1].sum())
+    return float(binomial_distribution(n, p)[: k + 1].sum())
 
 
 def two_sided(shares: np.ndarray, k: int) -> float:
@@ -44,9 +44,9 @@ def two_sided(shares: np.ndarray, k: int) -> float:
     return float(min(1.0, 2 * min(shares[: k + 1].sum(), shares[k:].sum())))
 
 
-def fisher(own: int, own_n: int, others: int, others_n: int) -> float:
+def fisher_exact(own: int, own_n: int, others: int, others_n: int) -> float:
     """Fisher's exact test of two shares, own / own_n and others / others_n; two-sided by doubling."""
-    return two_sided(hypergeometric(own_n, own + others, own_n + others_n), own)
+    return two_sided(hypergeometric_distribution(own_n, own + others, own_n + others_n), own)
 
 
 def chi_square_above(x: float, freedom: int) -> float:
@@ -61,15 +61,15 @@ def chi_square_above(x: float, freedom: int) -> float:
 
 
 @cache
-def student(freedom: int) -> float:
+def student_t_95(freedom: int) -> float:
     """The t that Student's |t| exceeds with probability 0.05: 12.706 with one degree of freedom, towards 1.96."""
     low, high = 0.0, math.pi / 2
     while low < (middle := (low + high) / 2) < high:
-        low, high = (middle, high) if student_within(middle, freedom) < 0.95 else (low, middle)
+        low, high = (middle, high) if _student_within(middle, freedom) < 0.95 else (low, middle)
     return math.sqrt(freedom) * math.tan(low)
 
 
-def student_within(angle: float, freedom: int) -> float:
+def _student_within(angle: float, freedom: int) -> float:
     """P(|T| <= t), t = √freedom · tan(angle) (Abramowitz and Stegun 26.7.3 and 26.7.4)."""
     sine, cosine, odd = math.sin(angle), math.cos(angle), freedom % 2
     term, steps = (cosine if odd else 1.0), []
@@ -79,7 +79,7 @@ def student_within(angle: float, freedom: int) -> float:
     return 2 / math.pi * (angle + sine * math.fsum(steps)) if odd else sine * math.fsum(steps)
 
 
-def run_of(length: int, n: int, p: float) -> float:
+def probability_of_run(length: int, n: int, p: float) -> float:
     """P(a run of `length` successes or more) in n trials that succeed with probability p each.
 
     De Moivre's problem LXXIV: the first such run ends at trial i if it began after a failure, and none came before.

@@ -59,7 +59,7 @@ class Walk:
 
 
 def figures(walk: Walk, measuring: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Counts and shares at every step, JSON-able; docs/measures.md defines them. `measuring`: see `measured`."""
+    """Counts and shares at every step, JSON-able (docs/reference/measures.md). `measuring`: see `measured`."""
     ends = fates(walk)
     groups = defaultdict(list)
     for item, kind in walk.kinds.items():

@@ -15,14 +15,14 @@ from typing import Any, NamedTuple, Protocol
 
 from annotation.protocols.decision_rule import KEPT
 from annotation.protocols.registry import PROTOCOLS
-from annotation.wording.pseudonyms import pseudonym
+from annotation.wording import pseudonym
 from benchmarks.metrics import bivlc
 from benchmarks.metrics.base import Figure
 from benchmarks.metrics.bivlc import Answered
 
 I2T, T2I = "i2t", "t2i"
-PROTOCOL = {I2T: "bivlc-i2t", T2I: "bivlc-t2i"}
-ONE, DIFFERENT, MIXED = "one", "different", "mixed"  # who answers the questions of an item
+BASELINE_PROTOCOLS = {I2T: "bivlc-i2t", T2I: "bivlc-t2i"}
+ONE_ANNOTATOR, DIFFERENT_ANNOTATORS, MIXED = "one", "different", "mixed"  # who answers the questions of an item
 
 
 class Stage(Protocol):
@@ -46,7 +46,7 @@ class Question(NamedTuple):
     name: str
 
 
-class TaskRow(NamedTuple):
+class QuestionRow(NamedTuple):
     """A live task of one of the stages (its `pk`), or a counted judgment of it, without what was answered."""
 
     stage: object
@@ -72,7 +72,7 @@ class Pair:
 
 def pairs_of(stages: Iterable[Stage]) -> list[Pair]:
     """Each text-to-image stage with the image-to-text stage that it follows, or else with one of the same source."""
-    names = {protocol: name for name, protocol in PROTOCOL.items()}
+    names = {protocol: name for name, protocol in BASELINE_PROTOCOLS.items()}
     pairs: list[Pair] = []
     for stage in stages:
         name = names.get(stage.protocol)
@@ -87,16 +87,17 @@ def pairs_of(stages: Iterable[Stage]) -> list[Pair]:
 
 
 def figures(pair: Pair, outcomes: Iterable[tuple[Any, ...]], judgments: Iterable[tuple[Any, ...]]) -> dict[str, Any]:
-    """The figures of one baseline, JSON-able; docs/measures.md defines them.
+    """The figures of one baseline, JSON-able; docs/reference/measures.md defines them.
 
-    `outcomes` are (TaskRow, state or None, outcome) of its live tasks, `judgments` (TaskRow, annotator, answer).
+    `outcomes` are (QuestionRow, state or None, outcome) of its live tasks; `judgments` are (QuestionRow, annotator,
+    answer).
     """
     stages = {stage.pk: (name, PROTOCOLS[stage.protocol]) for name, stage in pair.stages.items()}
 
-    def question(task: TaskRow) -> tuple[Question, str]:
+    def question(task: QuestionRow) -> tuple[Question, str]:
         """Which of the four it is, and its right option."""
         name, protocol = stages[task.stage]
-        right = protocol.right(task.question, task.options)
+        right = protocol.right_answer(task.question, task.options)
         return Question(task.position, task.type, task.subtype, which(name, right)), right
 
     verdicts, judged = {}, []
@@ -146,12 +147,14 @@ def designs(given: Iterable[tuple[Question, int]]) -> dict[str, int]:
     people: dict[int, list[int]] = defaultdict(list)
     for asked, number in given:
         people[asked.position].append(number)
-    found = Counter(
-        ONE if len(set(numbers)) == 1 else DIFFERENT if len(set(numbers)) == len(numbers) else MIXED
-        for numbers in people.values()
-        if len(numbers) > 1
-    )
-    return {name: found[name] for name in (ONE, DIFFERENT, MIXED)}
+    found = Counter(_design(numbers) for numbers in people.values() if len(numbers) > 1)
+    return {name: found[name] for name in (ONE_ANNOTATOR, DIFFERENT_ANNOTATORS, MIXED)}
+
+
+def _design(numbers: Sequence[int]) -> str:
+    """Of the annotators who gave an item's answers."""
+    different = len(set(numbers))
+    return ONE_ANNOTATOR if different == 1 else DIFFERENT_ANNOTATORS if different == len(numbers) else MIXED
 
 
 def _annotators(judged: Iterable[tuple[Question, int, bool]]) -> Iterator[dict[str, Any]]:

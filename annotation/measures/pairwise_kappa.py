@@ -8,20 +8,20 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from annotation.measures.agreement import Table
+from annotation.measures.agreement import RatingTable
 from annotation.measures.coefficients import Array
 
-ROOM = 8_000_000  # numbers in memory at once, of a block of resamples
-ENDS = (2.5, 97.5)  # percentiles of a 95 % interval
+_BLOCK_SIZE = 8_000_000  # numbers in memory at once, of a block of resamples
+INTERVAL_PERCENTILES = (2.5, 97.5)  # percentiles of a 95 % interval
 
-Step = Callable[[float], None]  # is told which share of the resamples has just been done
+ReportShare = Callable[[float], None]  # is told which share of the resamples has just been done
 
 
-def quiet(share: float) -> None:
+def _report_nothing(share: float) -> None:
     """Nobody is told."""
 
 
-class Sums:
+class _GroupSums:
     """Adds up the times of the patterns of each group: E rows (a pattern and a group) make G groups, sorted."""
 
     def __init__(self, pattern: Array, group: Array):
@@ -36,14 +36,14 @@ class Sums:
         return np.add.reduceat(times[self.rows], self.starts, axis=0)
 
 
-class Pairs:
+class AnnotatorPairs:
     """The pairs of judgments of a table, counted by pair of annotators. `times` says how many items have each pattern.
 
     With `only` (a place in `table.annotators`), the pairs in which that annotator is one of the two.
     """
 
-    def __init__(self, table: Table, only: int | None = None):
-        first, second = table.pair_rows()
+    def __init__(self, table: RatingTable, only: int | None = None):
+        first, second = table.pair_indices()
         if only is not None:
             with_them = (table.annotator[first] == only) | (table.annotator[second] == only)
             first, second = first[with_them], second[with_them]
@@ -60,10 +60,10 @@ class Pairs:
         same, one, two = first == second, pair * labels + first, pair * labels + second
         both = np.intersect1d(one, two)
         in_one, in_two = np.isin(one, both), np.isin(two, both)
-        self.n = Sums(pattern, pair)
-        self.same = Sums(pattern[same], pair[same])
-        self.first, self.second = Sums(pattern[in_one], one[in_one]), Sums(pattern[in_two], two[in_two])
-        self.chance = Sums(np.arange(len(both)), both // labels)
+        self.n = _GroupSums(pattern, pair)
+        self.same = _GroupSums(pattern[same], pair[same])
+        self.first, self.second = _GroupSums(pattern[in_one], one[in_one]), _GroupSums(pattern[in_two], two[in_two])
+        self.chance = _GroupSums(np.arange(len(both)), both // labels)
         self.size = len(pair)
 
     def now(self) -> tuple[Array, Array]:
@@ -87,7 +87,7 @@ class Pairs:
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(defined, kappas, 0).sum(axis=0) / defined.sum(axis=0)
 
-    def resampled(self, resamples: int, seed: int, step: Step = quiet) -> Array:
+    def resampled(self, resamples: int, seed: int, step: ReportShare = _report_nothing) -> Array:
         """The mean in so many resamples of the items with a pair, where there are two of them or more.
 
         `default_rng(seed).multinomial(items, shares, resamples)`, patterns in lexicographic order of their (annotator,
@@ -97,14 +97,14 @@ class Pairs:
         if items < 2:
             return np.array([])
         dice, found = np.random.default_rng(seed), []
-        for size in blocks(resamples, max(self.size, len(self.times))):
+        for size in block_sizes(resamples, max(self.size, len(self.times))):
             drawn = dice.multinomial(items, self.times / items, size)
             found.append(self.mean(np.ascontiguousarray(drawn.T, dtype=np.int32)))
             step(size / resamples)
         return np.concatenate(found)
 
 
-def around(mean: float, values: Array) -> list[float] | None:
+def basic_interval(mean: float, values: Array) -> list[float] | None:
     """The 95 % interval of the mean of pairs: 2 mean - the percentiles of its resamples (the basic bootstrap, Davison
     and Hinkley 1997, §5.2.1), never beyond -1 and 1.
 
@@ -112,18 +112,18 @@ def around(mean: float, values: Array) -> list[float] | None:
     percentiles themselves would lie below the truth (docs/reference/measures.md has the coverage of both).
     """
     defined = values[~np.isnan(values)]
-    low, high = np.percentile(defined, ENDS) if len(defined) else (None, None)
+    low, high = np.percentile(defined, INTERVAL_PERCENTILES) if len(defined) else (None, None)
     return None if low is None else [max(-1.0, float(2 * mean - high)), min(1.0, float(2 * mean - low))]
 
 
-def blocks(resamples: int, width: int) -> Iterator[int]:
+def block_sizes(resamples: int, width: int) -> Iterator[int]:
     """Sizes that add up to `resamples`, each with room for `width` numbers a resample."""
-    size = max(1, min(resamples, ROOM // max(1, width)))
+    size = max(1, min(resamples, _BLOCK_SIZE // max(1, width)))
     for start in range(0, resamples, size):
         yield min(size, resamples - start)
 
 
-def _patterns(table: Table, items: Array) -> tuple[Array, Array, Array]:
+def _patterns(table: RatingTable, items: Array) -> tuple[Array, Array, Array]:
     """(pattern of each item, how many items have each pattern, whether the item is the first of its pattern).
 
     Looked at are `items`, sorted places in `table.items`; of others the first array says nothing.

@@ -16,7 +16,7 @@ import numpy as np
 
 from benchmarks.runs.margins import rank_correlation, ranks
 
-EXACT = 8  # models: 40,320 orders
+EXACT_UP_TO = 8  # models: 40,320 orders
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +39,12 @@ def spearman(one: Sequence[float], other: Sequence[float]) -> Correlation:
     if np.ptp(first) == 0 or np.ptp(second) == 0:
         return Correlation(n, None, None, reason="One of the benchmarks tells none of these models apart.")
     rho = rank_correlation(first, second)
-    if n <= EXACT:
-        return Correlation(n, rho, of_all_orders(first, second, rho))
-    return Correlation(n, rho, of_student(rho, n), exact=False)
+    if n <= EXACT_UP_TO:
+        return Correlation(n, rho, _permutation_p(first, second, rho))
+    return Correlation(n, rho, student_p(rho, n), exact=False)
 
 
-def of_all_orders(first: np.ndarray, second: np.ndarray, rho: float) -> float:
+def _permutation_p(first: np.ndarray, second: np.ndarray, rho: float) -> float:
     """`first`, `second`: ranks, shape (n,)."""
     one, other = (values - values.mean() for values in (first, second))
     orders = one[np.array(list(permutations(range(len(one)))))]  # shape (n!, n)
@@ -52,7 +52,7 @@ def of_all_orders(first: np.ndarray, second: np.ndarray, rho: float) -> float:
     return float(np.mean(np.abs(found) >= abs(rho) - 1e-12))
 
 
-def of_student(rho: float, n: int) -> float:
+def student_p(rho: float, n: int) -> float:
     """Two-sided p of Student's t with n − 2 degrees of freedom, n at least 3."""
     if abs(rho) >= 1:
         return 0.0

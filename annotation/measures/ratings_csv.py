@@ -3,22 +3,22 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from annotation.measures.agreement import Row
+from annotation.measures.agreement import Rating
 from benchmarks.formats.base import ProblemLog, Unreadable
 from benchmarks.formats.table import read_table
 
-COLUMNS = ("item", "annotator", "label")
+_COLUMNS = ("item", "annotator", "label")
 REFUSE, FIRST, LAST, ALL = "refuse", "first", "last", "all"  # a second rating of an item by the same annotator
 
 
-def read_ratings(path: Path, log: ProblemLog, repeated: str = REFUSE) -> list[Row]:
+def read_ratings(path: Path, log: ProblemLog, repeated: str = REFUSE) -> list[Rating]:
     """The ratings in the file's order. What is wrong with them is in the log.
 
     `repeated` says what becomes of a second rating of an item by the same annotator: it is refused, the first or the
     last one is kept, or all are, each as a reading of its own.
     """
-    kept: dict[tuple, Row] = {}
-    for number, row in _cells(path, log, COLUMNS):
+    kept: dict[tuple, Rating] = {}
+    for number, row in _cells(path, log, _COLUMNS):
         same = (*row[:2], number) if repeated == ALL else row[:2]
         if same in kept and repeated == REFUSE:
             advice = "This annotator rated this item before. Remove one, or say which counts (--repeated)."

@@ -10,36 +10,36 @@ from functools import partial
 import numpy as np
 
 from annotation.measures import agreement, coefficients
-from annotation.measures.agreement import NO_PAIRS, ONE_LABEL, SEED, KappaMean, PairKappa, Table
+from annotation.measures.agreement import NO_PAIRS, ONE_LABEL, SEED, KappaMean, PairKappa, RatingTable
 from annotation.measures.coefficients import Array
-from annotation.measures.pairwise_kappa import ENDS, Pairs, around, blocks
+from annotation.measures.pairwise_kappa import INTERVAL_PERCENTILES, AnnotatorPairs, basic_interval, block_sizes
 
 UNEVEN = "the items have different numbers of ratings"
 NO_ORDER = "the labels are no numbers, and their order was not said"
 NO_NUMBERS = "the labels are no numbers"
-WEIGHTS = ("linear", "quadratic")
+_WEIGHTS = ("linear", "quadratic")
 
 Measure = Callable[[Array, Array], Array]  # of measures/coefficients.py
 
 
 @dataclass(frozen=True, slots=True)
-class Scale:
+class LabelScale:
     """What the labels mean: `places` from low to high, `values` as numbers; None where nobody knows. Shape L each."""
 
     places: Array | None
     values: Array | None
 
 
-def scale(labels: Sequence[str], order: Sequence[str] = ()) -> Scale:
+def label_scale(labels: Sequence[str], order: Sequence[str] = ()) -> LabelScale:
     """Numbers order themselves, other labels as `order` says. KeyError names a label that `order` leaves out."""
-    values = numbers(labels)
+    values = labels_as_numbers(labels)
     if order:
         said = {label: place for place, label in enumerate(order)}
-        return Scale(np.array([said[label] for label in labels], dtype=int), values)
-    return Scale(None if values is None else np.argsort(np.argsort(values)), values)
+        return LabelScale(np.array([said[label] for label in labels], dtype=int), values)
+    return LabelScale(None if values is None else np.argsort(np.argsort(values)), values)
 
 
-def numbers(labels: Sequence[str]) -> Array | None:
+def labels_as_numbers(labels: Sequence[str]) -> Array | None:
     """None where one is no number, or so large that there is no telling how far it is from another."""
     try:
         values = np.array([float(label) for label in labels])
@@ -49,16 +49,18 @@ def numbers(labels: Sequence[str]) -> Array | None:
         return values if np.isfinite(np.square(values.max(initial=0) - values.min(initial=0))) else None
 
 
-def reliability(table: Table, order: Sequence[str] = (), resamples: int = 0, seed: int = SEED) -> dict:
+def reliability(table: RatingTable, order: Sequence[str] = (), resamples: int = 0, seed: int = SEED) -> dict:
     """JSON-able: counts, every measure (null where it is not defined, with the reason in `notes`), a row for each pair.
 
     With `resamples`, `intervals` has the 95 % percentile interval of each measure over resampled items, from the seed.
     """
-    on = scale(table.labels, order)
+    on = label_scale(table.labels, order)
     kappas = agreement.cohen_kappas(table)
     mean = agreement.mean_kappa(kappas)
-    measures, notes = measures_of(table.counts, on)
-    found = {name: None if name in notes else value_of(measure, table.counts) for name, measure in measures.items()}
+    measures, notes = defined_measures(table.counts, on)
+    found = {
+        name: None if name in notes else measure_value(measure, table.counts) for name, measure in measures.items()
+    }
     if mean.reason:
         notes["cohen_mean"] = mean.reason
     return {
@@ -67,18 +69,18 @@ def reliability(table: Table, order: Sequence[str] = (), resamples: int = 0, see
         "n_ratings": len(table.item),
         "labels": list(table.labels),
         "cohen_mean": mean.value,
-        "cohen_pairs": [_pair(pair, table, on) for pair in kappas],
+        "cohen_pairs": [_pair_row(pair, table, on) for pair in kappas],
         **found,
-        **({"intervals": _intervals(table, measures, notes, mean, resamples, seed)} if resamples else {}),
+        **({"intervals": _all_intervals(table, measures, notes, mean, resamples, seed)} if resamples else {}),
         "notes": notes,
     }
 
 
-def measures_of(counts: Array, on: Scale) -> tuple[dict[str, Measure], dict[str, str]]:
+def defined_measures(counts: Array, on: LabelScale) -> tuple[dict[str, Measure], dict[str, str]]:
     """Every measure of label counts (items × labels), and why those that are not defined here are not."""
     alpha = {
         "alpha_nominal": coefficients.nominal,
-        "alpha_ordinal": None if on.places is None else partial(_ordered, places=on.places),
+        "alpha_ordinal": None if on.places is None else partial(_ordinal_distances, places=on.places),
         "alpha_interval": None if on.values is None else coefficients.interval(on.values),
     }
     measures: dict[str, Measure] = {"percent": coefficients.percent, "fleiss": coefficients.fleiss}
@@ -90,32 +92,35 @@ def measures_of(counts: Array, on: Scale) -> tuple[dict[str, Measure], dict[str,
     notes = {} if on.values is not None else {"alpha_interval": NO_NUMBERS}
     notes |= {} if on.places is not None else {"alpha_ordinal": NO_ORDER}
     notes |= {"fleiss": UNEVEN} if len(set(size.tolist())) > 1 else {}
-    alone = ["ac1"] if _labels(counts) < 2 else []
-    alone += ["fleiss", *alpha] if _labels(counts[size >= 2]) < 2 else []
+    alone = ["ac1"] if _distinct_labels(counts) < 2 else []
+    alone += ["fleiss", *alpha] if _distinct_labels(counts[size >= 2]) < 2 else []
     return measures, {**dict.fromkeys(alone, ONE_LABEL), **notes}
 
 
-def _labels(counts: Array) -> int:
+def _distinct_labels(counts: Array) -> int:
     """How many different labels there are."""
     return int((counts.sum(axis=0) > 0).sum())
 
 
-def _ordered(totals: Array, places: Array) -> Array:
+def _ordinal_distances(totals: Array, places: Array) -> Array:
     """Ordinal distances of labels whose columns stand in another order."""
     by_place = np.argsort(places)
     return coefficients.ordinal(totals[:, by_place])[:, places[:, None], places[None, :]]
 
 
-def value_of(measure: Measure, counts: Array) -> float:
+def measure_value(measure: Measure, counts: Array) -> float:
     return float(measure(counts, np.ones((1, len(counts)), dtype=int))[0])
 
 
-def _intervals(table: Table, measures: dict, notes: dict, mean: KappaMean, resamples: int, seed: int) -> dict:
-    kappas = np.array([]) if mean.value is None else Pairs(table).resampled(resamples, seed)
-    return {"cohen_mean": around(mean.value, kappas), **intervals(table.counts, measures, notes, resamples, seed)}
+def _all_intervals(table: RatingTable, measures: dict, notes: dict, mean: KappaMean, resamples: int, seed: int) -> dict:
+    kappas = np.array([]) if mean.value is None else AnnotatorPairs(table).resampled(resamples, seed)
+    return {
+        "cohen_mean": basic_interval(mean.value, kappas),
+        **percentile_intervals(table.counts, measures, notes, resamples, seed),
+    }
 
 
-def intervals(
+def percentile_intervals(
     counts: Array, measures: Mapping[str, Measure], notes: Mapping[str, str], resamples: int, seed: int
 ) -> dict[str, list[float] | None]:
     """[low, high] of each measure that has no note; null where it has none, or where it rests on fewer than two items.
@@ -126,36 +131,38 @@ def intervals(
     """
     pairable = counts[counts.sum(axis=1) >= 2]
     rests = {name: counts if name == "ac1" else pairable for name in measures if name not in notes}
-    found = {name: ends(resampled(measures[name], rows, resamples, seed)) for name, rows in rests.items()}
+    found = {
+        name: percentile_interval(_resampled(measures[name], rows, resamples, seed)) for name, rows in rests.items()
+    }
     return {name: found.get(name) for name in measures}
 
 
-def resampled(measure: Measure, counts: Array, resamples: int, seed: int) -> Array:
+def _resampled(measure: Measure, counts: Array, resamples: int, seed: int) -> Array:
     """The measure in so many resamples of the items, of which `counts` has a row each; none where there is one item."""
     if len(counts) < 2:
         return np.array([])
     patterns, times = np.unique(counts, axis=0, return_counts=True)
     dice, shares, found = np.random.default_rng(seed), times / times.sum(), []
-    for size in blocks(resamples, max(len(patterns), counts.shape[1] ** 2)):
+    for size in block_sizes(resamples, max(len(patterns), counts.shape[1] ** 2)):
         found.append(measure(patterns, dice.multinomial(len(counts), shares, size)))
     return np.concatenate(found)
 
 
-def ends(values: Array) -> list[float] | None:
+def percentile_interval(values: Array) -> list[float] | None:
     """The 95 % percentile interval. Resamples without a value are left out."""
     defined = values[~np.isnan(values)]
-    return [float(end) for end in np.percentile(defined, ENDS)] if len(defined) else None
+    return [float(end) for end in np.percentile(defined, INTERVAL_PERCENTILES)] if len(defined) else None
 
 
-def _pair(pair: PairKappa, table: Table, on: Scale) -> dict:
+def _pair_row(pair: PairKappa, table: RatingTable, on: LabelScale) -> dict:
     """Two annotators: percent and Cohen's kappa, plain and, where the labels have an order, weighted by distance."""
-    confusion = agreement.confusion(table, pair.first, pair.second)
-    weighted = {} if on.places is None else {name: weighted_kappa(confusion, on.places, name) for name in WEIGHTS}
+    confusion = agreement.confusion_matrix(table, pair.first, pair.second)
+    weighted = {} if on.places is None else {name: _weighted_kappa(confusion, on.places, name) for name in _WEIGHTS}
     found = {"first": pair.first, "second": pair.second, "n": pair.n, "percent": pair.percent, "kappa": pair.value}
     return {**found, **weighted, "confusion": confusion.tolist(), **({"note": pair.reason} if pair.reason else {})}
 
 
-def weighted_kappa(confusion: Array, places: Array, weights: str) -> float | None:
+def _weighted_kappa(confusion: Array, places: Array, weights: str) -> float | None:
     """Cohen (1968), with weights that grow with the distance of the labels' places, or with its square.
 
     `confusion` is L × L, `places` from low to high. None where both gave one label alone.

@@ -8,10 +8,11 @@ from dataclasses import asdict, dataclass
 from statistics import median
 from typing import Any
 
-from annotation.measures import agreement, costs
+from annotation.measures import agreement
 from annotation.measures import counts as measures_counts
-from annotation.measures.agreement import Table
-from annotation.measures.counts import JUDGE, Asked, Given, Rule
+from annotation.measures.agreement import RatingTable
+from annotation.measures.counts import JUDGE, JudgmentRow, TaskRow
+from annotation.protocols.decision_rule import Rule
 
 SETTINGS = (
     "protocol", "strategy", "overlap", "cap", "rule", "tie_rule", "batch_size", "agreement_items", "agreement_overlap",
@@ -32,14 +33,14 @@ class StageRows:
 
     settings: Mapping[str, Any]
     rule: Rule
-    judgments: Sequence[Given]
-    tasks: Sequence[Asked]
+    judgments: Sequence[JudgmentRow]
+    tasks: Sequence[TaskRow]
     flags: tuple[int, int]
     annotators: Sequence[tuple[Any, ...]]
     paper: Mapping[str, dict[str, Any]]
 
     @property
-    def counted(self) -> list[Given]:
+    def counted(self) -> list[JudgmentRow]:
         """Also of tasks that are no longer live."""
         return [row for row in self.judgments if row.kind == JUDGE and row.counted]
 
@@ -50,7 +51,7 @@ class StageRows:
 
 
 def figures(found: StageRows, step: Callable[[], None] = lambda: None) -> dict[str, Any]:
-    """Every figure of the stage that does not depend on the time of day, JSON-able; docs/measures.md defines them.
+    """Every figure of the stage that does not depend on the time of day, JSON-able (docs/reference/measures.md).
 
     `step()` is called after each view of agreement.
     """
@@ -59,31 +60,31 @@ def figures(found: StageRows, step: Callable[[], None] = lambda: None) -> dict[s
     gone = len(counted) - len(standing)
     pay = float(found.settings["pay_per_hour"])
     return {
-        "study": {**found.settings, "views": list(found.rule.views())},
+        "study": {**found.settings, "views": list(found.rule.projections())},
         "progress": _progress(found, gone),
-        "outcomes": measures_counts.outcomes(found.tasks),
+        "outcomes": measures_counts.outcome_counts(found.tasks),
         "pace": measures_counts.pace(counted),
-        "cost": costs.cost(found.judgments, len(counted), found.wanted + gone, pay),
+        "cost": measures_counts.stage_cost(found.judgments, len(counted), found.wanted + gone, pay),
         **_agreement(found, standing, step),
-        "series": measures_counts.series(counted),
+        "series": measures_counts.judgments_over_time(counted),
         **found.paper,
     }
 
 
-def _agreement(found: StageRows, standing: Sequence[Given], step: Callable[[], None]) -> dict[str, Any]:
+def _agreement(found: StageRows, standing: Sequence[JudgmentRow], step: Callable[[], None]) -> dict[str, Any]:
     """All that compares annotators, on each view of the answers that stand: of the stage, annotators and types."""
-    long, agreements = measures_counts.table(standing), []
-    seen = {name: long.seen_as(view) for name, view in found.rule.views().items()}
+    long, agreements = measures_counts.rating_table(standing), []
+    seen = {name: long.projected(view) for name, view in found.rule.projections().items()}
     for name, table in seen.items():
-        agreements.append(measures_counts.agreement_on(name, table))
+        agreements.append(measures_counts.agreement_figures(name, table))
         step()
     coarse = list(seen)[min(1, len(seen) - 1)]
     return {
         "agreement": agreements,
-        "disagreements": {name: agreement.disagreements(table) for name, table in seen.items()},
+        "disagreements": {name: agreement.count_disagreements(table) for name, table in seen.items()},
         "annotators": _annotators(found, seen, agreements),
         "by_type_on": coarse,
-        "by_type": measures_counts.by_type(found.tasks, standing, seen[coarse]),
+        "by_type": measures_counts.figures_by_type(found.tasks, standing, seen[coarse]),
     }
 
 
@@ -106,22 +107,22 @@ def _progress(found: StageRows, gone: int) -> dict[str, Any]:
 
 
 def _annotators(
-    found: StageRows, seen: Mapping[str, Table], agreements: Sequence[dict[str, Any]]
+    found: StageRows, seen: Mapping[str, RatingTable], agreements: Sequence[dict[str, Any]]
 ) -> list[dict[str, Any]]:
-    """Everybody who has been in the stage, in the order of joining."""
+    """StageBehaviour who has been in the stage, in the order of joining."""
     mine = defaultdict(list)
     for row in found.judgments:
         mine[row.annotator].append(row)
     everyone = median([row.active_ms for row in found.counted] or [0])
-    majority = {name: agreement.with_majority(table) for name, table in seen.items()}
+    majority = {name: agreement.agreement_with_majority(table) for name, table in seen.items()}
     kappas = {one["on"]: _kappas(one["kappa_pairs"]) for one in agreements}
-    nothing = agreement.Value(None, 0, measures_counts.NO_ANSWERS)
+    nothing = agreement.Value(None, 0, measures_counts.NOTHING_JUDGED)
     fixed = [choice.identity for choice in found.rule.protocol.fixed]
     pay = float(found.settings["pay_per_hour"])
     names = ("simulated", "excluded", "exclusion_reason", "left", "batch", "skipped")
     return [
         {
-            **measures_counts.annotator(number, mine[number], everyone, pay, fixed),
+            **measures_counts.annotator_summary(number, mine[number], everyone, pay, fixed),
             "with_majority": {name: asdict(one.get(number, nothing)) for name, one in majority.items()},
             "kappa_mean": {
                 name: measures_counts.ratio(sum(of[number]), len(of[number])) for name, of in kappas.items()

@@ -17,16 +17,16 @@ from statistics import mean, stdev
 from annotation.measures import exact_tests
 
 SIGNS_FROM = 20  # judgments below which an annotator shows no signs
-FAST = 0.5  # of the median of all
-LEVEL = 0.001  # of each test
-POINTS = 0.1  # that a share is away from what is expected
-EXPECTED = 5  # at least, at each place, for chi-square
-FAR = 3  # standard deviations
+FAST_SHARE = 0.5  # of the median of all
+TEST_LEVEL = 0.001  # of each test
+_MIN_DIFFERENCE = 0.1  # that a share is away from what is expected
+_EXPECTED = 5  # at least, at each place, for chi-square
+_FAR = 3  # standard deviations
 FAR_FROM = 11  # annotators: of ten, none can be three standard deviations away ((n - 1) / √n < 3)
-FEW = f"fewer than {SIGNS_FROM}"
+_FEW = f"fewer than {SIGNS_FROM}"
 
-TESTS = ("side", "runs", "answers", "agreement")  # the kinds of signs that are tests at LEVEL
-SPEED = ("fast", "far")  # … that say nothing of the answers
+TEST_KINDS = ("side", "runs", "answers", "agreement")  # the kinds of signs that are tests at LEVEL
+SPEED_KINDS = ("fast", "far")  # … that say nothing of the answers
 KINDS = {  # all, in the order in which they are said, with the words of a column
     "agreement": "disagrees",
     "checks": "fails checks",
@@ -48,26 +48,26 @@ class Sign:
     words: str  # a sentence with the figures that made it
 
 
-def spoken(test: Mapping, found: float | None, expected: float | None) -> bool:
+def _is_sign(test: Mapping, found: float | None, expected: float | None) -> bool:
     """Whether a test's result is a sign: both beyond LEVEL and POINTS away."""
-    return test["p"] is not None and test["p"] < LEVEL and abs(found - expected) >= POINTS - 1e-12
+    return test["p"] is not None and test["p"] < TEST_LEVEL and abs(found - expected) >= _MIN_DIFFERENCE - 1e-12
 
 
-def no_test(reason: str, **figures: object) -> dict:
+def _no_test(reason: str, **figures: object) -> dict:
     return {"p": None, "reason": reason, **figures}
 
 
 # Speed
 
 
-def fast(judged: int, typical: float | None, everyone: float | None) -> list[Sign]:
+def fast_sign(judged: int, typical: float | None, everyone: float | None) -> list[Sign]:
     """The median time (ms) is below half of everybody's."""
-    if judged < SIGNS_FROM or typical is None or not everyone or typical >= FAST * everyone:
+    if judged < SIGNS_FROM or typical is None or not everyone or typical >= FAST_SHARE * everyone:
         return []
     return [Sign("fast", f"{typical / 1000:.1f} s a screen, everybody {everyone / 1000:.1f} s")]
 
 
-def far(logs: Mapping[int, float]) -> tuple[dict, dict[int, float]]:
+def speed_deviations(logs: Mapping[int, float]) -> tuple[dict, dict[int, float]]:
     """How many standard deviations each annotator's typical time is from the mean; {} with fewer than FAR_FROM.
 
     `logs` has of each the median of ln(time / the stage's median), over stages the mean by judgments. Mean and
@@ -81,7 +81,7 @@ def far(logs: Mapping[int, float]) -> tuple[dict, dict[int, float]]:
 
 
 def far_sign(away: float | None, n: int) -> list[Sign]:
-    if away is None or abs(away) <= FAR:
+    if away is None or abs(away) <= _FAR:
         return []
     side = "faster" if away < 0 else "slower"
     return [Sign("far", f"{abs(away):.1f} standard deviations {side} than the mean of {n} annotators")]
@@ -90,7 +90,7 @@ def far_sign(away: float | None, n: int) -> list[Sign]:
 # Places: options are shuffled for each screen, so whoever looks at what they show picks each place as often
 
 
-def places(picks: Iterable[Pick]) -> list[int]:
+def place_counts(picks: Iterable[Pick]) -> list[int]:
     """How many picks stood in the first place shown, the second …"""
     counts, most = Counter(), 0
     for place, shown in picks:
@@ -106,16 +106,16 @@ def expected_places(picks: Sequence[Pick]) -> list[float]:
     return [sum(n / many for many, n in shown.items() if many >= place) for place in range(1, most + 1)]
 
 
-def side(picks: Sequence[Pick]) -> dict:
+def side_test(picks: Sequence[Pick]) -> dict:
     """Whether places are picked equally often: the exact binomial test of two, else Pearson's chi-square."""
-    found, expected, n = places(picks), expected_places(picks), len(picks)
+    found, expected, n = place_counts(picks), expected_places(picks), len(picks)
     figures = {"counts": found, "expected": expected, "n": n}
-    if n < SIGNS_FROM or len(found) < 2 or min(expected) < EXPECTED:
-        reason = f"{FEW} picks" if n < SIGNS_FROM else "too few picks for so many places"
-        return no_test(reason, **figures)
+    if n < SIGNS_FROM or len(found) < 2 or min(expected) < _EXPECTED:
+        reason = f"{_FEW} picks" if n < SIGNS_FROM else "too few picks for so many places"
+        return _no_test(reason, **figures)
     if all(many == 2 for _, many in picks):
         return {
-            "p": exact_tests.two_sided(exact_tests.binomial(n, 0.5), found[0]),
+            "p": exact_tests.two_sided(exact_tests.binomial_distribution(n, 0.5), found[0]),
             "reason": "",
             "by": "binomial",
             **figures,
@@ -133,12 +133,12 @@ def top_place(test: Mapping) -> int | None:
 
 def side_sign(test: Mapping) -> list[Sign]:
     place, n = top_place(test), test["n"]
-    if place is None or not spoken(test, test["counts"][place - 1] / n, test["expected"][place - 1] / n):
+    if place is None or not _is_sign(test, test["counts"][place - 1] / n, test["expected"][place - 1] / n):
         return []
     return [Sign("side", f"picked place {place} in {test['counts'][place - 1] / n:.0%} of {n} picks")]
 
 
-def runs(picks: Sequence[Pick]) -> dict:
+def runs_test(picks: Sequence[Pick]) -> dict:
     """Of picks in the order of giving: how often one stands where the one before stood, and the longest run of a place.
 
     Without a habit each pick repeats the place before with probability 1 / m, whatever came earlier. So repeats are
@@ -154,21 +154,21 @@ def runs(picks: Sequence[Pick]) -> dict:
         length = length + 1 if same else 1
     figures = {"n": n, "repeats": sum(again), "longest": longest, "from": at, "place": picks[at][0] if n else None}
     if n < SIGNS_FROM:
-        return no_test(f"{FEW} picks", chance=None, **figures)
+        return _no_test(f"{_FEW} picks", chance=None, **figures)
     chance = mean(1 / max(one[1], two[1]) for one, two in pairwise(picks))
-    p_repeats = exact_tests.two_sided(exact_tests.binomial(n - 1, chance), figures["repeats"])
-    p_longest = exact_tests.run_of(longest - 1, n - 1, chance)
+    p_repeats = exact_tests.two_sided(exact_tests.binomial_distribution(n - 1, chance), figures["repeats"])
+    p_longest = exact_tests.probability_of_run(longest - 1, n - 1, chance)
     p = min(1.0, 2 * min(p_repeats, p_longest))
     return {"p": p, "reason": "", "chance": chance, "p_repeats": p_repeats, "p_longest": p_longest, **figures}
 
 
 def runs_sign(test: Mapping) -> list[Sign]:
-    if test["p"] is None or test["p"] >= LEVEL:
+    if test["p"] is None or test["p"] >= TEST_LEVEL:
         return []
     tried, chance = test["n"] - 1, test["chance"]
     if test["p_longest"] < test["p_repeats"]:
         return [Sign("runs", f"place {test['place']} {test['longest']} times in a row")]
-    if not spoken(test, test["repeats"] / tried, chance):
+    if not _is_sign(test, test["repeats"] / tried, chance):
         return []
     return [Sign("runs", f"the same place as just before {test['repeats']} times, by chance {chance * tried:.0f}")]
 
@@ -176,23 +176,23 @@ def runs_sign(test: Mapping) -> list[Sign]:
 # Against the others
 
 
-def answers(own: Mapping[str, int], others: Mapping[str, int]) -> dict:
+def answers_test(own: Mapping[str, int], others: Mapping[str, int]) -> dict:
     """Whether each answer is given as often as the others give it: Fisher's exact test, p times the number of answers.
 
     `label` is the answer with the smallest p.
     """
-    return answers_readings(own, others)[0]
+    return answers_test_readings(own, others)[0]
 
 
-def answers_readings(own: Mapping[str, int], others: Mapping[str, int]) -> list[dict]:
-    """`answers`, then what else it could be: two labels alone have the same p, and rounding decides which is named."""
+def answers_test_readings(own: Mapping[str, int], others: Mapping[str, int]) -> list[dict]:
+    """`answers_test`, then what else it could be: of two labels both have the same p, and rounding decides."""
     n, others_n = sum(own.values()), sum(others.values())
     labels = sorted(set(own) | set(others))
     figures = {"n": n, "others": others_n}
     if n < SIGNS_FROM or others_n < SIGNS_FROM or len(labels) < 2:
-        reason = f"{FEW} judgments" if n < SIGNS_FROM else "the others gave too few answers to compare with"
-        return [no_test(reason if others_n < SIGNS_FROM or n < SIGNS_FROM else "all answers are the same", **figures)]
-    found = {label: exact_tests.fisher(own.get(label, 0), n, others.get(label, 0), others_n) for label in labels}
+        reason = f"{_FEW} judgments" if n < SIGNS_FROM else "the others gave too few answers to compare with"
+        return [_no_test(reason if others_n < SIGNS_FROM or n < SIGNS_FROM else "all answers are the same", **figures)]
+    found = {label: exact_tests.fisher_exact(own.get(label, 0), n, others.get(label, 0), others_n) for label in labels}
     return [
         {
             "p": min(1.0, found[label] * len(labels)), "reason": "", "label": label,
@@ -203,31 +203,31 @@ def answers_readings(own: Mapping[str, int], others: Mapping[str, int]) -> list[
 
 
 def answers_sign(test: Mapping, say=str) -> list[Sign]:
-    if not spoken(test, test.get("share"), test.get("others_share")):
+    if not _is_sign(test, test.get("share"), test.get("others_share")):
         return []
     shares = f"{test['share']:.0%} of {test['n']} answers, others {test['others_share']:.0%}"
     return [Sign("answers", f"{say(test['label'])} in {shares}")]
 
 
-def agreement(compared: Mapping[str, tuple[int, int, float | None]]) -> dict:
+def agreement_test(compared: Mapping[str, tuple[int, int, float | None]]) -> dict:
     """Whether somebody gives what most of the others gave as often as a typical annotator does.
 
     `compared` has for each view of the answers: how often they did, of how many, and the median of the others' shares.
     The one-sided binomial test against that median, p times the number of views; `on` is the view with the smallest p.
     A median, since a few who answer anything would pull a mean down to themselves.
     """
-    return agreement_readings(compared)[0]
+    return agreement_test_readings(compared)[0]
 
 
-def agreement_readings(compared: Mapping[str, tuple[int, int, float | None]]) -> list[dict]:
-    """`agreement`, then what else it could be where two views have the same p but for rounding."""
+def agreement_test_readings(compared: Mapping[str, tuple[int, int, float | None]]) -> list[dict]:
+    """`agreement_test`, then what else it could be where two views have the same p but for rounding."""
     found = {
-        view: (exact_tests.at_most(same, n, typical), same / n, typical, n)
+        view: (exact_tests.binomial_at_most(same, n, typical), same / n, typical, n)
         for view, (same, n, typical) in compared.items()
         if n >= SIGNS_FROM and typical is not None
     }
     if not found:
-        return [no_test(f"{FEW} judgments can be compared with the others'", n=0)]
+        return [_no_test(f"{_FEW} judgments can be compared with the others'", n=0)]
     readings = []
     for on in _least({view: one[0] for view, one in found.items()}):
         p, share, typical, n = found[on]
@@ -244,7 +244,7 @@ def _least(found: Mapping[str, float]) -> list[str]:
 
 
 def agreement_sign(test: Mapping) -> list[Sign]:
-    if not spoken(test, test.get("share"), test.get("others_share")) or test["share"] > test["others_share"]:
+    if not _is_sign(test, test.get("share"), test.get("others_share")) or test["share"] > test["others_share"]:
         return []
     shares = f"{test['share']:.0%} of {test['n']} screens, others on {test['others_share']:.0%}"
     return [Sign("agreement", f"gave what most gave on {shares} ({test['on']})")]
@@ -258,7 +258,7 @@ def checks_sign(n: int, right: int, guess_rate: float, failed: bool) -> list[Sig
     return [Sign("checks", words)] * failed
 
 
-def tries_signs(passed: Mapping[str, bool | None]) -> list[Sign]:
+def qualification_signs(passed: Mapping[str, bool | None]) -> list[Sign]:
     """`passed` of the comprehension questions and of the practice."""
     named = {"comprehension": "the questions about the rules", "training": "the practice"}
     return [Sign(kind, f"did not pass {words}") for kind, words in named.items() if passed.get(kind) is False]
@@ -267,11 +267,11 @@ def tries_signs(passed: Mapping[str, bool | None]) -> list[Sign]:
 # Together
 
 
-def of_work(judged: int, typical: float | None, everyone: float | None, picks: Sequence[Pick]) -> list[Sign]:
+def signs_of_work(judged: int, typical: float | None, everyone: float | None, picks: Sequence[Pick]) -> list[Sign]:
     """What somebody's own judgments in a stage show; `picks` in the order of giving, times in ms."""
-    return [*fast(judged, typical, everyone), *side_sign(side(picks)), *runs_sign(runs(picks))]
+    return [*fast_sign(judged, typical, everyone), *side_sign(side_test(picks)), *runs_sign(runs_test(picks))]
 
 
-def about_answers(kinds: Iterable[str]) -> bool:
+def concern_answers(kinds: Iterable[str]) -> bool:
     """Whether there is more to look at than speed, which alone says little of what was answered."""
-    return any(kind not in SPEED for kind in kinds)
+    return any(kind not in SPEED_KINDS for kind in kinds)

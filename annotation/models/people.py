@@ -7,7 +7,7 @@ from django.db.models.functions import Now
 
 from annotation.models.choices import AttemptKind, Role
 from annotation.models.study import Instructions, Stage, Study, secret_token
-from annotation.wording.pseudonyms import pseudonym
+from annotation.wording import pseudonym
 
 
 class Annotator(models.Model):

@@ -3,7 +3,7 @@
 from django import forms
 
 from annotation.studies.forms import ErrorsAtFields
-from annotation.wording.reasons import REASON_LENGTH
+from annotation.wording import REASON_LENGTH
 
 MOST_BYTES = 5_000_000
 

@@ -18,7 +18,7 @@ from annotation.pipeline import outcomes
 from annotation.pipeline.exposure import had
 from annotation.sql import fetch
 from annotation.transactions import anew
-from annotation.wording.reasons import as_reason
+from annotation.wording import clean_reason
 from benchmarks import audit
 from benchmarks.models import Event
 
@@ -214,7 +214,7 @@ def keep(*, annotator: Annotator, reason: str, by: str) -> None:
 
 
 def _words(reason: str) -> str:
-    words = as_reason(reason)
+    words = clean_reason(reason)
     if not words:
         raise NeedsReason(SAY_WHY)
     return words

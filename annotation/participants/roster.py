@@ -13,7 +13,7 @@ from annotation.checks import attention_checks, qualification
 from annotation.figures import annotators
 from annotation.figures.stage import judgment_rows
 from annotation.measures import annotator_behaviour, counts, warning_signs
-from annotation.measures.counts import HOUR, Given
+from annotation.measures.counts import HOUR, JudgmentRow
 from annotation.models import Annotator, Seat, Stage, Study
 from annotation.participants.lifecycle import ARRIVED, FINISHED, GIVEN
 from annotation.pipeline.outcomes import rule_of
@@ -150,15 +150,21 @@ def _add_stage(found: Mapping[int, list[Participant]], earlier: Earlier, stage: 
         of[row.annotator, which].append(row)
         whole[row.annotator].append(row)
         last[row.annotator] = max(which, last.get(row.annotator, 0))
-    all_ = annotator_behaviour.everybody(rows, rule_of(stage).views())
+    all_ = annotator_behaviour.stage_behaviour(rows, rule_of(stage).projections())
     for (number, which), mine in of.items():
         _add_rows(found[number][which], mine)
-        _say(found[number][which], counts.work_signs(annotator_behaviour.answered(mine, False), all_.typical), where)
+        _say(
+            found[number][which],
+            counts.work_signs(annotator_behaviour.judgments_considered(mine, False), all_.typical),
+            where,
+        )
     checked, tried = attention_checks.results(stage), qualification.results(stage)
     for number, mine in found.items():
         there = mine[last.get(number, -1)]  # not told apart by submission: said of the last one that came here
-        compared = annotator_behaviour.against(number, annotator_behaviour.answered(whole[number], False), all_)
-        _say(there, annotator_behaviour.compared_signs(compared), where)
+        compared = annotator_behaviour.comparison_with_others(
+            number, annotator_behaviour.judgments_considered(whole[number], False), all_
+        )
+        _say(there, annotator_behaviour.comparison_signs(compared), where)
         _add_tests(there, checked.get(number), tried.get(number, {}), where)
 
 
@@ -173,11 +179,11 @@ def _add_tests(
         one.checks += checked.n
         one.checks_right += checked.right
     passed = {kind: result.passed for kind, result in tried.items()}
-    _say(one, [*annotators.known_signs(checked), *warning_signs.tries_signs(passed)], where)
+    _say(one, [*annotators.known_signs(checked), *warning_signs.qualification_signs(passed)], where)
 
 
-def _add_rows(one: Participant, rows: Sequence[Given]) -> None:
-    one.answers += annotator_behaviour.standing(rows)
+def _add_rows(one: Participant, rows: Sequence[JudgmentRow]) -> None:
+    one.answers += annotator_behaviour.count_answers(rows)
     one.counted += sum(row.counted for row in rows)
     one.active_minutes += sum(row.active_ms for row in rows) / 60_000
     one.times += [min(row.at for row in rows), max(row.at for row in rows)]

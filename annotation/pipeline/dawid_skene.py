@@ -90,7 +90,7 @@ def fit(stage: Stage, found: Said) -> Aggregate:
     """Posteriors by task, confusions by annotators' numbers; labels are kinds of answers."""
     rule = outcomes.rule_of(stage)
     rows = [(task, annotator, answer.label) for task, given in found.items() for _, annotator, answer in given]
-    kinds = rule.estimated([label for _, _, label in rows])
+    kinds = rule.estimated_kinds([label for _, _, label in rows])
     return dawid_skene([(task, annotator, kind) for (task, annotator, _), kind in zip(rows, kinds, strict=True)])
 
 

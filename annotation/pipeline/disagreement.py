@@ -8,11 +8,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from math import log2
 
-from annotation.measures.counts import Rule
 from annotation.models import Task
-from annotation.protocols.answers import same
+from annotation.protocols.answers import agreement_key
 from annotation.protocols.base import Answer
-from annotation.protocols.decision_rule import AWAITING, OPEN, Decision
+from annotation.protocols.decision_rule import AWAITING_ADJUDICATION, OPEN, Decision, Rule
 
 KIND, OPTION = "kind", "option"  # in what they differ: in the kind of answer, or only in which of the options alike
 PLACES = 6  # digits, so that what is as split comes out the same
@@ -34,13 +33,13 @@ def entropy(counts: Iterable[int]) -> float:
 
 
 def spread(rule: Rule, given: Mapping[int, Answer]) -> Spread:
-    """Of counted judgments. Answers are the same where `protocols.answers.same` is; options that are votes for one thing
+    """Of counted judgments. Answers are the same where `protocols.answers.agreement_key` is; options that are votes for one thing
     (`Protocol.alike`) are different answers of one kind.
     """
-    counts = Counter(same(rule.protocol, answer) for answer in given.values())
+    counts = Counter(agreement_key(rule.protocol, answer) for answer in given.values())
     if len(counts) < 2:
         return Spread()
-    labels = {same(rule.protocol, answer): answer.label for answer in given.values()}
+    labels = {agreement_key(rule.protocol, answer): answer.label for answer in given.values()}
     alike = rule.alike(list(labels.values()))
     kinds = {"" if label in alike else key for key, label in labels.items()}
     return Spread(entropy(counts.values()), KIND if len(kinds) > 1 else OPTION, max(given))
@@ -54,7 +53,7 @@ def keep(task: Task, rule: Rule, given: Mapping[int, Answer]) -> None:
 
 def leave(task: Task, decision: Decision) -> None:
     """Whether the rule leaves the task to an adjudicator; likewise."""
-    _write(task, waits=decision.state == OPEN and decision.reason == AWAITING)
+    _write(task, waits=decision.state == OPEN and decision.reason == AWAITING_ADJUDICATION)
 
 
 def _write(task: Task, **values: object) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from annotation.models import Stage, Study
-from annotation.protocols.base import carrying
+from annotation.protocols.base import as_carried
 from annotation.protocols.decision_rule import DROPPED, KEPT, OPEN
 from annotation.sql import fetch
 
@@ -51,7 +51,7 @@ def _result(stage: Stage, rows: Sequence[Sequence]) -> Result:
     if stage.carries:
         carried[stage.carries] = rows[0][2]
     for *_, content in rows:
-        carried |= carrying(json.loads(content).get("texts", {}))
+        carried |= as_carried(json.loads(content).get("texts", {}))
     return Result(KEPT, "", carried)
 
 

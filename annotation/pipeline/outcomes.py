@@ -4,12 +4,11 @@ import json
 
 from django.db.models import F
 
-from annotation.measures.counts import Rule
 from annotation.models import Kind, Outcome, Slot, Stage, StageState, Task
 from annotation.pipeline import disagreement, promotion
 from annotation.protocols import decision_rule
 from annotation.protocols.base import Answer
-from annotation.protocols.decision_rule import ADJUDICATOR, EDIT, OPEN, TO_CONFIRM, Decision
+from annotation.protocols.decision_rule import ADJUDICATOR, AWAITING_CONFIRMATION, EDIT_PREFIX, OPEN, Decision, Rule
 from annotation.protocols.registry import PROTOCOLS
 from annotation.sql import fetch
 from benchmarks import audit
@@ -80,7 +79,7 @@ def _confirming(task: Task, stage: Stage, found: Given, asked: bool) -> list[Ans
         for pk, answer in reversed(found.items())
         if decision_rule.is_edit(answer.label)
     }
-    proposals = [f"{EDIT}{pk}" for pk in sorted(first.values())]
+    proposals = [f"{EDIT_PREFIX}{pk}" for pk in sorted(first.values())]
     if proposals != task.proposals:
         task.proposals = proposals
         Task.objects.filter(pk=task.pk).update(proposals=proposals)
@@ -115,7 +114,7 @@ def write(task: Task, decision: Decision) -> bool:
 
 def _asks_for_more(task: Task, stage: Stage, answers: list[Answer], decision: Decision) -> bool:
     """Not where an adjudicator has decided: what is judged later changes nothing."""
-    if decision.reason == TO_CONFIRM:
+    if decision.reason == AWAITING_CONFIRMATION:
         return not _is_adjudicated(task)
     labels = [answer.label for answer in answers]
     if len(labels) < 2 or stage.cap is None or task.overlap >= stage.cap:

@@ -15,7 +15,7 @@ from annotation.pipeline import task_creation
 from annotation.pipeline.item_results import fallen_out, results
 from annotation.pipeline.sampling import draw_sample
 from annotation.pipeline.task_creation import Asked
-from annotation.protocols.base import Ask, NotSuitable
+from annotation.protocols.base import TaskSpec, UnsuitableItem
 from annotation.protocols.registry import PROTOCOLS
 from annotation.sql import columns, fetch, instances
 from benchmarks import audit, queries
@@ -102,23 +102,23 @@ def _follows_now(taker: Stage, stage: Stage, item: int) -> bool:
     return Stage.objects.filter(pk=stage.pk, state=StageState.CLOSED).exists()  # it may have closed just now
 
 
-def _asks(stage: Stage, item: int, carried: Mapping[str, str]) -> tuple[str, list[Ask]]:
+def _asks(stage: Stage, item: int, carried: Mapping[str, str]) -> tuple[str, list[TaskSpec]]:
     """The item's key, and what the stage asks of it."""
     record = queries.material_of(item)
     return record.key, suited(stage, item, record, carried)
 
 
-def suited(stage: Stage, item: int, record: ItemRecord, carried: Mapping[str, str]) -> list[Ask]:
+def suited(stage: Stage, item: int, record: ItemRecord, carried: Mapping[str, str]) -> list[TaskSpec]:
     """What the stage asks of the item; nothing where that does not suit it, and an event says why."""
     try:
-        return PROTOCOLS[stage.protocol].asked_of(record, carried)
-    except NotSuitable as reason:
+        return PROTOCOLS[stage.protocol].tasks_for(record, carried)
+    except UnsuitableItem as reason:
         told = {"item": item, "images": len(record.images), "reason": str(reason)}
         audit.record(by="app", verb="could not ask", subject=stage, **told)
         return []
 
 
-def offer(stage: Stage, item: int, key: str, asks: Sequence[Ask], carried: Mapping[str, str]) -> None:
+def offer(stage: Stage, item: int, key: str, asks: Sequence[TaskSpec], carried: Mapping[str, str]) -> None:
     """Make these, and no other, the live tasks of the item (by its id and key) in the stage; none where it is a check
     there, or for training.
     """

@@ -14,7 +14,7 @@ from django.db import connection
 from annotation.models import Stage, StageState, Strategy, Task
 from annotation.models.choices import BATCHED
 from annotation.pipeline.exposure import met
-from annotation.protocols.base import Ask
+from annotation.protocols.base import TaskSpec
 from annotation.sql import fetch
 
 BATCH = 2000  # rows written at a time
@@ -49,7 +49,7 @@ class Asked:
 
     item: int
     key: str
-    ask: Ask
+    ask: TaskSpec
     carried: dict[str, str] = field(default_factory=dict)
     round: int = 1
 

@@ -2,43 +2,19 @@
 
 from annotation.protocols.base import CANNOT_JUDGE, Answer, Choice, Protocol
 from annotation.protocols.decision_rule import verdict
-
-WORDS = {
-    "no_image_fits": "no image fits",
-    "cannot_judge": "cannot judge",
-    "tie_unresolved": "tie",
-    "none": "None",
-    "both": "Both",
-    "check_item": "used as a check or practice",
-}
-IMAGES = {"candidate": "image", "positive": "positive image", "negative": "negative image"}
+from annotation.wording import readable_label
 
 
-def words(name: str) -> str:
-    """An outcome or a reason as people read it; `candidate-2` is the third image."""
-    role, _, number = name.rpartition("-")
-    if role == "caption-candidate":
-        return f"candidate {int(number) + 1}"
-    if name.startswith("caption-"):
-        another = f" {int(number) + 1}" if number.isdecimal() and int(number) else ""
-        return f"{name.split('-')[1]} caption{another}".replace("_", " ")
-    if role == "edit":
-        return "somebody’s edit"
-    if role in IMAGES and number.isdecimal():
-        return f"{IMAGES[role]} {int(number) + 1}" if role == "candidate" else IMAGES[role]
-    return WORDS.get(name, name.replace("_", " "))
-
-
-def same(protocol: Protocol, answer: Answer) -> str:
+def agreement_key(protocol: Protocol, answer: Answer) -> str:
     """What two answers have in common that say the same. Where an edit is to be confirmed, that is the words."""
     return verdict(answer) if protocol.confirms else answer.label
 
 
-def in_words(protocol: Protocol, answer: Answer) -> str:
+def answer_in_words(protocol: Protocol, answer: Answer) -> str:
     """What an annotator said, or an adjudicator; without its content, a label alone."""
-    if protocol.form is None or (not answer.content and answer.label in fixed_names(protocol)):
-        return words(answer.label)
-    return protocol.form.say(answer)
+    if protocol.form is None or (not answer.content and answer.label in fixed_labels(protocol)):
+        return readable_label(answer.label)
+    return protocol.form.describe(answer)
 
 
 def fixed_choices(protocol: Protocol) -> list[Choice]:
@@ -46,9 +22,9 @@ def fixed_choices(protocol: Protocol) -> list[Choice]:
     found = list(protocol.fixed)
     if protocol.form:
         drops = {label: why for label, why in protocol.drops.items() if label != CANNOT_JUDGE}
-        found += [Choice(label, f"Drop: {words(why)}", (label[0],)) for label, why in drops.items()]
+        found += [Choice(label, f"Drop: {readable_label(why)}", (label[0],)) for label, why in drops.items()]
     return [*found, Choice(CANNOT_JUDGE, "Cannot judge", ("c",))]
 
 
-def fixed_names(protocol: Protocol) -> list[str]:
+def fixed_labels(protocol: Protocol) -> list[str]:
     return [choice.identity for choice in fixed_choices(protocol)]

@@ -9,11 +9,11 @@ from benchmarks.records import ItemRecord
 CANNOT_JUDGE = "cannot_judge"  # a counted answer that every protocol allows, with a reason
 
 
-class NotSuitable(ValueError):
+class UnsuitableItem(ValueError):
     """This item cannot be asked under this protocol; the message says what it lacks."""
 
 
-class NoAnswer(ValueError):
+class InvalidAnswer(ValueError):
     """What was sent is no answer under this protocol; the message tells the annotator what is missing."""
 
 
@@ -41,23 +41,24 @@ class Guideline:
     key: str = ""  # what an annotator presses for it
 
 
-Sent = Mapping[str, str]  # a screen's fields by name, as the page sends them
-Texts = Mapping[str, str]  # identity → text: every caption of the item, as earlier stages left it, and edits
+SubmittedFields = Mapping[str, str]  # a screen's fields by name, as the page sends them
+Projection = Callable[[str], str]  # answer → the label that agreement is computed on
+TextsByIdentity = Mapping[str, str]  # identity → text: every caption of the item, as earlier stages left it, and edits
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
     """A screen whose answer is more than one pick. Options are known to the page by their place, from 1.
 
-    `read(sent, shown, texts)` makes the answer of what the page sent, with the options in the order shown (NoAnswer);
-    `fill(answer, shown)` is its inverse, for a screen that comes back; `made_up(rng, shown, texts)` is what a simulated
-    annotator sends; `say(answer)` puts an answer into words for managers.
+    `parse(sent, shown, texts)` makes the answer of what the page sent, with the options in the order shown (NoAnswer);
+    `fill(answer, shown)` is its inverse, for a screen that comes back; `simulate(rng, shown, texts)` is what a simulated
+    annotator sends; `describe(answer)` puts an answer into words for managers.
     """
 
-    read: Callable[[Sent, Sequence[str], Texts], Answer]
+    parse: Callable[[SubmittedFields, Sequence[str], TextsByIdentity], Answer]
     fill: Callable[[Answer, Sequence[str]], dict[str, str]]
-    made_up: Callable[[Random, Sequence[str], Texts], dict[str, str]]
-    say: Callable[[Answer], str]
+    simulate: Callable[[Random, Sequence[str], TextsByIdentity], dict[str, str]]
+    describe: Callable[[Answer], str]
     script: str  # of the judging page: "js/judging/rank.js"
     style: str = ""  # likewise, where css/judge.css does not say how it looks: "css/judge-edit.css"
     keys: tuple[tuple[str, str], ...] = ()  # of the help: what to press, and what it does
@@ -77,7 +78,7 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class TaskSpec:
     """One task that an item makes under a protocol.
 
     `shows` is what is asked about and `options` what is chosen among (shuffled for each screen), both as identities of
@@ -93,32 +94,32 @@ class Ask:
 # What earlier stages chose or wrote: an image by role and identity, {"negative": "candidate-2"}, and a text by role and
 # its words, {"caption-second_positive": "A cat sits …"}.
 Carried = Mapping[str, str]
-WORDS = "caption-"  # of a key of what is carried: words, not an identity
+CAPTION_PREFIX = "caption-"  # of a key of what is carried: words, not an identity
 
 
-def caption(role: str) -> str:
+def caption_identity(role: str) -> str:
     """The identity of the item's first caption with that role."""
-    return f"{WORDS}{role}-0"
+    return f"{CAPTION_PREFIX}{role}-0"
 
 
-def role_of(identity: str) -> str:
+def caption_role(identity: str) -> str:
     """`second_positive` of `caption-second_positive-0`."""
-    return identity.removeprefix(WORDS).rpartition("-")[0]
+    return identity.removeprefix(CAPTION_PREFIX).rpartition("-")[0]
 
 
 def carried_texts(carried: Carried) -> dict[str, str]:
     """Role → words."""
-    return {key.removeprefix(WORDS): words for key, words in carried.items() if key.startswith(WORDS)}
+    return {key.removeprefix(CAPTION_PREFIX): words for key, words in carried.items() if key.startswith(CAPTION_PREFIX)}
 
 
 def carried_captions(carried: Carried) -> dict[str, str]:
     """Identity → words: what stands in the place of the item's own captions."""
-    return {caption(role): words for role, words in carried_texts(carried).items()}
+    return {caption_identity(role): words for role, words in carried_texts(carried).items()}
 
 
-def carrying(texts: Mapping[str, str]) -> dict[str, str]:
+def as_carried(texts: Mapping[str, str]) -> dict[str, str]:
     """The inverse of `carried_texts`."""
-    return {f"{WORDS}{role}": words for role, words in texts.items()}
+    return {f"{CAPTION_PREFIX}{role}": words for role, words in texts.items()}
 
 
 def negative_image(item: ItemRecord, carried: Carried) -> str:
@@ -126,28 +127,28 @@ def negative_image(item: ItemRecord, carried: Carried) -> str:
     own = "negative-0" if item.images_as("negative") else ""
     found = carried.get("negative") or own
     if not found:
-        raise NotSuitable(f"item {item.key} has no negative image, and no stage before has chosen one")
+        raise UnsuitableItem(f"item {item.key} has no negative image, and no stage before has chosen one")
     return found
 
 
-def require(item: ItemRecord, *, captions: Sequence[str] = (), images: Sequence[str] = ()) -> None:
+def require_parts(item: ItemRecord, *, captions: Sequence[str] = (), images: Sequence[str] = ()) -> None:
     """Raises NotSuitable, naming the item and what it lacks, unless it has a caption and an image of these roles."""
     has = {one.role for one in item.captions}
     for role in captions:
         if role not in has:
-            raise NotSuitable(f"item {item.key} has no {role} caption")
+            raise UnsuitableItem(f"item {item.key} has no {role} caption")
     for role in images:
         if not item.images_as(role):
-            raise NotSuitable(f"item {item.key} has no {role} image")
+            raise UnsuitableItem(f"item {item.key} has no {role} image")
 
 
-def nothing_right(question: str, options: Sequence[str]) -> str:
+def no_right_answer(question: str, options: Sequence[str]) -> str:
     return ""
 
 
 @dataclass(frozen=True, slots=True)
 class Protocol:
-    """`asks` raises NotSuitable. `right` names the right answer of a task that has one by construction, or "".
+    """`tasks` raises NotSuitable. `right_answer` names the right answer of a task that has one by construction, or "".
 
     `drops` names the outcomes that drop an item, each with its reason, by identity (`both`) or by role (`candidate`).
     `alike` options are votes for one thing, that some option fits (protocols/decision_rule.py). A protocol that `measures` drops no
@@ -160,15 +161,15 @@ class Protocol:
     shown: str  # what is on a screen, as in "On each screen you see … and answer one question"
     instructions: str  # the default first version
     template: str  # the fragment that shows it: "judging/_pick_picture.html"
-    asks: Callable[[ItemRecord, Carried], list[Ask]]
+    tasks: Callable[[ItemRecord, Carried], list[TaskSpec]]
     fixed: tuple[Choice, ...] = ()  # stay last, in this order
     picks: tuple[str, str] = ("", "")  # of the help: the keys for options, and what they do: "pick a picture"
-    projections: Mapping[str, Callable[[str], str]] = field(default_factory=dict)  # name → answer → label
+    projections: Mapping[str, Projection] = field(default_factory=dict)  # by name
     drops: Mapping[str, str] = field(default_factory=dict)
     alike: bool = False
     measures: bool = False
     leaks: frozenset[str] = frozenset()
-    right: Callable[[str, Sequence[str]], str] = nothing_right
+    right_answer: Callable[[str, Sequence[str]], str] = no_right_answer
     form: Form | None = None  # where the answer is more than a pick
 
     @property
@@ -181,14 +182,14 @@ class Protocol:
         """An edit needs the word of a second annotator."""
         return self.form is not None and self.form.confirms
 
-    def asked_of(self, record: ItemRecord, carried: Carried) -> list[Ask]:
-        """`asks`, of the item with the words that earlier stages gave it. Raises NotSuitable."""
-        return self.asks(record.with_captions(carried_texts(carried)), carried)
+    def tasks_for(self, record: ItemRecord, carried: Carried) -> list[TaskSpec]:
+        """`tasks` of the item with the words that earlier stages gave it. Raises NotSuitable."""
+        return self.tasks(record.with_captions(carried_texts(carried)), carried)
 
     def would_carry(self, carries: str) -> dict[str, str]:
         """What comes out of a stage of this protocol with an item, as far as it is known before anybody has judged."""
         chosen = {carries: "candidate-0"} if carries else {}
-        return chosen | carrying(dict.fromkeys(self.edits, "…"))
+        return chosen | as_carried(dict.fromkeys(self.edits, "…"))
 
     def reason(self, outcome: str) -> str:
         """Why an item with this outcome is dropped, or "" where it is kept."""

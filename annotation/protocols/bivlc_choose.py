@@ -1,6 +1,14 @@
 """BiVLC §3.1 step 3: which of the candidate images carries everything that the negative caption says, or None."""
 
-from annotation.protocols.base import Ask, Carried, Choice, NotSuitable, Protocol, caption, require
+from annotation.protocols.base import (
+    Carried,
+    Choice,
+    Protocol,
+    TaskSpec,
+    UnsuitableItem,
+    caption_identity,
+    require_parts,
+)
 from benchmarks.records import ItemRecord
 
 NONE = "none"
@@ -22,13 +30,13 @@ with the material.
 """
 
 
-def asks(item: ItemRecord, carried: Carried) -> list[Ask]:
+def _tasks(item: ItemRecord, carried: Carried) -> list[TaskSpec]:
     """The candidates of the last round, two to nine of them, since they are picked with the keys 1 to 9."""
     candidates = item.latest("candidate")
     if not 2 <= len(candidates) <= 9:
-        raise NotSuitable(f"item {item.key} has {len(candidates)} candidate images; bivlc-choose shows 2 to 9")
-    require(item, captions=["negative"])
-    return [Ask(shows=(caption("negative"),), options=tuple(candidates))]
+        raise UnsuitableItem(f"item {item.key} has {len(candidates)} candidate images; bivlc-choose shows 2 to 9")
+    require_parts(item, captions=["negative"])
+    return [TaskSpec(shows=(caption_identity("negative"),), options=tuple(candidates))]
 
 
 def any_or_none(answer: str) -> str:
@@ -43,7 +51,7 @@ PROTOCOL = Protocol(
     shown="a sentence and several pictures that were made from it",
     instructions=INSTRUCTIONS,
     template="judging/_pick_picture.html",
-    asks=asks,
+    tasks=_tasks,
     picks=("1 – 9", "pick a picture"),
     fixed=(Choice(NONE, "None of them", ("n", "0")),),
     projections={"any or none": any_or_none},

@@ -3,12 +3,20 @@
 An item whose chosen image fits as well as the original, or better, is ambiguous and is dropped.
 """
 
-from annotation.protocols.base import Ask, Carried, Choice, Protocol, caption, negative_image, require
+from annotation.protocols.base import (
+    Carried,
+    Choice,
+    Protocol,
+    TaskSpec,
+    caption_identity,
+    negative_image,
+    require_parts,
+)
 from benchmarks.records import ItemRecord
 
 BOTH = "both"
 ORIGINAL = "positive-0"
-GENERATED = "ambiguous_generated"
+_AMBIGUOUS = "ambiguous_generated"
 
 INSTRUCTIONS = """\
 You will see one sentence and two pictures. Pick the picture that fits the sentence better.
@@ -26,12 +34,12 @@ with the material.
 """
 
 
-def asks(item: ItemRecord, carried: Carried) -> list[Ask]:
-    require(item, captions=["positive"], images=["positive"])
-    return [Ask(shows=(caption("positive"),), options=(ORIGINAL, negative_image(item, carried)))]
+def _tasks(item: ItemRecord, carried: Carried) -> list[TaskSpec]:
+    require_parts(item, captions=["positive"], images=["positive"])
+    return [TaskSpec(shows=(caption_identity("positive"),), options=(ORIGINAL, negative_image(item, carried)))]
 
 
-def original_or_not(answer: str) -> str:
+def _original_or_not(answer: str) -> str:
     """What keeps the item, against all that drops it as ambiguous."""
     if answer == "cannot_judge":
         return answer
@@ -45,13 +53,13 @@ PROTOCOL = Protocol(
     shown="a sentence and two pictures",
     instructions=INSTRUCTIONS,
     template="judging/_pick_picture.html",
-    asks=asks,
+    tasks=_tasks,
     picks=("1 2", "pick a picture"),
     fixed=(Choice(BOTH, "Both", ("b",)),),
-    projections={"original or not": original_or_not},
+    projections={"original or not": _original_or_not},
     drops={
-        "candidate": GENERATED,
-        "negative": GENERATED,
+        "candidate": _AMBIGUOUS,
+        "negative": _AMBIGUOUS,
         BOTH: "ambiguous_both",
         "cannot_judge": "cannot_judge",
     },

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from annotation.protocols.base import Ask, Carried, Protocol, caption, negative_image, require
+from annotation.protocols.base import Carried, Protocol, TaskSpec, caption_identity, negative_image, require_parts
 from benchmarks.records import ItemRecord
 
 INSTRUCTIONS = """\
@@ -19,19 +19,19 @@ with the material.
 """
 
 
-def asks(item: ItemRecord, carried: Carried) -> list[Ask]:
+def _tasks(item: ItemRecord, carried: Carried) -> list[TaskSpec]:
     """One question for each image; BiVLC (App. D) calls them I_pos2T and I_neg2T."""
-    require(item, captions=["positive", "negative"], images=["positive"])
-    options = (caption("positive"), caption("negative"))
+    require_parts(item, captions=["positive", "negative"], images=["positive"])
+    options = (caption_identity("positive"), caption_identity("negative"))
     return [
-        Ask(shows=("positive-0",), options=options, question="positive"),
-        Ask(shows=(negative_image(item, carried),), options=options, question="negative"),
+        TaskSpec(shows=("positive-0",), options=options, question="positive"),
+        TaskSpec(shows=(negative_image(item, carried),), options=options, question="negative"),
     ]
 
 
-def right(question: str, options: Sequence[str]) -> str:
+def _right_answer(question: str, options: Sequence[str]) -> str:
     """The caption of the image that is shown."""
-    return next((option for option in options if option == caption(question)), "")
+    return next((option for option in options if option == caption_identity(question)), "")
 
 
 PROTOCOL = Protocol(
@@ -41,9 +41,9 @@ PROTOCOL = Protocol(
     shown="a picture and two sentences",
     instructions=INSTRUCTIONS,
     template="judging/_pick_sentence.html",
-    asks=asks,
+    tasks=_tasks,
     picks=("1 2", "pick a sentence"),
     measures=True,
     leaks=frozenset({"bivlc-choose", "bivlc-disambiguate"}),
-    right=right,
+    right_answer=_right_answer,
 )

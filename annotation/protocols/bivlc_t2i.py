@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from annotation.protocols.base import Ask, Carried, Protocol, caption, negative_image, require
+from annotation.protocols.base import Carried, Protocol, TaskSpec, caption_identity, negative_image, require_parts
 from benchmarks.records import ItemRecord
 
-POSITIVE = "positive-0"
+_POSITIVE = "positive-0"
 
 INSTRUCTIONS = """\
 You will see one sentence and two pictures. Pick the picture that fits the sentence better.
@@ -21,17 +21,17 @@ with the material.
 """
 
 
-def asks(item: ItemRecord, carried: Carried) -> list[Ask]:
+def _tasks(item: ItemRecord, carried: Carried) -> list[TaskSpec]:
     """One question for each caption; BiVLC (App. D) calls them T_pos2I and T_neg2I."""
-    require(item, captions=["positive", "negative"], images=["positive"])
-    options = (POSITIVE, negative_image(item, carried))
+    require_parts(item, captions=["positive", "negative"], images=["positive"])
+    options = (_POSITIVE, negative_image(item, carried))
     asked = ("positive", "negative")
-    return [Ask(shows=(caption(question),), options=options, question=question) for question in asked]
+    return [TaskSpec(shows=(caption_identity(question),), options=options, question=question) for question in asked]
 
 
-def right(question: str, options: Sequence[str]) -> str:
+def _right_answer(question: str, options: Sequence[str]) -> str:
     """The image of the caption that is shown; the negative one is whichever was chosen for the item."""
-    return next((option for option in options if (option == POSITIVE) == (question == "positive")), "")
+    return next((option for option in options if (option == _POSITIVE) == (question == "positive")), "")
 
 
 PROTOCOL = Protocol(
@@ -41,9 +41,9 @@ PROTOCOL = Protocol(
     shown="a sentence and two pictures",
     instructions=INSTRUCTIONS,
     template="judging/_pick_picture.html",
-    asks=asks,
+    tasks=_tasks,
     picks=("1 2", "pick a picture"),
     measures=True,
     leaks=frozenset({"bivlc-choose", "bivlc-disambiguate"}),
-    right=right,
+    right_answer=_right_answer,
 )

@@ -24,21 +24,22 @@ import json
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
-from annotation.protocols.base import Answer
+from annotation.protocols.base import CANNOT_JUDGE, Answer, Projection, Protocol
 
-ANY = "any"
-NONE = "none"
-TIE_UNRESOLVED = "tie_unresolved"
-AWAITING = "awaiting_adjudication"
-TO_CONFIRM = "awaiting_confirmation"
-TO_ESTIMATE = "awaiting_estimate"
+_ANY = "any"
+_NONE = "none"
+_TIE_UNRESOLVED = "tie_unresolved"
+AWAITING_ADJUDICATION = "awaiting_adjudication"
+AWAITING_CONFIRMATION = "awaiting_confirmation"
+_AWAITING_ESTIMATE = "awaiting_estimate"
 MAJORITY, DAWID_SKENE = "majority", "dawid-skene"  # decision rules: what tells the kind of answer
-LEVEL = 1e-6  # probabilities closer than this are level
+_TIE_MARGIN = 1e-6  # probabilities closer than this are level
 ADJUDICATOR = "adjudicator"
 EDITED = "edited"
-EDIT = "edit-"  # of an identity: what a judgment made of one sentence, as an option for whoever comes next
-CONFIRMS = 2  # annotators behind an edit
+EDIT_PREFIX = "edit-"  # of an identity: what a judgment made of one sentence, as an option for whoever comes next
+_CONFIRMATIONS = 2  # annotators behind an edit
 CONFIRM_CAP = 3  # whom an edit is shown to before an adjudicator is asked, where the stage says nothing
 
 KEPT, DROPPED, OPEN = "kept", "dropped", "open"
@@ -62,7 +63,7 @@ class Decision:
     posterior: float | None = None
 
 
-Reason = Callable[[str], str]  # why an outcome drops the item, or ""
+DropReason = Callable[[str], str]  # why an outcome drops the item, or ""
 Posterior = Mapping[str, float]  # kind of answer → its probability
 
 
@@ -71,7 +72,7 @@ def decide(
     *,
     overlap: int,
     tie_rule: str,
-    reason: Reason,
+    reason: DropReason,
     alike: Iterable[str] = (),
     posterior: Posterior | None = None,
 ) -> Decision:
@@ -81,7 +82,7 @@ def decide(
     options = set(alike)
     if len(answers) < overlap:
         return Decision(OPEN)
-    kinds = kinds_of(answers, options)
+    kinds = _kinds_of(answers, options)
     if posterior is None and len(set(answers)) == 1:
         return _settled(answers[0], "only_answer" if len(answers) == 1 else "unanimous", reason)
     leaders = _leaders(kinds) if posterior is None else _likeliest(kinds, posterior)
@@ -89,31 +90,31 @@ def decide(
         return _tied(tie_rule, reason)
     kind, clear = leaders[0], "majority" if posterior is None else "dawid_skene"
     by, certain = "tie_rule" if len(leaders) > 1 else clear, posterior and posterior[kind]
-    if kind != ANY:
+    if kind != _ANY:
         return _settled(kind, by, reason, certain)
     images = _leaders([answer for answer in answers if answer in options])
     return _settled(images[0], "first_of_equals" if by == clear and len(images) > 1 else by, reason, certain)
 
 
-def confirm(given: Sequence[Answer], *, cap: int, reason: Reason, overlap: int = 1) -> Decision:
+def confirm(given: Sequence[Answer], *, cap: int, reason: DropReason, overlap: int = 1) -> Decision:
     """`given` in the order of giving; where `cap` of them hold no two alike, an adjudicator is asked."""
     if not given:
         return Decision(OPEN)
     if len(given) < overlap or (len(given) == 1 and is_edit(given[0].label)):
-        return Decision(OPEN, reason=TO_CONFIRM)
+        return Decision(OPEN, reason=AWAITING_CONFIRMATION)
     if len(given) == 1:
-        return _with(given[0], _settled(given[0].label, "only_answer", reason))
+        return _with_content(given[0], _settled(given[0].label, "only_answer", reason))
     votes = Counter(map(verdict, given))
     for answer in given:
-        if votes[verdict(answer)] >= CONFIRMS:
+        if votes[verdict(answer)] >= _CONFIRMATIONS:
             by = "unanimous" if len(votes) == 1 else "majority"
-            return _with(answer, _settled(answer.label, by, reason))
-    return Decision(OPEN, reason=AWAITING if len(given) >= cap else TO_CONFIRM)
+            return _with_content(answer, _settled(answer.label, by, reason))
+    return Decision(OPEN, reason=AWAITING_ADJUDICATION if len(given) >= cap else AWAITING_CONFIRMATION)
 
 
 def is_edit(label: str) -> bool:
     """Whether it is somebody's own edit, or another's that was taken as it is."""
-    return label == EDITED or label.startswith(EDIT)
+    return label == EDITED or label.startswith(EDIT_PREFIX)
 
 
 def verdict(answer: Answer) -> str:
@@ -121,29 +122,29 @@ def verdict(answer: Answer) -> str:
     return json.dumps(answer.texts, sort_keys=True) if answer.texts else answer.label
 
 
-def _with(answer: Answer, decision: Decision) -> Decision:
+def _with_content(answer: Answer, decision: Decision) -> Decision:
     return replace(decision, content=answer.content)
 
 
-def content_of(outcome: str, given: Sequence[Answer]) -> Mapping[str, object]:
+def _content_of(outcome: str, given: Sequence[Answer]) -> Mapping[str, object]:
     """What comes with an outcome: the content of the first answer of that label."""
     return next((answer.content for answer in given if answer.label == outcome), {})
 
 
-def kinds_of(answers: Iterable[str], options: Collection[str]) -> list[str]:
+def _kinds_of(answers: Iterable[str], options: Collection[str]) -> list[str]:
     """Each answer's kind: `options` are alike."""
-    return [ANY if answer in options else answer for answer in answers]
+    return [_ANY if answer in options else answer for answer in answers]
 
 
 def is_split(answers: Sequence[str], alike: Iterable[str] = ()) -> bool:
     """Whether no kind of answer has more than half of the judgments: one more would say something."""
-    counts = Counter(kinds_of(answers, set(alike)))
+    counts = Counter(_kinds_of(answers, set(alike)))
     return bool(counts) and max(counts.values()) * 2 <= len(answers)
 
 
-def answered(decision: Decision) -> Decision:
+def without_ties(decision: Decision) -> Decision:
     """The same in a stage that measures: nothing is dropped there because its answers are level."""
-    level = decision.reason == TIE_UNRESOLVED
+    level = decision.reason == _TIE_UNRESOLVED
     return Decision(KEPT, by="no_majority") if level else decision
 
 
@@ -157,19 +158,77 @@ def _leaders(votes: Sequence[str]) -> list[str]:
 def _likeliest(kinds: Sequence[str], posterior: Posterior) -> list[str]:
     """Of the kinds that were given the most probable, in the order of first appearance."""
     most = max(posterior[kind] for kind in kinds)
-    return [kind for kind in dict.fromkeys(kinds) if most - posterior[kind] <= LEVEL]
+    return [kind for kind in dict.fromkeys(kinds) if most - posterior[kind] <= _TIE_MARGIN]
 
 
-def _tied(tie_rule: str, reason: Reason) -> Decision:
+def _tied(tie_rule: str, reason: DropReason) -> Decision:
     if tie_rule == "none":
-        return _settled(NONE, "tie_rule", reason)
+        return _settled(_NONE, "tie_rule", reason)
     if tie_rule == "adjudicate":
-        return Decision(OPEN, reason=AWAITING)
+        return Decision(OPEN, reason=AWAITING_ADJUDICATION)
     if tie_rule != "drop":
         raise ValueError(f"there is no tie rule {tie_rule!r}")
-    return Decision(DROPPED, reason=TIE_UNRESOLVED, by="tie_rule")
+    return Decision(DROPPED, reason=_TIE_UNRESOLVED, by="tie_rule")
 
 
-def _settled(outcome: str, by: str, reason: Reason, posterior: float | None = None) -> Decision:
+def _settled(outcome: str, by: str, reason: DropReason, posterior: float | None = None) -> Decision:
     why = reason(outcome)
     return Decision(DROPPED if why else KEPT, outcome, why, by, posterior=posterior)
+
+
+class Rule(NamedTuple):
+    """What the decision needs to know of a stage."""
+
+    protocol: Protocol
+    overlap: int
+    tie_rule: str
+    cap: int | None = None
+    rule: str = MAJORITY
+
+    def settle(
+        self, given: Sequence[Answer], overlap: int | None = None, posterior: Posterior | None = None
+    ) -> Decision:
+        """What the answers come to, with what goes with it."""
+        if self.protocol.confirms:
+            wanted = overlap or self.overlap
+            return confirm(given, cap=self.cap or CONFIRM_CAP, reason=self.protocol.reason, overlap=wanted)
+        decision = self.decide([answer.label for answer in given], overlap, posterior)
+        return replace(decision, content=_content_of(decision.outcome, given))
+
+    def alike(self, answers: Sequence[str]) -> set[str]:
+        """Those of the answers that are votes for one thing."""
+        fixed = {choice.identity for choice in self.protocol.fixed} | {CANNOT_JUDGE}
+        return set(answers) - fixed if self.protocol.alike else set()
+
+    def kinds(self, answers: Sequence[str]) -> list[str]:
+        return _kinds_of(answers, self.alike(answers))
+
+    def estimated_kinds(self, answers: Sequence[str]) -> list[str]:
+        """The kinds as an estimate tells them apart: where a task has one candidate, its place says nothing of it."""
+        return ["candidate" if kind.startswith("candidate-") else kind for kind in self.kinds(answers)]
+
+    def decide(
+        self, answers: Sequence[str], overlap: int | None = None, posterior: Posterior | None = None
+    ) -> Decision:
+        """`overlap` of the task, where it is not the stage's. Dawid and Skene's rule needs the task's `posterior`."""
+        wanted = overlap or self.overlap
+        if self.rule != MAJORITY and posterior is None:
+            return Decision(OPEN, reason=_AWAITING_ESTIMATE if len(answers) >= wanted else "")
+        if posterior is not None:
+            known = zip(self.kinds(answers), self.estimated_kinds(answers), strict=True)
+            posterior = {kind: posterior[estimated] for kind, estimated in known}
+        decision = decide(
+            answers,
+            overlap=wanted,
+            tie_rule=self.tie_rule,
+            reason=self.protocol.reason,
+            alike=self.alike(answers),
+            posterior=posterior,
+        )
+        return without_ties(decision) if self.protocol.measures else decision
+
+    def projections(self) -> dict[str, Projection]:
+        """What agreement is computed on, by name: the answer, and the protocol's projections. Who takes somebody's edit
+        says what its author said.
+        """
+        return {"answer": lambda answer: EDITED if is_edit(answer) else answer, **self.protocol.projections}

@@ -6,14 +6,14 @@ The guidelines are those of VISLA App. A.1, in our own words; each protocol says
 import unicodedata
 from collections.abc import Mapping, Sequence
 
-from annotation.protocols.base import Guideline, NoAnswer, Sent
-from annotation.wording.reasons import as_reason
+from annotation.protocols.base import Guideline, InvalidAnswer, SubmittedFields
+from annotation.wording import clean_reason
 
-LONGEST = 1000  # characters of a sentence that somebody wrote
-HOLDS, BROKEN = "holds", "broken"
+_LONGEST = 1000  # characters of a sentence that somebody wrote
+_HOLDS, BROKEN = "holds", "broken"
 
 FLUENT, NEUTRAL = "fluent", "neutral"
-NEUTRALLY = "People are called person, individual and the like, never he or she."
+NEUTRAL_STATEMENT = "People are called person, individual and the like, never he or she."
 
 
 def one_line(typed: str) -> str:
@@ -24,49 +24,49 @@ def one_line(typed: str) -> str:
     return " ".join("".join(kept).split())
 
 
-def written(typed: str, called: str = "The sentence") -> str:
+def checked_sentence(typed: str, called: str = "The sentence") -> str:
     """Raises NoAnswer where it is empty or too long."""
     words = one_line(typed)
     if not words:
-        raise NoAnswer(f"{called} is empty.")
-    if len(words) > LONGEST:
-        raise NoAnswer(f"{called} is longer than {LONGEST:,} characters.")
+        raise InvalidAnswer(f"{called} is empty.")
+    if len(words) > _LONGEST:
+        raise InvalidAnswer(f"{called} is longer than {_LONGEST:,} characters.")
     return words
 
 
-def in_words(typed: str) -> str:
+def clean_comment(typed: str) -> str:
     """A reason in free words, as it is stored."""
-    return as_reason(one_line(typed)).rstrip()
+    return clean_reason(one_line(typed)).rstrip()
 
 
-def option_at(place: str, shown: Sequence[str]) -> str:
+def option_at_place(place: str, shown: Sequence[str]) -> str:
     """The identity of the option at a place, counted from 1. Raises NoAnswer."""
     if not (place.isascii() and place.isdecimal() and len(place) < 4 and 1 <= int(place) <= len(shown)):
-        raise NoAnswer("That is not one of the sentences on this screen.")
+        raise InvalidAnswer("That is not one of the sentences on this screen.")
     return shown[int(place) - 1]
 
 
-def place_of(identity: str, shown: Sequence[str]) -> str:
+def place_of_option(identity: str, shown: Sequence[str]) -> str:
     """The inverse of `option_at`."""
     return str(list(shown).index(identity) + 1)
 
 
-def judged(sent: Sent, guidelines: Sequence[Guideline]) -> dict[str, bool]:
+def guideline_answers(sent: SubmittedFields, guidelines: Sequence[Guideline]) -> dict[str, bool]:
     """Code → whether it holds, of those that something was said of."""
     said = {one.code: sent.get(one.code) for one in guidelines}
-    return {code: word == HOLDS for code, word in said.items() if word in (HOLDS, BROKEN)}
+    return {code: word == _HOLDS for code, word in said.items() if word in (_HOLDS, BROKEN)}
 
 
-def as_fields(lines: Mapping[str, bool]) -> dict[str, str]:
+def guideline_fields(lines: Mapping[str, bool]) -> dict[str, str]:
     """The inverse of `judged`."""
-    return {code: HOLDS if holds else BROKEN for code, holds in lines.items()}
+    return {code: _HOLDS if holds else BROKEN for code, holds in lines.items()}
 
 
-def broken(lines: Mapping[str, bool], guidelines: Sequence[Guideline]) -> list[str]:
+def broken_guidelines(lines: Mapping[str, bool], guidelines: Sequence[Guideline]) -> list[str]:
     """The words of the guidelines that do not hold."""
     return [one.words for one in guidelines if lines.get(one.code) is False]
 
 
-def reworded(text: str) -> str:
+def simulated_edit(text: str) -> str:
     """What a simulated annotator makes of a sentence: another one, no longer than allowed."""
-    return f"As one can see, {one_line(text)}"[:LONGEST].rstrip()
+    return f"As one can see, {one_line(text)}"[:_LONGEST].rstrip()

@@ -9,24 +9,24 @@ from random import Random
 from annotation.protocols.base import (
     CANNOT_JUDGE,
     Answer,
-    Ask,
     Carried,
     Form,
-    NoAnswer,
+    InvalidAnswer,
     Protocol,
-    Sent,
-    Texts,
-    caption,
-    require,
-    role_of,
+    SubmittedFields,
+    TaskSpec,
+    TextsByIdentity,
+    caption_identity,
+    caption_role,
+    require_parts,
 )
 from benchmarks.records import ItemRecord
 
-POSITIVES, NEGATIVE = ("positive", "second_positive"), "negative"
-ROLES = (*POSITIVES, NEGATIVE)  # the order in which a label names those that tie
-STEPS = {"1": 1, "2": 2, "3": 3}  # as a screen sends them; 1 is the best
-LETTERS = "ABC"  # what a screen calls the sentences, in the order shown
-SIMULATED_SLIPS, SIMULATED_TIES = 0.1, 0.5
+_POSITIVES, _NEGATIVE = ("positive", "second_positive"), "negative"
+ROLES = (*_POSITIVES, _NEGATIVE)  # the order in which a label names those that tie
+_STEPS = {"1": 1, "2": 2, "3": 3}  # as a screen sends them; 1 is the best
+_LETTERS = "ABC"  # what a screen calls the sentences, in the order shown
+_SIMULATED_SLIPS, _SIMULATED_TIES = 0.1, 0.5
 
 INSTRUCTIONS = """\
 You will see one picture and three sentences. Put each sentence on a step, best, middle or least, by how well it
@@ -49,25 +49,25 @@ with the material.
 """
 
 
-def asks(item: ItemRecord, carried: Carried) -> list[Ask]:
+def _tasks(item: ItemRecord, carried: Carried) -> list[TaskSpec]:
     """One question: the image with all three captions."""
-    require(item, captions=ROLES, images=["positive"])
-    return [Ask(shows=("positive-0",), options=tuple(map(caption, ROLES)))]
+    require_parts(item, captions=ROLES, images=["positive"])
+    return [TaskSpec(shows=("positive-0",), options=tuple(map(caption_identity, ROLES)))]
 
 
-def read(sent: Sent, shown: Sequence[str], texts: Texts) -> Answer:
+def _parse(sent: SubmittedFields, shown: Sequence[str], texts: TextsByIdentity) -> Answer:
     """`step-1` to `step-3`: the step of the sentence at that place."""
-    return Answer(order_of({role_of(one): _step(sent, place) for place, one in enumerate(shown, 1)}))
+    return Answer(ranking_label({caption_role(one): _step(sent, place) for place, one in enumerate(shown, 1)}))
 
 
-def _step(sent: Sent, place: int) -> int:
-    step = STEPS.get(sent.get(f"step-{place}", ""))
+def _step(sent: SubmittedFields, place: int) -> int:
+    step = _STEPS.get(sent.get(f"step-{place}", ""))
     if step is None:
-        raise NoAnswer(f"Put sentence {LETTERS[place - 1]} on a step: best, middle or least.")
+        raise InvalidAnswer(f"Put sentence {_LETTERS[place - 1]} on a step: best, middle or least.")
     return step
 
 
-def order_of(steps: Mapping[str, int]) -> str:
+def ranking_label(steps: Mapping[str, int]) -> str:
     """Role → step, best lowest, as a label: `positive=second_positive>negative`. Empty steps leave no trace."""
     used = sorted(set(steps.values()))
     return ">".join("=".join(role for role in ROLES if steps[role] == step) for step in used)
@@ -83,31 +83,31 @@ def ranks(label: str) -> dict[str, int]:
 def is_right(label: str) -> bool:
     """Both positives strictly above the negative (Hard Positive §4.1, equation 1). Who cannot judge is not right."""
     rank = ranks(label)
-    return bool(rank) and all(rank[one] < rank[NEGATIVE] for one in POSITIVES)
+    return bool(rank) and all(rank[one] < rank[_NEGATIVE] for one in _POSITIVES)
 
 
-def fill(answer: Answer, shown: Sequence[str]) -> dict[str, str]:
+def _fill(answer: Answer, shown: Sequence[str]) -> dict[str, str]:
     """The inverse of `read`, on the first steps: what was put on 1, 1 and 3 comes back on 1, 1 and 2."""
     rank = ranks(answer.label)
-    return {f"step-{place}": str(rank[role_of(identity)]) for place, identity in enumerate(shown, 1)}
+    return {f"step-{place}": str(rank[caption_role(identity)]) for place, identity in enumerate(shown, 1)}
 
 
-def made_up(rng: Random, shown: Sequence[str], texts: Texts) -> dict[str, str]:
+def _simulate(rng: Random, shown: Sequence[str], texts: TextsByIdentity) -> dict[str, str]:
     """Nine in ten are right, half of these with both positives on the best step; one in ten is any order."""
-    if rng.random() < SIMULATED_SLIPS:
+    if rng.random() < _SIMULATED_SLIPS:
         steps = {role: rng.randint(1, 3) for role in ROLES}
     else:
-        first, second = (1, 1) if rng.random() < SIMULATED_TIES else rng.sample((1, 2), 2)
+        first, second = (1, 1) if rng.random() < _SIMULATED_TIES else rng.sample((1, 2), 2)
         steps = dict(zip(ROLES, (first, second, 3), strict=True))
-    return {f"step-{place}": str(steps[role_of(identity)]) for place, identity in enumerate(shown, 1)}
+    return {f"step-{place}": str(steps[caption_role(identity)]) for place, identity in enumerate(shown, 1)}
 
 
-def say(answer: Answer) -> str:
+def _describe(answer: Answer) -> str:
     """`positive and second positive, then negative`."""
     return answer.label.replace("_", " ").replace("=", " and ").replace(">", ", then ")
 
 
-def right_or_wrong(answer: str) -> str:
+def _right_or_wrong(answer: str) -> str:
     return answer if answer == CANNOT_JUDGE else "right" if is_right(answer) else "wrong"
 
 
@@ -118,16 +118,16 @@ PROTOCOL = Protocol(
     shown="a picture and three sentences that you put in order",
     instructions=INSTRUCTIONS,
     template="judging/_rank.html",
-    asks=asks,
+    tasks=_tasks,
     picks=("1 2 3", "put the marked sentence on a step, and mark the next one"),
-    projections={"both above the negative": right_or_wrong},
+    projections={"both above the negative": _right_or_wrong},
     measures=True,
     leaks=frozenset({"bivlc-choose", "bivlc-disambiguate", "visla-paraphrase", "visla-triplet"}),
     form=Form(
-        read=read,
-        fill=fill,
-        made_up=made_up,
-        say=say,
+        parse=_parse,
+        fill=_fill,
+        simulate=_simulate,
+        describe=_describe,
         script="js/judging/rank.js",
         style="css/judge-rank.css",
         keys=(

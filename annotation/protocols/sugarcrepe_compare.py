@@ -8,18 +8,18 @@ from random import Random
 
 from annotation.protocols.base import (
     CANNOT_JUDGE,
-    WORDS,
+    CAPTION_PREFIX,
     Answer,
-    Ask,
     Carried,
     Form,
-    NoAnswer,
-    NotSuitable,
+    InvalidAnswer,
     Protocol,
-    Sent,
-    Texts,
-    caption,
-    require,
+    SubmittedFields,
+    TaskSpec,
+    TextsByIdentity,
+    UnsuitableItem,
+    caption_identity,
+    require_parts,
 )
 from benchmarks.records import ItemRecord
 
@@ -44,36 +44,36 @@ Skip passes the screen to somebody else. Flag tells the researchers that somethi
 """
 
 
-def asks(item: ItemRecord, carried: Carried) -> list[Ask]:
+def _tasks(item: ItemRecord, carried: Carried) -> list[TaskSpec]:
     """The caption, and its two negatives; an image, where there is one, is not shown."""
-    require(item, captions=["positive"])
+    require_parts(item, captions=["positive"])
     options = tuple(item.captions_as("negative"))
     if len(options) != 2:
-        raise NotSuitable(f"item {item.key} has {len(options)} negative captions; sugarcrepe-compare compares two")
-    return [Ask(shows=(caption("positive"),), options=options)]
+        raise UnsuitableItem(f"item {item.key} has {len(options)} negative captions; sugarcrepe-compare compares two")
+    return [TaskSpec(shows=(caption_identity("positive"),), options=options)]
 
 
-def read(sent: Sent, shown: Sequence[str], texts: Texts) -> Answer:
+def _parse(sent: SubmittedFields, shown: Sequence[str], texts: TextsByIdentity) -> Answer:
     """`sense` and `fluency`: the place of the better sentence, or `tie`."""
     return Answer("/".join(_better(sent, question, shown) for question in QUESTIONS))
 
 
-def _better(sent: Sent, question: str, shown: Sequence[str]) -> str:
+def _better(sent: SubmittedFields, question: str, shown: Sequence[str]) -> str:
     """`negative-1` or `tie`. Raises NoAnswer."""
-    better = {TIE: TIE} | {str(place): identity.removeprefix(WORDS) for place, identity in enumerate(shown, 1)}
+    better = {TIE: TIE} | {str(place): identity.removeprefix(CAPTION_PREFIX) for place, identity in enumerate(shown, 1)}
     found = better.get(sent.get(question, ""))
     if found is None:
-        raise NoAnswer(f"Say {QUESTIONS[question]}, or that it is a tie.")
+        raise InvalidAnswer(f"Say {QUESTIONS[question]}, or that it is a tie.")
     return found
 
 
-def fill(answer: Answer, shown: Sequence[str]) -> dict[str, str]:
+def _fill(answer: Answer, shown: Sequence[str]) -> dict[str, str]:
     """The inverse of `read`."""
-    places = {identity.removeprefix(WORDS): str(place) for place, identity in enumerate(shown, 1)}
+    places = {identity.removeprefix(CAPTION_PREFIX): str(place) for place, identity in enumerate(shown, 1)}
     return {question: places.get(one, TIE) for question, one in zip(QUESTIONS, answer.label.split("/"), strict=True)}
 
 
-def made_up(rng: Random, shown: Sequence[str], texts: Texts) -> dict[str, str]:
+def _simulate(rng: Random, shown: Sequence[str], texts: TextsByIdentity) -> dict[str, str]:
     """Half of the answers are ties; else the first of the two sentences, as the item has them, is better in two of
     three.
     """
@@ -82,14 +82,14 @@ def made_up(rng: Random, shown: Sequence[str], texts: Texts) -> dict[str, str]:
     return {question: rng.choice([TIE, TIE, TIE, first, first, second]) for question in QUESTIONS}
 
 
-def say(answer: Answer) -> str:
+def _describe(answer: Answer) -> str:
     if answer.label == CANNOT_JUDGE:
         return "cannot judge"
     said = zip(QUESTIONS, answer.label.split("/"), strict=True)
-    return ", ".join(f"{question}: {_called(one)}" for question, one in said)
+    return ", ".join(f"{question}: {_sentence_name(one)}" for question, one in said)
 
 
-def _called(one: str) -> str:
+def _sentence_name(one: str) -> str:
     """`negative 2` of `negative-1`."""
     role, _, number = one.rpartition("-")
     return f"{role} {int(number) + 1}" if role else one
@@ -108,15 +108,15 @@ PROTOCOL = Protocol(
     shown="a sentence and two others that were made from it",
     instructions=INSTRUCTIONS,
     template="judging/_compare.html",
-    asks=asks,
+    tasks=_tasks,
     picks=("1 2", "answer the marked question with that sentence, and mark the next question"),
     projections={question: _answer_to(question) for question in QUESTIONS},
     measures=True,
     form=Form(
-        read=read,
-        fill=fill,
-        made_up=made_up,
-        say=say,
+        parse=_parse,
+        fill=_fill,
+        simulate=_simulate,
+        describe=_describe,
         script="js/judging/compare.js",
         style="css/judge-compare.css",
         zooms=False,

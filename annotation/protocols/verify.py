@@ -1,6 +1,15 @@
 """Does the caption hold of the image: yes, no, cannot tell. For any benchmark that pairs images with captions."""
 
-from annotation.protocols.base import Ask, Carried, Choice, NotSuitable, Protocol, caption, negative_image, require
+from annotation.protocols.base import (
+    Carried,
+    Choice,
+    Protocol,
+    TaskSpec,
+    UnsuitableItem,
+    caption_identity,
+    negative_image,
+    require_parts,
+)
 from benchmarks.records import ItemRecord
 
 YES, NO, CANNOT_TELL = "yes", "no", "cannot_tell"
@@ -19,19 +28,19 @@ with the material.
 """
 
 
-def asks(item: ItemRecord, carried: Carried) -> list[Ask]:
+def _tasks(item: ItemRecord, carried: Carried) -> list[TaskSpec]:
     """The positive pair; and the negative one, where the item has both its parts."""
-    require(item, captions=["positive"], images=["positive"])
-    positive = Ask(shows=("positive-0", caption("positive")), question="positive")
+    require_parts(item, captions=["positive"], images=["positive"])
+    positive = TaskSpec(shows=("positive-0", caption_identity("positive")), question="positive")
     try:
-        require(item, captions=["negative"])
+        require_parts(item, captions=["negative"])
         image = negative_image(item, carried)
-    except NotSuitable:
+    except UnsuitableItem:
         return [positive]
-    return [positive, Ask(shows=(image, caption("negative")), question="negative")]
+    return [positive, TaskSpec(shows=(image, caption_identity("negative")), question="negative")]
 
 
-def holds_or_not(answer: str) -> str:
+def _holds_or_not(answer: str) -> str:
     if answer == "cannot_judge":
         return answer
     return "holds" if answer == YES else "not"
@@ -44,12 +53,12 @@ PROTOCOL = Protocol(
     shown="a picture and a sentence",
     instructions=INSTRUCTIONS,
     template="judging/_verify.html",
-    asks=asks,
+    tasks=_tasks,
     fixed=(
         Choice(YES, "Yes", ("y", "1")),
         Choice(NO, "No", ("n", "2")),
         Choice(CANNOT_TELL, "Cannot tell", ("t", "3")),
     ),
-    projections={"holds or not": holds_or_not},
+    projections={"holds or not": _holds_or_not},
     drops={NO: "does_not_hold", CANNOT_TELL: CANNOT_TELL, "cannot_judge": "cannot_judge"},
 )

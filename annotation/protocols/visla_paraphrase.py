@@ -10,31 +10,31 @@ from annotation.protocols import edits
 from annotation.protocols.base import (
     CANNOT_JUDGE,
     Answer,
-    Ask,
     Carried,
     Form,
     Guideline,
-    NoAnswer,
-    NotSuitable,
+    InvalidAnswer,
     Protocol,
-    Sent,
-    Texts,
-    caption,
-    require,
+    SubmittedFields,
+    TaskSpec,
+    TextsByIdentity,
+    UnsuitableItem,
+    caption_identity,
+    require_parts,
 )
 from annotation.protocols.decision_rule import EDITED
 from benchmarks.records import ItemRecord
 
-REJECT = "reject"
-MADE = "second_positive"  # the role of what is picked or written
-SIMULATED_REJECTS, SIMULATED_EDITS = 0.1, 0.2
+_REJECT = "reject"
+_RESULT_ROLE = "second_positive"  # the role of what is picked or written
+_SIMULATED_REJECTS, _SIMULATED_EDITS = 0.1, 0.2
 
 GUIDELINES = (
     Guideline("same", "It says the same as the sentence on top: the same things, in the same places.", "s"),
     Guideline("text_alone", "The words alone tell it from the one it must not mean; no picture, no guessing.", "t"),
     Guideline(edits.FLUENT, "It makes sense and reads well.", "w"),
     Guideline("nothing_added", "Only the wording differs, by other words or their order; nothing is added.", "n"),
-    Guideline(edits.NEUTRAL, edits.NEUTRALLY, "p"),
+    Guideline(edits.NEUTRAL, edits.NEUTRAL_STATEMENT, "p"),
 )
 
 INSTRUCTIONS = """\
@@ -63,77 +63,79 @@ Skip passes the screen to somebody else. Flag tells the researchers that somethi
 """
 
 
-def asks(item: ItemRecord, carried: Carried) -> list[Ask]:
+def _tasks(item: ItemRecord, carried: Carried) -> list[TaskSpec]:
     """Its second positives, then its candidates: one to nine, since they are picked with the keys 1 to 9."""
-    require(item, captions=["positive", "negative"])
-    options = (*item.captions_as(MADE), *item.captions_as("candidate"))
+    require_parts(item, captions=["positive", "negative"])
+    options = (*item.captions_as(_RESULT_ROLE), *item.captions_as("candidate"))
     if not 1 <= len(options) <= 9:
-        raise NotSuitable(f"item {item.key} has {len(options)} sentences to choose from; visla-paraphrase shows 1 to 9")
+        raise UnsuitableItem(
+            f"item {item.key} has {len(options)} sentences to choose from; visla-paraphrase shows 1 to 9"
+        )
     image = ("positive-0",) if item.images_as("positive") else ()
-    return [Ask(shows=(caption("positive"), caption("negative"), *image), options=options)]
+    return [TaskSpec(shows=(caption_identity("positive"), caption_identity("negative"), *image), options=options)]
 
 
-def read(sent: Sent, shown: Sequence[str], texts: Texts) -> Answer:
+def _parse(sent: SubmittedFields, shown: Sequence[str], texts: TextsByIdentity) -> Answer:
     """`answer`: an option's place or `reject`; with `edit`, `words` are what it should say instead."""
-    if sent.get("answer") == REJECT:
+    if sent.get("answer") == _REJECT:
         return _rejected(sent)
     if not sent.get("answer"):
-        raise NoAnswer("Pick a sentence, edit one, or reject them all.")
-    picked = edits.option_at(sent["answer"], shown)
+        raise InvalidAnswer("Pick a sentence, edit one, or reject them all.")
+    picked = edits.option_at_place(sent["answer"], shown)
     if not sent.get("edit"):
-        return _made(picked, picked, texts[picked])
-    words = edits.written(sent.get("words", ""), "Your sentence")
+        return _picked(picked, picked, texts[picked])
+    words = edits.checked_sentence(sent.get("words", ""), "Your sentence")
     for role, which in (("positive", "the sentence on top"), ("negative", "the sentence that it must not mean")):
-        if words == edits.one_line(texts[caption(role)]):
-            raise NoAnswer(f"Your sentence is the same as {which}.")
+        if words == edits.one_line(texts[caption_identity(role)]):
+            raise InvalidAnswer(f"Your sentence is the same as {which}.")
     alike = next((option for option in (picked, *shown) if edits.one_line(texts[option]) == words), "")
-    return _made(alike, alike, texts[alike]) if alike else _made(EDITED, picked, words)
+    return _picked(alike, alike, texts[alike]) if alike else _picked(EDITED, picked, words)
 
 
-def _made(label: str, of: str, words: str) -> Answer:
-    return Answer(label, {"texts": {MADE: words}, "from": {MADE: of}})
+def _picked(label: str, of: str, words: str) -> Answer:
+    return Answer(label, {"texts": {_RESULT_ROLE: words}, "from": {_RESULT_ROLE: of}})
 
 
-def _rejected(sent: Sent) -> Answer:
-    lines = {code: holds for code, holds in edits.judged(sent, GUIDELINES).items() if not holds}
-    reason = edits.in_words(sent.get("why", ""))
+def _rejected(sent: SubmittedFields) -> Answer:
+    lines = {code: holds for code, holds in edits.guideline_answers(sent, GUIDELINES).items() if not holds}
+    reason = edits.clean_comment(sent.get("why", ""))
     if not lines and not reason:
-        raise NoAnswer("Tick what is wrong with them, or say it in words.")
-    return Answer(REJECT, {"guidelines": lines, "reason": reason})
+        raise InvalidAnswer("Tick what is wrong with them, or say it in words.")
+    return Answer(_REJECT, {"guidelines": lines, "reason": reason})
 
 
-def fill(answer: Answer, shown: Sequence[str]) -> dict[str, str]:
+def _fill(answer: Answer, shown: Sequence[str]) -> dict[str, str]:
     """The inverse of `read`."""
     content = answer.content
-    if answer.label == REJECT:
-        return {"answer": REJECT, "why": content["reason"], **edits.as_fields(content["guidelines"])}
-    fields = {"answer": edits.place_of(content["from"][MADE], shown)}
-    return fields | ({"edit": "1", "words": answer.texts[MADE]} if answer.label == EDITED else {})
+    if answer.label == _REJECT:
+        return {"answer": _REJECT, "why": content["reason"], **edits.guideline_fields(content["guidelines"])}
+    fields = {"answer": edits.place_of_option(content["from"][_RESULT_ROLE], shown)}
+    return fields | ({"edit": "1", "words": answer.texts[_RESULT_ROLE]} if answer.label == EDITED else {})
 
 
-def made_up(rng: Random, shown: Sequence[str], texts: Texts) -> dict[str, str]:
+def _simulate(rng: Random, shown: Sequence[str], texts: TextsByIdentity) -> dict[str, str]:
     """One in ten rejects, two in ten edit; who meets an edit takes it as any other sentence."""
     chance, place = rng.random(), rng.randrange(len(shown))
-    if chance < SIMULATED_REJECTS:
-        return {"answer": REJECT, rng.choice(GUIDELINES).code: edits.BROKEN}
+    if chance < _SIMULATED_REJECTS:
+        return {"answer": _REJECT, rng.choice(GUIDELINES).code: edits.BROKEN}
     picked = {"answer": str(place + 1)}
-    if chance < SIMULATED_REJECTS + SIMULATED_EDITS:
-        picked |= {"edit": "1", "words": edits.reworded(texts[shown[place]])}
+    if chance < _SIMULATED_REJECTS + _SIMULATED_EDITS:
+        picked |= {"edit": "1", "words": edits.simulated_edit(texts[shown[place]])}
     return picked
 
 
-def say(answer: Answer) -> str:
+def _describe(answer: Answer) -> str:
     if answer.label == CANNOT_JUDGE:
         return "cannot judge"
-    if answer.label == REJECT:
-        wrong, words = edits.broken(answer.content["guidelines"], GUIDELINES), answer.content["reason"]
+    if answer.label == _REJECT:
+        wrong, words = edits.broken_guidelines(answer.content["guidelines"], GUIDELINES), answer.content["reason"]
         why = " · ".join(filter(None, [*wrong, words]))
         return f"rejected, since this does not hold: {why}" if wrong else f"rejected: {why}"
-    return f"{'edited to' if answer.label == EDITED else 'picked'} “{answer.texts[MADE]}”"
+    return f"{'edited to' if answer.label == EDITED else 'picked'} “{answer.texts[_RESULT_ROLE]}”"
 
 
-def kept_or_rejected(answer: str) -> str:
-    return answer if answer in {REJECT, CANNOT_JUDGE} else "kept"
+def _kept_or_rejected(answer: str) -> str:
+    return answer if answer in {_REJECT, CANNOT_JUDGE} else "kept"
 
 
 PROTOCOL = Protocol(
@@ -143,15 +145,15 @@ PROTOCOL = Protocol(
     shown="a sentence, one that it must not mean, and other ways of saying it",
     instructions=INSTRUCTIONS,
     template="judging/_paraphrase.html",
-    asks=asks,
+    tasks=_tasks,
     picks=("1 – 9", "pick a sentence"),
-    projections={"kept or rejected": kept_or_rejected},
-    drops={REJECT: "rejected", CANNOT_JUDGE: CANNOT_JUDGE},
+    projections={"kept or rejected": _kept_or_rejected},
+    drops={_REJECT: "rejected", CANNOT_JUDGE: CANNOT_JUDGE},
     form=Form(
-        read=read,
-        fill=fill,
-        made_up=made_up,
-        say=say,
+        parse=_parse,
+        fill=_fill,
+        simulate=_simulate,
+        describe=_describe,
         script="js/judging/edit.js",
         style="css/judge-edit.css",
         zooms=False,
@@ -161,7 +163,7 @@ PROTOCOL = Protocol(
             (" ".join(one.key.upper() for one in GUIDELINES), "while you reject: tick what is wrong"),
             ("Z", "show the picture, or hide it"),
         ),
-        edits=(MADE,),
+        edits=(_RESULT_ROLE,),
         guidelines=GUIDELINES,
         confirms=True,
     ),

@@ -10,26 +10,26 @@ from annotation.protocols import edits
 from annotation.protocols.base import (
     CANNOT_JUDGE,
     Answer,
-    Ask,
     Carried,
     Form,
     Guideline,
-    NoAnswer,
-    NotSuitable,
+    InvalidAnswer,
     Protocol,
-    Sent,
-    Texts,
-    caption,
-    require,
+    SubmittedFields,
+    TaskSpec,
+    TextsByIdentity,
+    UnsuitableItem,
+    caption_identity,
+    require_parts,
 )
 from annotation.protocols.decision_rule import EDITED
 from benchmarks.records import ItemRecord
 
 VALID, DROPPED = "valid", "dropped"
-ROLES = {"first": "positive", "second": "second_positive", "third": "negative"}  # of a screen's fields
-CALLED = {"first": "Sentence A", "second": "Sentence B", "third": "Sentence C"}
-SIMULATED_DROPS, SIMULATED_EDITS = 0.1, 0.3
-MOST = 9  # of other negatives, which are picked with the keys 1 to 9
+_ROLES = {"first": "positive", "second": "second_positive", "third": "negative"}  # of a screen's fields
+_SENTENCE_NAMES = {"first": "Sentence A", "second": "Sentence B", "third": "Sentence C"}
+_SIMULATED_DROPS, _SIMULATED_EDITS = 0.1, 0.3
+_MOST_CANDIDATES = 9  # of other negatives, which are picked with the keys 1 to 9
 
 GUIDELINES = (
     Guideline("same", "A and B say the same: the same things in the same arrangement.", "s"),
@@ -37,7 +37,7 @@ GUIDELINES = (
     Guideline("text_alone", "The words alone tell that C is the odd one out; no picture, no guessing.", "t"),
     Guideline(edits.FLUENT, "All three make sense and read well.", "w"),
     Guideline("nothing_added", "They differ in wording, order or an opposite; none adds a detail.", "n"),
-    Guideline(edits.NEUTRAL, edits.NEUTRALLY, "p"),
+    Guideline(edits.NEUTRAL, edits.NEUTRAL_STATEMENT, "p"),
 )
 
 INSTRUCTIONS = """\
@@ -64,90 +64,96 @@ with the material.
 """
 
 
-def asks(item: ItemRecord, carried: Carried) -> list[Ask]:
+def _tasks(item: ItemRecord, carried: Carried) -> list[TaskSpec]:
     """The three sentences and the image; the candidates are what may stand in the negative's place."""
-    require(item, captions=list(ROLES.values()), images=["positive"])
+    require_parts(item, captions=list(_ROLES.values()), images=["positive"])
     others = tuple(item.captions_as("candidate"))
-    if len(others) > MOST:
-        raise NotSuitable(f"item {item.key} has {len(others)} candidate captions; visla-triplet shows {MOST} at most")
-    return [Ask(shows=("positive-0", *map(caption, ROLES.values())), options=others)]
+    if len(others) > _MOST_CANDIDATES:
+        raise UnsuitableItem(
+            f"item {item.key} has {len(others)} candidate captions; visla-triplet shows {_MOST_CANDIDATES} at most"
+        )
+    return [TaskSpec(shows=("positive-0", *map(caption_identity, _ROLES.values())), options=others)]
 
 
-def read(sent: Sent, shown: Sequence[str], texts: Texts) -> Answer:
+def _parse(sent: SubmittedFields, shown: Sequence[str], texts: TextsByIdentity) -> Answer:
     """Each guideline's code: `holds` or `broken`; `first`, `second`, `third`: the sentences as they stand; `use`: the
     place of what is put in the third one's place; `drop`: they cannot be mended.
     """
-    lines = edits.judged(sent, GUIDELINES)
+    lines = edits.guideline_answers(sent, GUIDELINES)
     if len(lines) < len(GUIDELINES):
-        raise NoAnswer("Say of every line whether it holds.")
-    wrong = edits.broken(lines, GUIDELINES)
+        raise InvalidAnswer("Say of every line whether it holds.")
+    wrong = edits.broken_guidelines(lines, GUIDELINES)
     if sent.get("drop"):
         if not wrong:
-            raise NoAnswer("Mark what does not hold before you drop them.")
+            raise InvalidAnswer("Mark what does not hold before you drop them.")
         return Answer(DROPPED, {"guidelines": lines, "reason": " · ".join(wrong)})
-    made = _made(sent, shown, texts)
+    made = _changes(sent, shown, texts)
     if wrong:
-        raise NoAnswer("A line does not hold. Mend the sentences until it does, or drop them.")
+        raise InvalidAnswer("A line does not hold. Mend the sentences until it does, or drop them.")
     if not made:
         return Answer(VALID, {"guidelines": lines})
     changed, of = ({role: one[part] for role, one in made.items()} for part in (0, 1))
     return Answer(EDITED, {"guidelines": lines, "texts": changed, "from": of})
 
 
-def _made(sent: Sent, shown: Sequence[str], texts: Texts) -> dict[str, tuple[str, str]]:
+def _changes(sent: SubmittedFields, shown: Sequence[str], texts: TextsByIdentity) -> dict[str, tuple[str, str]]:
     """Of each role that was changed: its words now, and the identity that they were made of. Raises NoAnswer."""
-    put = edits.option_at(sent["use"], shown) if sent.get("use") else ""
+    put = edits.option_at_place(sent["use"], shown) if sent.get("use") else ""
     stand = {}
-    for field, role in ROLES.items():
+    for field, role in _ROLES.items():
         others, instead = (shown, put) if role == "negative" else ((), "")
-        stand[role] = _stands(field, sent.get(field), others, instead, texts)
+        stand[role] = _sentence_and_source(field, sent.get(field), others, instead, texts)
     said = {role: edits.one_line(words) for role, (words, _) in stand.items()}
     if len(set(said.values())) < len(said):
-        raise NoAnswer("Two of the sentences are the same words. Change one of them, or drop them.")
-    return {role: stand[role] for role in stand if said[role] != edits.one_line(texts[caption(role)])}
+        raise InvalidAnswer("Two of the sentences are the same words. Change one of them, or drop them.")
+    return {role: stand[role] for role in stand if said[role] != edits.one_line(texts[caption_identity(role)])}
 
 
-def _stands(field: str, typed: str | None, others: Sequence[str], put: str, texts: Texts) -> tuple[str, str]:
+def _sentence_and_source(
+    field: str, typed: str | None, others: Sequence[str], put: str, texts: TextsByIdentity
+) -> tuple[str, str]:
     """A sentence's words, and what they were made of. `others` may stand in its place, and `put` is the one that was
     put there; words that are exactly those of one of them are that one.
     """
-    was = caption(ROLES[field])
+    was = caption_identity(_ROLES[field])
     words = edits.one_line(texts[was] if typed is None else typed)
     if words == edits.one_line(texts[was]):
         same = put or was
     else:
         same = next((one for one in (put, *others) if one and edits.one_line(texts[one]) == words), "")
-    return (texts[same], same) if same else (edits.written(words, CALLED[field]), put or was)
+    return (texts[same], same) if same else (edits.checked_sentence(words, _SENTENCE_NAMES[field]), put or was)
 
 
-def fill(answer: Answer, shown: Sequence[str]) -> dict[str, str]:
+def _fill(answer: Answer, shown: Sequence[str]) -> dict[str, str]:
     """The inverse of `read`; a sentence that stands as it was is left out."""
-    fields = edits.as_fields(answer.content["guidelines"])
+    fields = edits.guideline_fields(answer.content["guidelines"])
     fields |= {"drop": "1"} if answer.label == DROPPED else {}
-    fields |= {field: answer.texts[role] for field, role in ROLES.items() if role in answer.texts}
+    fields |= {field: answer.texts[role] for field, role in _ROLES.items() if role in answer.texts}
     put = answer.content.get("from", {}).get("negative", "")
-    return fields | ({"use": edits.place_of(put, shown)} if put in shown else {})
+    return fields | ({"use": edits.place_of_option(put, shown)} if put in shown else {})
 
 
-def made_up(rng: Random, shown: Sequence[str], texts: Texts) -> dict[str, str]:
+def _simulate(rng: Random, shown: Sequence[str], texts: TextsByIdentity) -> dict[str, str]:
     """One in ten drops, and where two sentences are the same words everybody does; two in ten edit the third."""
     chance = rng.random()
     lines = {one.code: True for one in GUIDELINES}
-    words = [edits.one_line(texts[caption(role)]) for role in ROLES.values()]
-    if chance < SIMULATED_DROPS or len(set(words)) < len(words):
-        return {**edits.as_fields(lines | {rng.choice(GUIDELINES).code: False}), "drop": "1"}
-    mended = {"third": edits.reworded(words[2])} if chance < SIMULATED_EDITS else {}
-    return edits.as_fields(lines) | mended
+    words = [edits.one_line(texts[caption_identity(role)]) for role in _ROLES.values()]
+    if chance < _SIMULATED_DROPS or len(set(words)) < len(words):
+        return {**edits.guideline_fields(lines | {rng.choice(GUIDELINES).code: False}), "drop": "1"}
+    mended = {"third": edits.simulated_edit(words[2])} if chance < _SIMULATED_EDITS else {}
+    return edits.guideline_fields(lines) | mended
 
 
-def say(answer: Answer) -> str:
+def _describe(answer: Answer) -> str:
     if answer.label == DROPPED:
         return f"dropped, since this does not hold: {answer.content['reason']}"
-    changed = [f"{CALLED[field][-1]} to “{now}”" for field, role in ROLES.items() if (now := answer.texts.get(role))]
+    changed = [
+        f"{_SENTENCE_NAMES[field][-1]} to “{now}”" for field, role in _ROLES.items() if (now := answer.texts.get(role))
+    ]
     return f"edited {', '.join(changed)}" if changed else answer.label.replace("_", " ")
 
 
-def kept_or_dropped(answer: str) -> str:
+def _kept_or_dropped(answer: str) -> str:
     return "kept" if answer in {VALID, EDITED} else answer
 
 
@@ -158,15 +164,15 @@ PROTOCOL = Protocol(
     shown="a picture and three sentences that you can change",
     instructions=INSTRUCTIONS,
     template="judging/_triplet.html",
-    asks=asks,
-    projections={"kept or dropped": kept_or_dropped},
+    tasks=_tasks,
+    projections={"kept or dropped": _kept_or_dropped},
     drops={DROPPED: "triplet_dropped", CANNOT_JUDGE: CANNOT_JUDGE},
     leaks=frozenset({"visla-paraphrase"}),  # who wrote a sentence is not to be the one who checks it
     form=Form(
-        read=read,
-        fill=fill,
-        made_up=made_up,
-        say=say,
+        parse=_parse,
+        fill=_fill,
+        simulate=_simulate,
+        describe=_describe,
         script="js/judging/edit.js",
         style="css/judge-edit.css",
         keys=(
@@ -176,7 +182,7 @@ PROTOCOL = Protocol(
             ("1 – 9", "put another sentence in the place of C; 0 puts it back"),
             ("D", "drop them"),
         ),
-        edits=tuple(ROLES.values()),
+        edits=tuple(_ROLES.values()),
         guidelines=GUIDELINES,
     ),
 )

@@ -14,7 +14,7 @@ from statistics import fmean, quantiles
 from annotation.exports import setup_wording
 from annotation.measures.counts import ratio
 from annotation.protocols.base import Protocol
-from annotation.wording.pseudonyms import pseudonym
+from annotation.wording import pseudonym
 from benchmarks.metrics.base import wilson
 
 LAYOUT = 1  # of the dictionary; another one where a name in it changes or goes

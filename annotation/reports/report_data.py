@@ -28,7 +28,7 @@ from annotation.pipeline.outcomes import rule_of
 from annotation.protocols.registry import PROTOCOLS
 from annotation.reports import report as assembly
 from annotation.sql import fetch
-from annotation.wording.pseudonyms import pseudonym
+from annotation.wording import pseudonym
 from benchmarks.exports import source_layout
 from benchmarks.jobs.jobs import Tell, silent
 
@@ -96,7 +96,7 @@ def _one_moment() -> AbstractContextManager:
 
 def _report(study: Study, tell: Tell) -> dict:
     stages = list(study.stages.select_related("study__benchmark", "source", "after").order_by("position"))
-    done, total = count(1), 2 + sum(2 + len(rule_of(stage).views()) for stage in stages)
+    done, total = count(1), 2 + sum(2 + len(rule_of(stage).projections()) for stage in stages)
 
     def step() -> None:
         tell(next(done), total)
@@ -148,7 +148,9 @@ def versions_of(study: Study) -> Mapping[int, list[dict]]:
 def of_stage(stage: Stage, versions: list[dict], step: Callable[[], None]) -> dict:
     figures = study_figures(stage)
     step()
-    agreement = [_stepping(step, partial(stage_agreement, stage, view, brief=True)) for view in rule_of(stage).views()]
+    agreement = [
+        _stepping(step, partial(stage_agreement, stage, view, brief=True)) for view in rule_of(stage).projections()
+    ]
     return _stepping(
         step,
         lambda: assembly.stage(
@@ -176,7 +178,7 @@ def before(stage: Stage) -> dict:
         "questions_results": _passed(tried[AttemptKind.COMPREHENSION]),
         "training_items": items,
         "training_pass": stage.training_pass,
-        "training_needed": pass_rules.needed(items, stage.training_pass),
+        "training_needed": pass_rules.required_right(items, stage.training_pass),
         "training_tries": stage.training_tries,
         "training_results": _passed(tried[AttemptKind.TRAINING]),
     }

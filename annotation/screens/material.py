@@ -12,11 +12,11 @@ from django.utils.safestring import SafeString
 
 from annotation.models import Lease, Task
 from annotation.protocols.base import carried_captions
-from annotation.protocols.decision_rule import EDIT
+from annotation.protocols.decision_rule import EDIT_PREFIX
 from annotation.sql import fetch
 
 # Every caption and image of the items, by identity; of an image, where it is served and its pixels.
-PARTS = """
+_PARTS = """
 SELECT item_id, 'caption-' || role || '-' || position, text, NULL, NULL FROM benchmarks_caption
 WHERE item_id = ANY(%(items)s)
 UNION ALL
@@ -24,20 +24,22 @@ SELECT used.item_id, used.role || '-' || used.position, image.opaque, image.widt
 FROM benchmarks_itemimage used JOIN benchmarks_image image ON image.id = used.image_id
 WHERE used.item_id = ANY(%(items)s)
 """
-CAPTIONS = """
+_CAPTIONS = """
 SELECT 'caption-' || role || '-' || position, text FROM benchmarks_caption WHERE item_id = %(item)s
 """
-EDITS = """
+_EDITS = """
 SELECT 'edit-' || id, value FROM annotation_judgment, jsonb_each_text(content->'texts') WHERE id = ANY(%(judgments)s)
 """
 
 Part = Mapping[str, object]  # of a caption: text; of an image: url, width and height in pixels
 
 
-def parts(leases: Sequence[Lease]) -> list[dict[str, Part]]:
+def parts_of_leases(leases: Sequence[Lease]) -> list[dict[str, Part]]:
     """Of each lease, identity → what it shows. One query; another where somebody's edit is among the options."""
-    of_item = _parts({lease.task.item_id for lease in leases})
-    edits = edited({identity for lease in leases for identity in lease.shown if identity.startswith(EDIT)})
+    of_item = _parts_of_items({lease.task.item_id for lease in leases})
+    edits = _edited_texts(
+        {identity for lease in leases for identity in lease.shown if identity.startswith(EDIT_PREFIX)}
+    )
     written = {identity: {"text": text} for identity, text in edits.items()}
     return [of_item[lease.task.item_id] | _carried(lease.task) | written for lease in leases]
 
@@ -48,21 +50,21 @@ def _carried(task: Task) -> dict[str, Part]:
 
 def texts_of(task: Task, shown: Iterable[str] = ()) -> dict[str, str]:
     """Identity → text of everything that is written of the task's item, and of the edits among what is `shown`."""
-    found = dict(fetch(CAPTIONS, item=task.item_id))
+    found = dict(fetch(_CAPTIONS, item=task.item_id))
     found |= carried_captions(task.carried)
-    return found | edited(identity for identity in shown if identity.startswith(EDIT))
+    return found | _edited_texts(identity for identity in shown if identity.startswith(EDIT_PREFIX))
 
 
-def edited(identities: Iterable[str]) -> dict[str, str]:
+def _edited_texts(identities: Iterable[str]) -> dict[str, str]:
     """`edit-17` → the words that judgment 17 made of the one sentence that its protocol lets people edit."""
-    judgments = [int(identity.removeprefix(EDIT)) for identity in identities]
-    return dict(fetch(EDITS, judgments=judgments)) if judgments else {}
+    judgments = [int(identity.removeprefix(EDIT_PREFIX)) for identity in identities]
+    return dict(fetch(_EDITS, judgments=judgments)) if judgments else {}
 
 
-def _parts(items: Iterable[int]) -> dict[int, dict[str, Part]]:
+def _parts_of_items(items: Iterable[int]) -> dict[int, dict[str, Part]]:
     """Of each item: identity → what it shows."""
     found: dict[int, dict[str, Part]] = defaultdict(dict)
-    for item, identity, said, *size in fetch(PARTS, items=list(items)):
+    for item, identity, said, *size in fetch(_PARTS, items=list(items)):
         found[item][identity] = {"text": said} if None in size else _picture(said, *size)
     return found
 
@@ -73,7 +75,7 @@ def _picture(opaque: str, width: int, height: int) -> Part:
 
 
 @cache
-def _before_name() -> tuple[str, str]:
+def _address_around_name() -> tuple[str, str]:
     """What stands before and after an image's opaque name in its address: asked for once, not at every click."""
     name = "0" * 32
     start, _, end = reverse("image", args=[name]).partition(name)
@@ -81,4 +83,4 @@ def _before_name() -> tuple[str, str]:
 
 
 def _url(opaque: str) -> SafeString:
-    return SafeString(opaque.join(_before_name()))
+    return SafeString(opaque.join(_address_around_name()))

@@ -9,17 +9,17 @@ from django.template import loader
 from django.utils.safestring import SafeString
 
 from annotation.models import Lease, Stage
-from annotation.protocols.base import Choice, Form, Protocol, role_of
-from annotation.protocols.decision_rule import EDIT
+from annotation.protocols.base import Choice, Form, Protocol, caption_role
+from annotation.protocols.decision_rule import EDIT_PREFIX
 from annotation.protocols.registry import PROTOCOLS
 from annotation.screens import material
 from annotation.screens.material import Part
 from annotation.sql import fetch
 
-SIZES = {110: "", 220: "long", 420: "very-long"}  # up to so many characters; longer ones are set smaller still
-SMALLEST = "tiny"
+_SIZES = {110: "", 220: "long", 420: "very-long"}  # up to so many characters; longer ones are set smaller still
+_SMALLEST = "tiny"
 
-OTHER_STAGES = "SELECT id, protocol FROM annotation_stage WHERE id = ANY(%(stages)s)"
+_OTHER_STAGES = "SELECT id, protocol FROM annotation_stage WHERE id = ANY(%(stages)s)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Screen:
         )
 
 
-def screens(leases: Sequence[Lease], stage: Stage) -> list[Screen]:
+def build_screens(leases: Sequence[Lease], stage: Stage) -> list[Screen]:
     """One screen for each lease, as its own task's stage asks it: most are of `stage`.
 
     One query whatever the number of leases, none for none; another where a lease is of another stage.
@@ -53,13 +53,13 @@ def screens(leases: Sequence[Lease], stage: Stage) -> list[Screen]:
     if not leases:
         return []
     protocols = _protocols({lease.task.stage_id for lease in leases}, stage)
-    there = material.parts(leases)
+    there = material.parts_of_leases(leases)
     return [_screen(lease, protocols[lease.task.stage_id], parts) for lease, parts in zip(leases, there, strict=True)]
 
 
 def _protocols(wanted: set[int], stage: Stage) -> dict[int, Protocol]:
     others = wanted - {stage.pk}
-    found = fetch(OTHER_STAGES, stages=list(others)) if others else []
+    found = fetch(_OTHER_STAGES, stages=list(others)) if others else []
     return {pk: PROTOCOLS[name] for pk, name in [(stage.pk, stage.protocol), *found]}
 
 
@@ -72,11 +72,11 @@ def _screen(lease: Lease, protocol: Protocol, parts: Mapping[str, Part]) -> Scre
     shown = {
         "question": protocol.question,
         "captions": captions,
-        "size": size(captions),
+        "size": text_size(captions),
         "pictures": [part for part in about if "url" in part],
         "options": options,
-        "option_size": size(options),
-        "choices": choices(protocol.fixed, picked if picked in {one.identity for one in protocol.fixed} else ""),
+        "option_size": text_size(options),
+        "choices": _choices(protocol.fixed, picked if picked in {one.identity for one in protocol.fixed} else ""),
     }
     if protocol.form:
         shown |= _with_form(lease, protocol.form, parts)
@@ -86,18 +86,18 @@ def _screen(lease: Lease, protocol: Protocol, parts: Mapping[str, Part]) -> Scre
 def _with_form(lease: Lease, form: Form, parts: Mapping[str, Part]) -> dict:
     """What a screen needs whose answer is more than a pick: words by role, and what somebody else edited."""
     texts = {identity: parts[identity]["text"] for identity in lease.task.shows if "text" in parts[identity]}
-    edited = [place for place, identity in enumerate(lease.shown, 1) if identity.startswith(EDIT)]
-    return {"form": form, "texts": {role_of(identity): text for identity, text in texts.items()}, "edited": edited}
+    edited = [place for place, identity in enumerate(lease.shown, 1) if identity.startswith(EDIT_PREFIX)]
+    return {"form": form, "texts": {caption_role(identity): text for identity, text in texts.items()}, "edited": edited}
 
 
-def size(parts: Iterable[Part]) -> str:
+def text_size(parts: Iterable[Part]) -> str:
     """How large the captions among the parts are set: by the longest of them."""
     longest = max((len(part.get("text", "")) for part in parts), default=0)
-    return next((name for most, name in SIZES.items() if longest <= most), SMALLEST)
+    return next((name for most, name in _SIZES.items() if longest <= most), _SMALLEST)
 
 
 @cache
-def choices(fixed: tuple[Choice, ...], picked: str) -> SafeString:
+def _choices(fixed: tuple[Choice, ...], picked: str) -> SafeString:
     """The answers that are not shuffled: the same on each of a protocol's screens, so they are rendered once."""
     context = {"choices": [(one, " ".join(one.keys), one.keys[0].upper()) for one in fixed], "picked": picked}
     return loader.get_template("judging/_choices.html").render(context) if fixed else SafeString()

@@ -80,7 +80,7 @@ class Report:
 
 def truth_of(task: Task, protocol: str) -> list[str]:
     """The acceptable answers; where none is known, one drawn from the item's id, the same for everybody."""
-    right = PROTOCOLS[protocol].right(task.question, task.options)
+    right = PROTOCOLS[protocol].right_answer(task.question, task.options)
     known = task.gold or task.item.truth.get(protocol) or ([right] if right else [])
     answers = [*sorted(task.options), *fixed(protocol)]
     if known:
@@ -160,7 +160,7 @@ class Simulated:
         lease = leases.get(token=screen.values["lease"])
         form = PROTOCOLS[lease.task.stage.protocol].form
         if form is not None:
-            return form.made_up(self.rng, lease.shown, texts_of(lease.task, lease.shown))
+            return form.simulate(self.rng, lease.shown, texts_of(lease.task, lease.shown))
         return {"answer": self._pick(lease.task, lease.shown)}
 
     def _pick(self, task: Task, shown: list[str]) -> str:

@@ -8,20 +8,10 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from annotation.designs.plan import StagePlan, contradictions
-from annotation.designs.presets import tasks_an_item
-from annotation.models import (
-    STUDY_MOVES,
-    DecisionRule,
-    Instructions,
-    Role,
-    Slot,
-    Stage,
-    StageState,
-    Study,
-    StudyState,
-)
+from annotation.designs.presets import tasks_per_item
+from annotation.models import STUDY_MOVES, DecisionRule, Instructions, Role, Slot, Stage, StageState, Study, StudyState
 from annotation.pipeline import dawid_skene, promotion, sampling, task_creation
-from annotation.protocols.base import NotSuitable, Protocol
+from annotation.protocols.base import Protocol, UnsuitableItem
 from annotation.protocols.registry import PROTOCOLS
 from annotation.studies import members
 from annotation.transactions import anew
@@ -89,7 +79,7 @@ def _create_stage(study: Study, plan: StagePlan, made: Mapping[str, Stage], posi
     unknown = {other for other in (plan.source, plan.after) if other} - set(made)
     if unknown:
         raise CannotCreate(f"Stage {name} names {', '.join(sorted(unknown))}, which is no stage before it.")
-    own_items_apart = name in (plan.apart_from or ()) and tasks_an_item(plan.protocol) > 1
+    own_items_apart = name in (plan.apart_from or ()) and tasks_per_item(plan.protocol) > 1
     if wrong := contradictions(plan.settings, own_items_apart, protocol.form):
         raise CannotCreate("\n".join(f"Stage {name}, {field}: {sentence}" for field, sentence in wrong.items()))
     stage = Stage(study=study, position=position, name=name, protocol=plan.protocol, **{"seed": seed, **plan.settings})
@@ -142,8 +132,8 @@ def _place_items(study: Study, stages: Sequence[Stage]) -> dict[str, int]:
         record, round = queries.record_of(item), promotion.round_of(item)
         for stage in stages:
             try:
-                asks = PROTOCOLS[stage.protocol].asked_of(record, carried[stage.name])
-            except NotSuitable as reason:
+                asks = PROTOCOLS[stage.protocol].tasks_for(record, carried[stage.name])
+            except UnsuitableItem as reason:
                 reasons[stage.name].append(f"{reason}.")
             else:
                 taken = asks if stage.source is None else []

@@ -6,7 +6,7 @@ from dataclasses import replace
 from django import forms
 
 from annotation.checks.fields import FAILURES, PercentField
-from annotation.designs.plan import NO_CHECKS, Assumed, StagePlan, contradictions
+from annotation.designs.plan import NO_CHECKS, Assumptions, StagePlan, contradictions
 from annotation.models import DecisionRule, Promotion, Stage, Strategy, Study, StudyState, TieRule
 from annotation.protocols.registry import PROTOCOLS
 from benchmarks.models import Benchmark, Item
@@ -80,10 +80,10 @@ class StageForm(forms.Form):
     ASSUMED = ("seconds", "kept")
     OF_PRACTICE = ("check_rate", "training_pass", "training_tries", "on_failure")
 
-    def __init__(self, plan: StagePlan, before: Sequence[StagePlan], assumed: Assumed, feeds: bool, data=None):
+    def __init__(self, plan: StagePlan, before: Sequence[StagePlan], assumed: Assumptions, feeds: bool, data=None):
         self.plan, self.assumed, self.feeds = plan, assumed, feeds
-        super().__init__(data, prefix=plan.called, initial=starting(plan, before, assumed))
-        choices = [(stage.called, stage.called) for stage in before] + [(plan.called, "this stage itself")]
+        super().__init__(data, prefix=plan.stage_name, initial=starting(plan, before, assumed))
+        choices = [(stage.stage_name, stage.stage_name) for stage in before] + [(plan.stage_name, "this stage itself")]
         self.fields["apart_from"].choices = choices
         gone = [] if plan.source else ["promotion"]
         gone += [] if feeds else ["kept"]
@@ -118,7 +118,7 @@ class StageForm(forms.Form):
 
     def clean(self) -> dict:
         given = super().clean()
-        own_items_apart = self.plan.called in given.get("apart_from", ()) and self.assumed.tasks > 1
+        own_items_apart = self.plan.stage_name in given.get("apart_from", ()) and self.assumed.tasks > 1
         if not {"batch_size", "agreement_items", "agreement_overlap", "cap", "overlap"} & set(self.errors):
             form = PROTOCOLS[self.plan.protocol].form
             for name, sentence in contradictions(given, own_items_apart, form).items():
@@ -128,14 +128,14 @@ class StageForm(forms.Form):
     def planned(self) -> StagePlan:
         given = {name: value for name, value in self.cleaned_data.items() if name not in self.ASSUMED}
         words, apart = given.pop("instructions").replace("\r\n", "\n"), given.pop("apart_from")
-        return replace(self.plan.set(**given), instructions=words, apart_from=apart)
+        return replace(self.plan.with_settings(**given), instructions=words, apart_from=apart)
 
-    def expects(self, tasks: int, types: int = 1) -> Assumed:
+    def expects(self, tasks: int, types: int = 1) -> Assumptions:
         given = {name: self.cleaned_data[name] for name in self.ASSUMED if self.is_bound and name in self.fields}
         return replace(self.assumed, tasks=tasks, types=types, **given)
 
 
-def starting(plan: StagePlan, before: Sequence[StagePlan], assumed: Assumed) -> dict[str, object]:
+def starting(plan: StagePlan, before: Sequence[StagePlan], assumed: Assumptions) -> dict[str, object]:
     """What the fields of a stage begin with: the plan's settings, else the model's defaults."""
     names = [name for name in StageForm.base_fields if name not in {"instructions", "apart_from", *StageForm.ASSUMED}]
     return {
@@ -152,7 +152,7 @@ def apart_of(plan: StagePlan, before: Sequence[StagePlan]) -> list[str]:
     """Names of the stages that the plan is kept apart from; by default those whose protocol would tell the answer."""
     if plan.apart_from is not None:
         return list(plan.apart_from)
-    return [stage.called for stage in before if stage.protocol in PROTOCOLS[plan.protocol].leaks]
+    return [stage.stage_name for stage in before if stage.protocol in PROTOCOLS[plan.protocol].leaks]
 
 
 class StudyForm(forms.Form):

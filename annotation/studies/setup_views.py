@@ -6,7 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
-from annotation.designs.plan import total, written
+from annotation.designs.plan import effort_in_words, total_effort
 from annotation.designs.presets import PRESETS
 from annotation.protocols.registry import PROTOCOLS
 from annotation.studies import lifecycle
@@ -37,7 +37,7 @@ def _form(request: HttpRequest, setup: Setup, status: int) -> HttpResponse:
     expected = setup.expected()
     context = {
         "section": "studies", "setup": setup, "presets": PRESETS.values(), "protocols": PROTOCOLS.values(),
-        "rows": [(form, one and written(one)) for form, one in zip_longest(setup.stages, expected)],
-        "total": expected and written(total(expected)),
+        "rows": [(form, one and effort_in_words(one)) for form, one in zip_longest(setup.stages, expected)],
+        "total": expected and effort_in_words(total_effort(expected)),
     }  # fmt: skip
     return render(request, "studies/new.html", context, status=status)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from django.db.models import Count
 
 from annotation.designs import presets
-from annotation.designs.plan import Expected, StagePlan, expect
+from annotation.designs.plan import ExpectedEffort, StagePlan, expected_effort
 from annotation.designs.presets import PRESETS, Preset
 from annotation.protocols.registry import PROTOCOLS
 from annotation.studies.setup_forms import StageForm, StudyForm
@@ -18,7 +18,7 @@ from benchmarks.records import ItemRecord
 def preset_of(given: Mapping[str, str]) -> Preset:
     """The preset that an address or a form names, or one stage of the protocol it names; else the first preset."""
     if given.get("protocol") in PROTOCOLS:
-        return presets.single(given["protocol"])
+        return presets.single_stage(given["protocol"])
     return PRESETS.get(given.get("preset", ""), next(iter(PRESETS.values())))
 
 
@@ -34,9 +34,9 @@ class Setup:
         )
         initial = {"benchmark": benchmark, "pay_per_hour": preset.pay, "currency": preset.currency}
         self.study = StudyForm(data, initial=initial)
-        assumed, sources = presets.assumed(preset.stages), {stage.source for stage in preset.stages}
+        assumed, sources = presets.default_assumptions(preset.stages), {stage.source for stage in preset.stages}
         self.stages = [
-            StageForm(stage, preset.stages[:place], assumed[stage.called], stage.called in sources, data)
+            StageForm(stage, preset.stages[:place], assumed[stage.stage_name], stage.stage_name in sources, data)
             for place, stage in enumerate(preset.stages)
         ]
         self.bound = data is not None
@@ -56,7 +56,7 @@ class Setup:
         """What `studies.lifecycle.create_study` takes."""
         return {**self.study.of_study(), "stages": [stage.planned() for stage in self.stages]}
 
-    def expected(self) -> list[Expected]:
+    def expected(self) -> list[ExpectedEffort]:
         """What each stage will take; nothing while a field is wrong."""
         if self.bound and not self.is_valid():
             return []
@@ -64,19 +64,19 @@ class Setup:
         pay = float(self.study.cleaned_data["pay_per_hour"]) if self.bound else self.preset.pay
         tasks = self.size["tasks"]
         assumed = {
-            form.plan.called: form.expects(tasks[place] if tasks else form.assumed.tasks, self.size["types"])
+            form.plan.stage_name: form.expects(tasks[place] if tasks else form.assumed.tasks, self.size["types"])
             for place, form in enumerate(self.stages)
         }
-        return expect(stages, items=self.size["items"], assumed=assumed, pay=pay)
+        return expected_effort(stages, items=self.size["items"], assumed=assumed, pay=pay)
 
 
-def foreseen(stages: Sequence[StagePlan], benchmark: Benchmark, pay: float) -> list[Expected]:
+def foreseen(stages: Sequence[StagePlan], benchmark: Benchmark, pay: float) -> list[ExpectedEffort]:
     """What the stages will take on this benchmark, where nobody says otherwise."""
     first = queries.with_material(benchmark.items.order_by("position")[:1])
     item = next((queries.record_of(item) for item in first), presets.SPECIMEN)
     types = benchmark.items.order_by().values("type").distinct().count()
-    assumed = {name: replace(one, types=types) for name, one in presets.assumed(stages, item).items()}
-    return expect(stages, items=benchmark.items.count(), assumed=assumed, pay=pay)
+    assumed = {name: replace(one, types=types) for name, one in presets.default_assumptions(stages, item).items()}
+    return expected_effort(stages, items=benchmark.items.count(), assumed=assumed, pay=pay)
 
 
 def sizes(stages: Sequence[StagePlan]) -> dict[str, dict]:
@@ -89,5 +89,5 @@ def sizes(stages: Sequence[StagePlan]) -> dict[str, dict]:
 
 
 def _tasks(stages: Sequence[StagePlan], item: ItemRecord | None) -> list[int]:
-    found = presets.assumed(stages, item or presets.SPECIMEN)
-    return [found[stage.called].tasks for stage in stages]
+    found = presets.default_assumptions(stages, item or presets.SPECIMEN)
+    return [found[stage.stage_name].tasks for stage in stages]

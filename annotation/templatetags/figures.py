@@ -7,11 +7,11 @@ from functools import wraps
 from django import template
 from django.utils.html import format_html
 
-from annotation.protocols.answers import words
-from annotation.wording import pseudonyms
+from annotation.wording import pseudonym, readable_label
 
 register = template.Library()
-register.filter(words)
+register.filter("words", readable_label)
+register.filter("pseudonym", pseudonym)
 
 SYMBOLS = {"USD": "$", "EUR": "€", "GBP": "£"}
 NOTHING = "–"
@@ -95,12 +95,7 @@ def hours(minutes: float | None) -> str:
 @register.filter
 def labels(takes: list[str]) -> str:
     """What a stage takes from another, as people read it."""
-    return " and ".join(words(one) for one in takes)
-
-
-@register.filter
-def pseudonym(number: int) -> str:
-    return pseudonyms.pseudonym(number)
+    return " and ".join(readable_label(one) for one in takes)
 
 
 @register.filter

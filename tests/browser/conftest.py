@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from annotation.models import Annotator, Judgment, Seat
-from annotation.screens.read_answer import shown_as
+from annotation.screens.read_answer import place_on_screen
 from tests.builders import pictures
 
 
@@ -59,7 +59,7 @@ class Sitting:
     def answers(self) -> list[tuple[str, str]]:
         """What the database holds, in order: the screen and the answer as it was shown."""
         found = Judgment.objects.filter(lease__annotator=self.annotator).select_related("lease").order_by("pk")
-        return [(str(judgment.lease.token), shown_as(judgment.lease, judgment.answer)) for judgment in found]
+        return [(str(judgment.lease.token), place_on_screen(judgment.lease, judgment.answer)) for judgment in found]
 
 
 @pytest.fixture(autouse=True)

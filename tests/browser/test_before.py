@@ -24,7 +24,7 @@ def stage(site):
 
 def right_key(annotator, stage):
     step = qualification.step(annotator=annotator, stage=stage)
-    return read_answer.shown_as(step.lease, "candidate-1")
+    return read_answer.place_on_screen(step.lease, "candidate-1")
 
 
 def test_by_keyboard_alone(page, site, stage, axe_violations):

@@ -6,7 +6,7 @@ from playwright.sync_api import expect
 from annotation.designs.plan import StagePlan
 from annotation.models import Lease, Study
 from annotation.protocols.registry import PROTOCOLS
-from annotation.screens.read_answer import shown_as
+from annotation.screens.read_answer import place_on_screen
 from annotation.studies import lifecycle as study_lifecycle
 from benchmarks.models import Benchmark
 from tests.builders import real_material as material
@@ -48,8 +48,8 @@ def judge(desk, stage) -> None:
     """All of a stage, by keyboard, as somebody who knows."""
     for number in range(2 * ITEMS):
         lease = Lease.objects.select_related("task__item").get(token=desk.lease)
-        right = PROTOCOLS[stage.protocol].right(lease.task.question, lease.task.options)
-        desk.press(shown_as(lease, right), "Enter")
+        right = PROTOCOLS[stage.protocol].right_answer(lease.task.question, lease.task.options)
+        desk.press(place_on_screen(lease, right), "Enter")
         if number < 2 * ITEMS - 1:
             desk.page.wait_for_function(
                 "token => document.querySelector('#place fieldset')?.dataset.lease !== token", arg=str(lease.token)

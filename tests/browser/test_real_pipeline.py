@@ -10,7 +10,7 @@ from annotation.models import Judgment, Lease, Study
 from annotation.pipeline import promotion
 from annotation.protocols.decision_rule import KEPT
 from annotation.protocols.registry import PROTOCOLS
-from annotation.screens.read_answer import shown_as
+from annotation.screens.read_answer import place_on_screen
 from annotation.studies import lifecycle as study_lifecycle
 from tests.browser.test_real_run import BIVLC, INDICES
 from tests.builders import real_material as material
@@ -36,10 +36,10 @@ def right(lease: Lease) -> str:
     """What somebody who knows would press, at its place on this screen."""
     task, key = lease.task, lease.task.item.key
     if task.stage.name == "choose":
-        return "n" if key == DISCARDED else shown_as(lease, task.item.truth["bivlc-choose"][0])
+        return "n" if key == DISCARDED else place_on_screen(lease, task.item.truth["bivlc-choose"][0])
     if task.stage.name == "disambiguate":
-        return "b" if key == SAME else shown_as(lease, "positive-0")
-    return shown_as(lease, PROTOCOLS[task.stage.protocol].right(task.question, task.options))
+        return "b" if key == SAME else place_on_screen(lease, "positive-0")
+    return place_on_screen(lease, PROTOCOLS[task.stage.protocol].right_answer(task.question, task.options))
 
 
 def judge(desk, screens: int) -> None:

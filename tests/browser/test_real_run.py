@@ -8,7 +8,7 @@ from django.core.management import call_command
 from playwright.sync_api import expect
 
 from annotation.models import Judgment, Lease, Study
-from annotation.screens.read_answer import shown_as
+from annotation.screens.read_answer import place_on_screen
 from tests.builders import real_material as material
 from tests.builders import studies
 
@@ -21,7 +21,7 @@ INDICES = [153, 748, 1969, 2389, 2764, 3015, 5001, 5396, 6611, 6850, 6882, 7150]
 def truth_of(lease: Lease) -> str:
     """The place of the image that was made from the caption; "n" where the manifest states none."""
     truth = lease.task.item.truth.get("bivlc-choose")
-    return shown_as(lease, truth[0]) if truth else "n"
+    return place_on_screen(lease, truth[0]) if truth else "n"
 
 
 def judge_all(desk, hasty: bool = False) -> None:

@@ -59,7 +59,7 @@ class Worker:
         active = round(self.dice.lognormvariate(8.7, 0.5))
         _, self.leases = submissions.turn(
             annotator=self.annotator, stage=self.desk.stage, wanted=wanted, token=lease.token, key=uuid.uuid4(),
-            shown_answer=read_answer.shown_as(lease, identity), active_ms=active, elapsed_ms=active,
+            shown_answer=read_answer.place_on_screen(lease, identity), active_ms=active, elapsed_ms=active,
             reason="I cannot tell." if identity == "cannot_judge" else "",
         )  # fmt: skip
 

@@ -131,7 +131,7 @@ def crew_of(study: Study, oracle: Oracle, people: int) -> list[annotators.Worker
 
 def set_up(benchmark: Benchmark, oracle: Oracle, people: int, **settings) -> tuple[Study, list[annotators.Worker]]:
     """The study, and simulated annotators who have joined it; `settings` are further ones of both stages."""
-    stages = [plan.set(**settings) for plan in STAGES]
+    stages = [plan.with_settings(**settings) for plan in STAGES]
     study = studies.study(benchmark=benchmark, stages=stages, name="BiVLC again", seed=SEED)
     return study, crew_of(study, oracle, people)
 

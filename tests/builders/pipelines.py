@@ -9,7 +9,7 @@ from django.db.models.functions import Now
 from annotation.designs.plan import StagePlan
 from annotation.models import Annotator, Outcome, Slot, Study, Task
 from annotation.pipeline import outcomes, promotion, task_creation
-from annotation.protocols.base import Ask
+from annotation.protocols.base import TaskSpec
 from annotation.studies import lifecycle as study_lifecycle
 from bench.import_full import numbered
 from benchmarks.models import Image
@@ -56,7 +56,7 @@ def adjudicate(task: Task, stage, answer: str) -> None:
 def ask_again(task: Task, stage) -> None:
     """With newer candidates, of which the first two are shown."""
     Task.objects.filter(pk=task.pk).update(live=False)
-    ask = Ask(tuple(task.shows), tuple(task.options[:2]))
+    ask = TaskSpec(tuple(task.shows), tuple(task.options[:2]))
     task_creation.place(stage, [task_creation.Asked(task.item_id, task.item.key, ask, {}, 2)])
 
 

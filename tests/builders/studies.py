@@ -92,7 +92,7 @@ def judgment(annotator: Annotator, stage: Stage, answer: str | None = None, **de
     leases = assignment_leases.hold(annotator=annotator, stage=stage, wanted=1)
     if not leases:
         return None
-    shown = "1" if answer is None else read_answer.shown_as(leases[0], answer)
+    shown = "1" if answer is None else read_answer.place_on_screen(leases[0], answer)
     return submit(annotator, leases[0], shown, **details).judgment
 
 

@@ -116,7 +116,7 @@ def made_up(lease: Lease, stage: Stage, dice: random.Random) -> Fields:
         return takes_edit(lease, {})
     if dice.random() < 0.05:
         return {"answer": "cannot_judge", "reason": "I do not know the word."}
-    return PROTOCOLS[stage.protocol].form.made_up(dice, lease.shown, texts_of(lease.task, lease.shown))
+    return PROTOCOLS[stage.protocol].form.simulate(dice, lease.shown, texts_of(lease.task, lease.shown))
 
 
 def keep_all(stage: Stage, person: Annotator, label: str, content: Callable[[int], dict] = lambda item: {}) -> None:

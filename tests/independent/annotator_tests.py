@@ -1,4 +1,4 @@
-"""The tests that signs of annotators rest on, by scipy, and the signs in words, as docs/reference/measures.md states both."""
+"""The tests that signs of annotators rest on, by scipy, and the signs in words (docs/reference/measures.md has both)."""
 
 import math
 from collections import Counter

@@ -8,7 +8,7 @@ from django.core.management.base import BaseCommand
 
 from annotation.management.ratings_file import read_or_refuse
 from annotation.measures import aggregation
-from annotation.measures.aggregation import FIRST as FIRST_GIVEN
+from annotation.measures.aggregation import FIRST_LABEL as FIRST_GIVEN
 from annotation.measures.aggregation import NO_LABEL, Aggregate
 from annotation.measures.ratings_csv import ALL, FIRST, LAST, REFUSE, read_gold, read_ratings
 

@@ -8,9 +8,9 @@ from pathlib import Path
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.management.ratings_file import read_or_refuse
-from annotation.measures.agreement import SEED, Table
+from annotation.measures.agreement import SEED, RatingTable
 from annotation.measures.ratings_csv import FIRST, LAST, REFUSE, read_ratings
-from annotation.measures.reliability import numbers, reliability
+from annotation.measures.reliability import labels_as_numbers, reliability
 
 WORDS = {
     "percent": "percent agreement",
@@ -38,7 +38,7 @@ class Command(BaseCommand):
         parser.add_argument("--seed", type=int, default=SEED, help="of the resamples")
 
     def handle(self, *, ratings, order, bootstrap, seed, repeated, **options):
-        table = Table(read_or_refuse(lambda log: read_ratings(ratings, log, repeated), self.stdout))
+        table = RatingTable(read_or_refuse(lambda log: read_ratings(ratings, log, repeated), self.stdout))
         if twice := spelt_twice(table.labels):
             raise CommandError(f"{' and '.join(twice)} are one number; write it in one way, or they are two labels.")
         said = [label.strip() for label in order.split(",") if label.strip()]
@@ -50,7 +50,7 @@ class Command(BaseCommand):
 
 def spelt_twice(labels: Sequence[str]) -> list[str]:
     """Labels that are the same number: "1" and "1.0". Empty where all differ, or some are no numbers."""
-    values = numbers(labels)
+    values = labels_as_numbers(labels)
     if values is None:
         return []
     same = defaultdict(list)

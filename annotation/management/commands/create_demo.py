@@ -3,8 +3,8 @@
 from django.core.management.base import BaseCommand
 from django.urls import reverse
 
-from annotation.designs.baseline_plans import baseline_plans
 from annotation.designs.plan import StagePlan
+from annotation.designs.presets import baseline_plans
 from annotation.models import Study
 from annotation.studies.lifecycle import create_study
 from benchmarks.demo.items import demo_benchmark

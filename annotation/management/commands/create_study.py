@@ -12,7 +12,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.urls import reverse
 
 from annotation.designs import presets
-from annotation.designs.plan import Expected, StagePlan, total, written
+from annotation.designs.plan import ExpectedEffort, StagePlan, effort_in_words, total_effort
 from annotation.designs.presets import PRESETS
 from annotation.management.named import named
 from annotation.models import DecisionRule, Study, StudyState, TieRule
@@ -84,7 +84,7 @@ class Command(BaseCommand):
 
     def handle(self, *, benchmark, preset, protocol, name, **rest):
         source = named(Benchmark.objects.all(), benchmark, "Import it first: manage.py import_benchmark.")
-        chosen = PRESETS[preset] if preset else presets.single(protocol)
+        chosen = PRESETS[preset] if preset else presets.single_stage(protocol)
         stages = with_changes(self.stages(chosen.stages, preset, rest), rest["set"] or [])
         pay = chosen.pay if rest["pay"] is None else rest["pay"]
         owner = owner_of(rest["owner"])
@@ -112,11 +112,11 @@ class Command(BaseCommand):
             words = read(given["instructions"]) if "instructions" in given else ""
             settings_ = {"overlap": 1, **of_one, "sample": given["sample"]}
             return [StagePlan(stages[0].protocol, instructions=words, settings=settings_)]
-        sampled = {stage.called for stage in stages if stage.settings.get("sample")}
+        sampled = {stage.stage_name for stage in stages if stage.settings.get("sample")}
         if given["sample"] is not None and not sampled:
             raise CommandError(f"No stage of {preset} draws a sample; --set STAGE.sample={given['sample']} makes one.")
         smaller = {"sample": given["sample"]} if given["sample"] is not None else {}
-        return [stage.set(**smaller) if stage.called in sampled else stage for stage in stages]
+        return [stage.with_settings(**smaller) if stage.stage_name in sampled else stage for stage in stages]
 
 
 def with_changes(stages: Sequence[StagePlan], changes: Iterable[str]) -> list[StagePlan]:
@@ -126,9 +126,9 @@ def with_changes(stages: Sequence[StagePlan], changes: Iterable[str]) -> list[St
         stage, dot, field = place.strip().rpartition(".")
         if not equals or not dot:
             raise CommandError(f"--set {change}: write STAGE.FIELD=VALUE.")
-        if stage not in {one.called for one in stages}:
-            raise CommandError(f"--set {change}: the stages are {', '.join(one.called for one in stages)}.")
-        stages = presets.changed(stages, stage, **{field: value_of(field, value.strip(), change)})
+        if stage not in {one.stage_name for one in stages}:
+            raise CommandError(f"--set {change}: the stages are {', '.join(one.stage_name for one in stages)}.")
+        stages = presets.with_stage_settings(stages, stage, **{field: value_of(field, value.strip(), change)})
     return list(stages)
 
 
@@ -144,19 +144,19 @@ def value_of(field: str, value: str, change: str) -> object:
         raise CommandError(f"--set {change}: {' '.join(error.messages)}") from None
 
 
-def lines(study: Study, expected: Sequence[Expected], home: str) -> list[str]:
+def lines(study: Study, expected: Sequence[ExpectedEffort], home: str) -> list[str]:
     """The study, each stage with what it wants and the plan, and the links."""
     invite = lambda token: f"{home}{reverse('join', args=[token])}"  # noqa: E731
     found = [f"Study {study.pk}: {study.name}"]
     for stage, one in zip(study.stages.all(), expected, strict=True):
         found += [f"{stage.position} {stage.name}: {said(one, study.currency)}", f"  {invite(stage.invite)}"]
     if len(expected) > 1:
-        found.append(f"In all: {said(total(expected), study.currency)}")
+        found.append(f"In all: {said(total_effort(expected), study.currency)}")
     return [*found, f"Invite annotators: {invite(study.invite)}"]
 
 
-def said(expected: Expected, currency: str) -> str:
-    words = written(expected)
+def said(expected: ExpectedEffort, currency: str) -> str:
+    words = effort_in_words(expected)
     return (
         f"{words['judgments']} judgments wanted, {words['hours']} h, {words['cost']} {currency}, "
         f"{words['annotators']} annotator{'' if words['annotators'] == '1' else 's'}"

@@ -7,24 +7,25 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from annotation.measures.counts import Rule, ratio
+from annotation.measures.counts import ratio
 from annotation.protocols.base import Answer
+from annotation.protocols.decision_rule import Rule
 from benchmarks.metrics.base import wilson
 
 ROLES = ("positive", "second_positive", "negative")  # of the captions: the papers' P1, P2 and N
-NOTHING: Mapping[str, object] = {}
-NOT_YET = "nothing is counted yet"
+_NOTHING: Mapping[str, object] = {}
+_NOTHING_COUNTED = "nothing is counted yet"
 
 
-class Said(NamedTuple):
+class CountedJudgment(NamedTuple):
     """A counted judgment."""
 
     annotator: int
     answer: Answer
 
 
-class Told(NamedTuple):
-    """A live task. `said` is in the order of giving; `state` is None while it is open.
+class JudgedTask(NamedTuple):
+    """A live task. `judgments` are in the order of giving; `state` is None while it is open.
 
     `texts` has the words of the item by identity, as earlier stages left them, and `edits` those that annotators made
     here: `edit-17` → role → words. `origins` says where each negative caption came from, by its position.
@@ -33,31 +34,31 @@ class Told(NamedTuple):
     type: str
     subtype: str
     overlap: int
-    said: Sequence[Said] = ()
+    judgments: Sequence[CountedJudgment] = ()
     state: str | None = None
     outcome: str = ""
     reason: str = ""
     by: str = ""
-    content: Mapping[str, object] = NOTHING
-    texts: Mapping[str, str] = NOTHING
-    edits: Mapping[str, Mapping[str, str]] = NOTHING
+    content: Mapping[str, object] = _NOTHING
+    texts: Mapping[str, str] = _NOTHING
+    edits: Mapping[str, Mapping[str, str]] = _NOTHING
     origins: Sequence[str] = ()
 
     @property
     def answers(self) -> list[Answer]:
-        return [said.answer for said in self.said]
+        return [judgment.answer for judgment in self.judgments]
 
     def words(self, identity: str, role: str) -> str:
         """What stood under that identity, when somebody made another sentence of it."""
         return self.texts[identity] if identity in self.texts else self.edits[identity][role]
 
 
-Figures = Callable[[Sequence[Told], Rule], dict]  # of one protocol: JSON-able, the same for the same rows
+PaperFigures = Callable[[Sequence[JudgedTask], Rule], dict]  # of one protocol: JSON-able, the same for the same rows
 
 
-def of_types(tasks: Iterable[Told]) -> Iterator[tuple[str, str | None, list[Told]]]:
+def tasks_by_type(tasks: Iterable[JudgedTask]) -> Iterator[tuple[str, str | None, list[JudgedTask]]]:
     """Each type (its subtype None) and then its subtypes, in alphabetical order, with their tasks."""
-    kinds: dict[str, dict[str, list[Told]]] = defaultdict(lambda: defaultdict(list))
+    kinds: dict[str, dict[str, list[JudgedTask]]] = defaultdict(lambda: defaultdict(list))
     for task in tasks:
         kinds[task.type][task.subtype].append(task)
     for kind, subtypes in sorted(kinds.items()):
@@ -65,7 +66,7 @@ def of_types(tasks: Iterable[Told]) -> Iterator[tuple[str, str | None, list[Told
         yield from ((kind, name, found) for name, found in sorted(subtypes.items()))
 
 
-def share(right: int, n: int) -> dict:
+def share_with_interval(right: int, n: int) -> dict:
     """A share with its 95 % interval (Wilson 1927); None where n is 0, and `reason` says why."""
     low, high = wilson(right, n)
     return {
@@ -74,5 +75,5 @@ def share(right: int, n: int) -> dict:
         "share": ratio(right, n),
         "low": low,
         "high": high,
-        "reason": "" if n else NOT_YET,
+        "reason": "" if n else _NOTHING_COUNTED,
     }

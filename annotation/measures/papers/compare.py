@@ -6,42 +6,47 @@ Source: SugarCrepe, App. E.2 and its Table 9.
 from collections import Counter
 from collections.abc import Sequence
 
-from annotation.measures.counts import Rule
-from annotation.measures.papers.base import Told, of_types
+from annotation.measures.papers.base import JudgedTask, tasks_by_type
 from annotation.protocols.base import CANNOT_JUDGE
+from annotation.protocols.decision_rule import Rule
 from annotation.protocols.sugarcrepe_compare import QUESTIONS, TIE
 
-UNNAMED = ("negative 1", "negative 2")  # where an item does not say whose its negatives are
+_UNNAMED = ("negative 1", "negative 2")  # where an item does not say whose its negatives are
 
 
-def figures(tasks: Sequence[Told], rule: Rule) -> dict:
+def figures(tasks: Sequence[JudgedTask], rule: Rule) -> dict:
     """Judgments are counted, not items: with an overlap above one an item counts as often as it was judged."""
-    named = origins(tasks)
-    rows = [row for kind, subtype, found in of_types(tasks) if subtype is None for row in of_type(kind, found, named)]
+    named = _origins(tasks)
+    rows = [
+        row
+        for kind, subtype, found in tasks_by_type(tasks)
+        if subtype is None
+        for row in _type_rows(kind, found, named)
+    ]
     return {
         "origins": named,
         "rows": rows,
-        "all": of_type("", tasks, named),
-        "judgments": sum(len(task.said) for task in tasks),
+        "all": _type_rows("", tasks, named),
+        "judgments": sum(len(task.judgments) for task in tasks),
         "cannot_judge": sum(answer.label == CANNOT_JUDGE for task in tasks for answer in task.answers),
     }
 
 
-def origins(tasks: Sequence[Told]) -> list[str]:
+def _origins(tasks: Sequence[JudgedTask]) -> list[str]:
     """In the order in which the items name them."""
-    return list(dict.fromkeys(origin for task in tasks for origin in origins_of(task)))
+    return list(dict.fromkeys(origin for task in tasks for origin in _origins_of_task(task)))
 
 
-def origins_of(task: Told) -> Sequence[str]:
-    return task.origins if len(task.origins) == len(UNNAMED) else UNNAMED
+def _origins_of_task(task: JudgedTask) -> Sequence[str]:
+    return task.origins if len(task.origins) == len(_UNNAMED) else _UNNAMED
 
 
-def of_type(kind: str, tasks: Sequence[Told], named: Sequence[str]) -> list[dict]:
+def _type_rows(kind: str, tasks: Sequence[JudgedTask], named: Sequence[str]) -> list[dict]:
     """A row for each criterion: `better` has a count for each origin, in the order of `named`."""
     counts = {criterion: Counter() for criterion in QUESTIONS}
     for task in tasks:
         for answer in task.answers:
-            for criterion, found in zip(QUESTIONS, winners(answer.label, origins_of(task)), strict=False):
+            for criterion, found in zip(QUESTIONS, _winners(answer.label, _origins_of_task(task)), strict=False):
                 counts[criterion][found] += 1
     return [
         {
@@ -55,7 +60,7 @@ def of_type(kind: str, tasks: Sequence[Told], named: Sequence[str]) -> list[dict
     ]
 
 
-def winners(label: str, named: Sequence[str]) -> list[str]:
+def _winners(label: str, named: Sequence[str]) -> list[str]:
     """`negative-1/tie` → the origin of the second negative, and a tie; nothing of an answer that compares nothing."""
     if label == CANNOT_JUDGE:
         return []

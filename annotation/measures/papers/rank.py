@@ -8,49 +8,55 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 
-from annotation.measures.counts import Rule, ratio
-from annotation.measures.papers.base import Told, of_types, share
+from annotation.measures.counts import ratio
+from annotation.measures.papers.base import JudgedTask, share_with_interval, tasks_by_type
 from annotation.protocols.base import CANNOT_JUDGE
+from annotation.protocols.decision_rule import Rule
 from annotation.protocols.hard_positive_rank import ROLES, is_right
-from annotation.wording.pseudonyms import pseudonym
+from annotation.wording import pseudonym
 
 
-def figures(tasks: Sequence[Told], rule: Rule) -> dict:
+def figures(tasks: Sequence[JudgedTask], rule: Rule) -> dict:
     return {
-        **counted(tasks),
-        "by_type": [{"type": kind, "subtype": subtype, **counted(found)} for kind, subtype, found in of_types(tasks)],
+        **right_tasks(tasks),
+        "by_type": [
+            {"type": kind, "subtype": subtype, **right_tasks(found)} for kind, subtype, found in tasks_by_type(tasks)
+        ],
         "annotators": annotators(tasks),
-        "orders": orders(tasks),
+        "orders": _orders(tasks),
         "cannot_judge": sum(answer.label == CANNOT_JUDGE for task in tasks for answer in task.answers),
     }
 
 
-def counted(tasks: Sequence[Told]) -> dict:
+def right_tasks(tasks: Sequence[JudgedTask]) -> dict:
     """Tasks that are right of those that have all their judgments; `waiting` are those that have not."""
-    ready = [task for task in tasks if is_counted(task)]
-    return {**share(sum(map(task_is_right, ready)), len(ready)), "waiting": len(tasks) - len(ready)}
+    ready = [task for task in tasks if _is_counted(task)]
+    return {**share_with_interval(sum(map(_task_is_right, ready)), len(ready)), "waiting": len(tasks) - len(ready)}
 
 
-def is_counted(task: Told) -> bool:
-    return len(task.said) >= task.overlap
+def _is_counted(task: JudgedTask) -> bool:
+    return len(task.judgments) >= task.overlap
 
 
-def task_is_right(task: Told) -> bool:
+def _task_is_right(task: JudgedTask) -> bool:
     """All of its annotators rank both positives above the negative. Who cannot judge does not."""
     return all(is_right(answer.label) for answer in task.answers)
 
 
-def annotators(tasks: Sequence[Told]) -> list[dict]:
+def annotators(tasks: Sequence[JudgedTask]) -> list[dict]:
     """Each one's own judgments, whatever others said of the same item."""
     given, right = Counter(), Counter()
     for task in tasks:
-        for number, answer in task.said:
+        for number, answer in task.judgments:
             given[number] += 1
             right[number] += is_right(answer.label)
-    return [{"annotator": pseudonym(number), **share(right[number], given[number])} for number in sorted(given)]
+    return [
+        {"annotator": pseudonym(number), **share_with_interval(right[number], given[number])}
+        for number in sorted(given)
+    ]
 
 
-def orders(tasks: Sequence[Told]) -> list[dict]:
+def _orders(tasks: Sequence[JudgedTask]) -> list[dict]:
     """How many judgments gave each of the 13 weak orders; those that are right stand first."""
     given = Counter(answer.label for task in tasks for answer in task.answers)
     every = sorted(weak_orders(ROLES), key=lambda order: not is_right(order))

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 
 from annotation.measures.papers import compare, edits, rank, triplet
-from annotation.measures.papers.base import Figures
+from annotation.measures.papers.base import PaperFigures
 
-FIGURES: Mapping[str, Figures] = {
+FIGURES: Mapping[str, PaperFigures] = {
     "visla-paraphrase": edits.figures,
     "visla-triplet": triplet.figures,
     "hard-positive-rank": rank.figures,

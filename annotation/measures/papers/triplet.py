@@ -5,18 +5,22 @@ Source: VISLA §3.3 and App. A.1.
 
 from collections.abc import Sequence
 
-from annotation.measures.counts import Rule, ratio
+from annotation.measures.counts import ratio
 from annotation.measures.papers import edits
-from annotation.measures.papers.base import Told
+from annotation.measures.papers.base import JudgedTask
+from annotation.protocols.decision_rule import Rule
 
 
-def figures(tasks: Sequence[Told], rule: Rule) -> dict:
-    return {**edits.figures(tasks, rule), "holds": holds(tasks, [one.code for one in rule.protocol.form.guidelines])}
+def figures(tasks: Sequence[JudgedTask], rule: Rule) -> dict:
+    return {
+        **edits.figures(tasks, rule),
+        "holds": _guidelines_held(tasks, [one.code for one in rule.protocol.form.guidelines]),
+    }
 
 
-def holds(tasks: Sequence[Told], codes: Sequence[str]) -> list[dict]:
+def _guidelines_held(tasks: Sequence[JudgedTask], codes: Sequence[str]) -> list[dict]:
     """Of each guideline, the judgments that say that it holds, of those that speak of it."""
-    said = [answer.content.get("guidelines", {}) for task in tasks for _, answer in task.said]
+    said = [answer.content.get("guidelines", {}) for task in tasks for _, answer in task.judgments]
     found = {code: [lines[code] for lines in said if code in lines] for code in codes}
     return [
         {"code": code, "holds": sum(one), "n": len(one), "share": ratio(sum(one), len(one))}

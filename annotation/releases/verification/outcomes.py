@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from annotation.measures.aggregation import dawid_skene
-from annotation.protocols.base import carrying
+from annotation.protocols.base import as_carried
 from annotation.protocols.decision_rule import ADJUDICATOR, KEPT, MAJORITY, OPEN, Decision, Posterior
 from annotation.releases.verification.rows import ReleasedStage, Rows, about, place_of
 
@@ -32,7 +32,7 @@ def _fit(stage: ReleasedStage) -> Mapping[tuple, Posterior]:
     if stage.rule.rule == MAJORITY:
         return {}
     given = [(place, said) for place in sorted(stage.answers) for said in stage.answers[place]]
-    kinds = stage.rule.estimated([said.answer.label for _, said in given])
+    kinds = stage.rule.estimated_kinds([said.answer.label for _, said in given])
     return dawid_skene(
         [(place, said.annotator, kind) for (place, said), kind in zip(given, kinds, strict=True)]
     ).posteriors
@@ -77,7 +77,7 @@ def _carried(stage: ReleasedStage, decided: Decided) -> dict[str, str]:
     if stage.settings["carries"]:
         carried[stage.settings["carries"]] = decided[0][1].outcome
     for _, decision in decided:
-        carried |= carrying(decision.content.get("texts", {}))
+        carried |= as_carried(decision.content.get("texts", {}))
     return carried
 
 

@@ -9,11 +9,11 @@ from statistics import median
 
 from annotation.measures import annotator_figures, human_baseline, stage_figures, warning_signs
 from annotation.measures import funnel as measures_funnel
-from annotation.measures.annotator_behaviour import written
-from annotation.measures.counts import Asked
+from annotation.measures.annotator_behaviour import signs_as_json
+from annotation.measures.counts import TaskRow
 from annotation.measures.funnel import Kind, Walk
-from annotation.measures.human_baseline import Pair, TaskRow
-from annotation.measures.papers.base import Told
+from annotation.measures.human_baseline import Pair, QuestionRow
+from annotation.measures.papers.base import JudgedTask
 from annotation.measures.papers.registry import FIGURES
 from annotation.measures.stage_figures import SETTINGS, StageRows
 from annotation.protocols.base import carried_captions
@@ -118,9 +118,9 @@ def _stage(rows: Rows, stage: ReleasedStage, decided: Decided) -> dict:
     )  # fmt: skip
 
 
-def _asked(task: Mapping, decision: Decision) -> Asked:
+def _asked(task: Mapping, decision: Decision) -> TaskRow:
     came = (None, None, None) if decision.state == OPEN else (decision.state, decision.reason, decision.by)
-    return Asked(place_of(task), task["type"], task["subtype"], task["overlap"], *came)
+    return TaskRow(place_of(task), task["type"], task["subtype"], task["overlap"], *came)
 
 
 def _seats(rows: Rows, stage: ReleasedStage) -> Iterator[tuple]:
@@ -137,9 +137,9 @@ def _paper(rows: Rows, stage: ReleasedStage, decided: Decided) -> dict:
     return {"paper": figures(told, stage.rule)} if figures else {}
 
 
-def _told(rows: Rows, stage: ReleasedStage, task: Mapping, decision: Decision) -> Told:
+def _told(rows: Rows, stage: ReleasedStage, task: Mapping, decision: Decision) -> JudgedTask:
     is_open = decision.state == OPEN
-    return Told(
+    return JudgedTask(
         task["type"], task["subtype"], task["overlap"], stage.answers.get(place_of(task), []),
         None if is_open else decision.state, decision.outcome, "" if is_open else decision.reason, decision.by,
         decision.content, task["texts"] | carried_captions(task["carried"]), rows.edits.get(about(task), {}),
@@ -160,7 +160,7 @@ def _annotators(rows: Rows) -> dict:
         }
         stages.append(
             annotator_figures.of_stage(
-                stage.position, stage.name, stage.judgments, stage.rule.views(), people, seats,
+                stage.position, stage.name, stage.judgments, stage.rule.projections(), people, seats,
                 stage.checked() if gold else {}, {who: seat["passed"] or {} for who, seat in seats.items()}, rows.pay,
             )
         )  # fmt: skip
@@ -180,12 +180,15 @@ def _add_readings(stage: Mapping, excluded: Mapping[int, bool]) -> None:
             for view, same in row["majority"].items()
         }
         tests = {
-            "labels_test": (warning_signs.answers_readings(row["labels"], row["others"]), warning_signs.answers_sign),
-            "agreement": (warning_signs.agreement_readings(compared), warning_signs.agreement_sign),
+            "labels_test": (
+                warning_signs.answers_test_readings(row["labels"], row["others"]),
+                warning_signs.answers_sign,
+            ),
+            "agreement": (warning_signs.agreement_test_readings(compared), warning_signs.agreement_sign),
         }
         for name, (readings, sign) in tests.items():
             row[name] = either(readings)
-            signs = [{**one, "stage": stage["position"]} for test in readings for one in written(sign(test))]
+            signs = [{**one, "stage": stage["position"]} for test in readings for one in signs_as_json(sign(test))]
             if len(signs) == len(readings):
                 row["signs"] = [either(signs) if one["kind"] == signs[0]["kind"] else one for one in row["signs"]]
 
@@ -201,7 +204,7 @@ def _baseline(pair: Pair, decided: Outcomes) -> dict:
     outcomes, judgments = [], []
     for stage in pair.stages.values():
         for task, decision in decided[stage.name]:
-            asked = TaskRow(
+            asked = QuestionRow(
                 stage.pk, task["position"], task["type"], task["subtype"], task["question"], task["options"]
             )
             outcomes.append((asked, None if decision.state == OPEN else decision.state, decision.outcome))

@@ -18,10 +18,10 @@ import pyarrow.compute as pc
 
 from annotation.measures import pass_rules
 from annotation.measures.annotator_figures import Checked
-from annotation.measures.counts import Given, Rule
-from annotation.measures.counts import Place as TaskPlace
-from annotation.measures.papers.base import Said
+from annotation.measures.counts import JudgmentRow, TaskKey
+from annotation.measures.papers.base import CountedJudgment
 from annotation.protocols.base import Answer, Choice, Guideline, Protocol
+from annotation.protocols.decision_rule import Rule
 from annotation.protocols.registry import PROTOCOLS
 from annotation.releases.verification.place import Place
 
@@ -42,8 +42,8 @@ class ReleasedStage:
 
     settings: Mapping
     rule: Rule
-    judgments: list[Given] = field(default_factory=list)
-    answers: dict[TaskPlace, list[Said]] = field(default_factory=lambda: defaultdict(list))
+    judgments: list[JudgmentRow] = field(default_factory=list)
+    answers: dict[TaskKey, list[CountedJudgment]] = field(default_factory=lambda: defaultdict(list))
     live_tasks: list[dict] = field(default_factory=list)
     known_tasks: list[dict] = field(default_factory=list)  # checks and training
     checks: dict[tuple, tuple] = field(default_factory=dict)  # by screen, the last (task, annotator, answer, withdrawn)
@@ -71,7 +71,7 @@ class ReleasedStage:
             text = row["content"] or "{}"
             if text not in parsed:
                 parsed[text] = json.loads(text)
-            self.answers[given.task].append(Said(given.annotator, Answer(given.answer, parsed[text])))
+            self.answers[given.task].append(CountedJudgment(given.annotator, Answer(given.answer, parsed[text])))
 
     def checked(self) -> dict[int, Checked]:
         """By annotator: how the attention checks went, of which the right answers are public."""
@@ -153,7 +153,7 @@ def about(line: Mapping) -> tuple:
     return line["stage"], line["item"], line["question"], line["round"]
 
 
-def place_of(task: Mapping) -> TaskPlace:
+def place_of(task: Mapping) -> TaskKey:
     return task["position"], task["question"], task["round"]
 
 
@@ -195,9 +195,9 @@ def _judgments(place: Place) -> Iterator[dict]:
             yield row | {"places": many, "at": when}
 
 
-def _given(row: Mapping) -> Given:
+def _given(row: Mapping) -> JudgmentRow:
     """Equal words are kept once, which halves the memory of a million rows."""
-    return Given(
+    return JudgmentRow(
         (row["position"], intern(row["question"]), row["round"]), intern(row["kind"]), row["live"],
         intern(row["type"]), intern(row["subtype"]), row["slot"], number_of(row["annotator"]),
         intern(row["answer"] or ""), row["place"], row["places"], row["active_ms"] or 0, row["counted"],

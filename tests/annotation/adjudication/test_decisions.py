@@ -89,8 +89,8 @@ class TestDeciding:
         person = tied.stage.study.annotators.last()
         decide(tied, "none")
         lease = submissions.history(annotator=person)[0]
-        studies.submit(person, lease, read_answer.shown_as(lease, "none"))
-        studies.submit(person, lease, read_answer.shown_as(lease, "candidate-2"))
+        studies.submit(person, lease, read_answer.place_on_screen(lease, "none"))
+        studies.submit(person, lease, read_answer.place_on_screen(lease, "candidate-2"))
         submissions.undo(annotator=person, key=uuid.uuid4())
         assert stands(tied) == ("dropped", "none", "no_image_fits", "adjudicator")
 
@@ -321,7 +321,9 @@ class TestQueue:
             leases = {lease.task_id: lease for lease in self.held(person, here)}
             for task, answers in zip(tasks, self.ANSWERS, strict=True):
                 if place < len(answers) and task.pk in leases:
-                    studies.submit(person, leases[task.pk], read_answer.shown_as(leases[task.pk], answers[place]))
+                    studies.submit(
+                        person, leases[task.pk], read_answer.place_on_screen(leases[task.pk], answers[place])
+                    )
                 elif task.pk in leases:
                     Slot.objects.filter(task=task, annotator=person).update(annotator=None, held_until=None)
                     task.leases.filter(annotator=person).update(state="lapsed")

@@ -200,7 +200,9 @@ def test_every_protocol_can_be_adjudicated(client, manager, protocol):
     for number in range(2):
         person = studies.annotator(study)
         while leases := assignment_leases.hold(annotator=person, stage=stage, wanted=1):
-            said = answers[number] if answers else read_answer.shown_as(leases[0], leases[0].task.options[number])
+            said = (
+                answers[number] if answers else read_answer.place_on_screen(leases[0], leases[0].task.options[number])
+            )
             studies.submit(person, leases[0], said)
     page = client.get(url(stage)).text
     assert page.count("1 annotator<") == 2

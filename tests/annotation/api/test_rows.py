@@ -13,7 +13,7 @@ from annotation.figures.edit_names import edits_of
 from annotation.figures.stage import study_figures
 from annotation.models import Annotator, Judgment, Study, Task
 from annotation.tasks import run_reckon
-from annotation.wording.pseudonyms import pseudonym
+from annotation.wording import pseudonym
 from benchmarks.models import Item, Job
 from tests.annotation.api.reading import OF_STUDY, adjudicate, rows, told
 from tests.builders import crowds, studies, text_items

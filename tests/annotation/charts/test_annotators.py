@@ -4,9 +4,9 @@ import pytest
 
 from annotation.charts import annotators
 from annotation.charts.study import Subject
-from annotation.measures import durations, kappa_matrix
-from annotation.measures.agreement import ONE_LABEL, Table, cohen_kappas
-from annotation.wording.pseudonyms import pseudonym
+from annotation.measures import agreement, annotator_behaviour
+from annotation.measures.agreement import ONE_LABEL, RatingTable, cohen_kappas
+from annotation.wording import pseudonym
 
 OF = Subject(3, "Pilot", "2026-03-02T09:30:00+00:00", 1, "choose")
 
@@ -19,8 +19,8 @@ def rows_of(plot) -> list[dict]:
 
 
 def test_the_matrix_has_the_kappas_of_all_pairs_while_there_are_few():
-    table = Table([(1, 1, "a"), (1, 2, "a"), (2, 1, "b"), (2, 2, "a"), (3, 2, "a"), (3, 3, "a"), (4, 4, "a")])
-    found = kappa_matrix.matrix(table)
+    table = RatingTable([(1, 1, "a"), (1, 2, "a"), (2, 1, "b"), (2, 2, "a"), (3, 2, "a"), (3, 3, "a"), (4, 4, "a")])
+    found = agreement.kappa_matrix(table)
     assert (found["annotators"], found["of"]) == ([1, 2, 3], 3)  # 4 shares nothing with anybody
     assert [(one["value"], one["n"]) for one in found["pairs"]] == [(one.value, one.n) for one in cohen_kappas(table)]
     assert found["pairs"][1] == {"first": 2, "second": 3, "value": None, "n": 1, "reason": ONE_LABEL}
@@ -28,15 +28,15 @@ def test_the_matrix_has_the_kappas_of_all_pairs_while_there_are_few():
 
 def test_of_many_annotators_those_who_share_most_are_shown():
     crowd = range(1, 501)
-    table = Table([(item, who, "ab"[who % 2]) for who in crowd for item in range(3 + (who > 480) * 5)])
-    found = kappa_matrix.matrix(table)
-    assert len(found["annotators"]) == kappa_matrix.SHOWN and found["of"] == 500
+    table = RatingTable([(item, who, "ab"[who % 2]) for who in crowd for item in range(3 + (who > 480) * 5)])
+    found = agreement.kappa_matrix(table)
+    assert len(found["annotators"]) == agreement.MATRIX_ANNOTATORS and found["of"] == 500
     assert set(range(481, 501)) <= set(found["annotators"])
-    assert len(found["pairs"]) == kappa_matrix.SHOWN * (kappa_matrix.SHOWN - 1) / 2
+    assert len(found["pairs"]) == agreement.MATRIX_ANNOTATORS * (agreement.MATRIX_ANNOTATORS - 1) / 2
 
 
 def test_nobody_shares_anything():
-    assert kappa_matrix.matrix(Table([(1, 1, "a"), (2, 2, "b")])) == {"annotators": [], "of": 0, "pairs": []}
+    assert agreement.kappa_matrix(RatingTable([(1, 1, "a"), (2, 2, "b")])) == {"annotators": [], "of": 0, "pairs": []}
 
 
 def test_the_matrix_says_how_many_of_how_many_and_where_its_ends_are():
@@ -45,9 +45,11 @@ def test_the_matrix_says_how_many_of_how_many_and_where_its_ends_are():
         {"first": "A-01", "second": "A-03", "value": -0.1, "n": 4, "reason": ""},
         {"first": "A-02", "second": "A-03", "value": None, "n": 1, "reason": ONE_LABEL},
     ]
-    plot = annotators.matrix({"annotators": ["A-01", "A-02", "A-03"], "of": 500, "pairs": pairs}, "answer", OF)
+    plot = annotators.kappa_matrix_plot(
+        {"annotators": ["A-01", "A-02", "A-03"], "of": 500, "pairs": pairs}, "answer", OF
+    )
     assert "The 3 with most judgments of shared items, of 500 annotators" in plot.caption
-    assert plot.says == (
+    assert plot.description == (
         "Cohen’s κ on answer of 3 pairs of 3 annotators, of 500 in all: from -0.10 (A-01 and A-03) to 0.50 "
         "(A-01 and A-02), median 0.20; 1 not defined."
     )
@@ -64,14 +66,14 @@ def stage(people: list[dict[str, int]]) -> dict:
 
 
 def mixed(people: list[dict[str, int]]):
-    return annotators.mix(stage(people), pseudonym, str.upper, OF)
+    return annotators.answer_mix_plot(stage(people), pseudonym, str.upper, OF)
 
 
 def test_everybodys_answers_stand_above_each_annotators():
     plot = mixed([{"yes": 3, "no": 1}, {"yes": 4}, {}])
     assert [column.words for column in plot.columns] == ["annotator", "judgments", "YES", "NO"]
     assert plot.rows == [["everybody", 8, 7, 1], ["A-01", 4, 3, 1], ["A-02", 4, 4, 0]]
-    assert plot.says == (
+    assert plot.description == (
         "Of 8 judgments by 2 annotators: YES 88 %, from 75 % (A-01) to 100 % (A-02); "
         "NO 12 %, from 0 % (A-02) to 25 % (A-01)."
     )
@@ -80,25 +82,25 @@ def test_everybodys_answers_stand_above_each_annotators():
 def test_rare_answers_are_put_together():
     many = {f"{place}": 20 - place for place in range(12)}
     plot = mixed([many])
-    assert [column.words for column in plot.columns][2:] == [*map(str, range(7)), annotators.OTHER]
+    assert [column.words for column in plot.columns][2:] == [*map(str, range(7)), annotators.OTHER_ANSWERS]
     assert all(sum(row[2:]) == row[1] for row in plot.rows)
 
 
 def test_of_many_annotators_those_who_judged_most_have_bars():
     plot = mixed([{"yes": place} for place in range(1, 501)])
-    assert len(plot.rows) == 1 + annotators.MIXED and plot.rows[1][0] == "A-461"
+    assert len(plot.rows) == 1 + annotators.MOST_BARS and plot.rows[1][0] == "A-461"
     assert "the 40 of 500 who judged most" in plot.caption
 
 
 def test_nobody_has_answered():
-    assert (mixed([{}]).rows, mixed([{}]).says) == ([], "Nothing is judged yet.")
+    assert (mixed([{}]).rows, mixed([{}]).description) == ([], "Nothing is judged yet.")
 
 
 # Times
 
 
 def test_times_fall_into_bins_of_one_width_and_the_long_ones_into_a_last():
-    found = durations.histogram([1500] * 90 + [2500] * 9 + [900_000])
+    found = annotator_behaviour.time_histogram([1500] * 90 + [2500] * 9 + [900_000])
     assert found["n"] == 100 and found["median"] == 1.5 and found["quick"] == 0
     width = found["bins"][0]["to"]
     assert width == 0.1 and [one["from"] for one in found["bins"][14:16]] == [1.4, 1.5]
@@ -108,15 +110,15 @@ def test_times_fall_into_bins_of_one_width_and_the_long_ones_into_a_last():
 
 @pytest.mark.parametrize("longest", [1, 99, 30_000, 10**9])
 def test_there_are_never_many_bins_and_nothing_is_lost(longest):
-    found = durations.histogram([longest, longest // 2, 0])
-    assert len(found["bins"]) <= durations.BINS + 1
+    found = annotator_behaviour.time_histogram([longest, longest // 2, 0])
+    assert len(found["bins"]) <= annotator_behaviour.HISTOGRAM_BINS + 1
     assert sum(one["judgments"] for one in found["bins"]) == 3
 
 
 def test_half_of_the_median_is_marked_and_said():
-    plot = annotators.times(durations.histogram([1000, 4000, 6000, 8000]), OF)
+    plot = annotators.time_plot(annotator_behaviour.time_histogram([1000, 4000, 6000, 8000]), OF)
     assert plot.mark == ("half the stage’s median: 2.5 s", 2.5)
-    assert plot.says == (
+    assert plot.description == (
         "The median of 4 judgments is 5.0 seconds; 1 (25.0 %) took less than half of that, 2.5; most, 1, "
         "took 1 to 1.5 seconds."
     )
@@ -124,5 +126,5 @@ def test_half_of_the_median_is_marked_and_said():
 
 
 def test_no_times():
-    plot = annotators.times(durations.histogram([]), OF)
-    assert (plot.rows, plot.mark, plot.says) == ([], None, "Nothing is judged yet.")
+    plot = annotators.time_plot(annotator_behaviour.time_histogram([]), OF)
+    assert (plot.rows, plot.mark, plot.description) == ([], None, "Nothing is judged yet.")

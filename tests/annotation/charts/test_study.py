@@ -23,24 +23,24 @@ def as_dicts(plot: study.Plot) -> list[dict]:
 
 
 def test_its_files_say_the_study_the_stage_and_the_figure():
-    assert study.funnel(FUNNEL, WHOLE).file == "study-3-funnel"
-    assert study.funnel(FUNNEL, STAGE).file == "study-3-stage-1-funnel"
+    assert study.funnel_plot(FUNNEL, WHOLE).file == "study-3-funnel"
+    assert study.funnel_plot(FUNNEL, STAGE).file == "study-3-stage-1-funnel"
     assert (WHOLE.words, STAGE.words) == ("Pilot", "Pilot, stage 1 choose")
 
 
 def test_the_funnel_has_a_row_for_what_was_imported_and_for_each_stage():
-    imported, choose, i2t = as_dicts(study.funnel({**FUNNEL, "measuring": [MEASURING]}, WHOLE))
+    imported, choose, i2t = as_dicts(study.funnel_plot({**FUNNEL, "measuring": [MEASURING]}, WHOLE))
     assert imported["items"] == 12 and imported["kept"] is None
     assert choose == {
         "step": "1 choose", "items": 10, "kept": 6, "kept_share": 0.6, "dropped": 3, "dropped_share": 0.3, "open": 1,
         "waiting": 2, "questions": None, "answered": None,
     }  # fmt: skip
     assert (i2t["items"], i2t["questions"], i2t["answered"], i2t["kept"]) == (4, 8, 5, None)
-    assert "answered" not in as_dicts(study.funnel(FUNNEL, WHOLE))[0]
+    assert "answered" not in as_dicts(study.funnel_plot(FUNNEL, WHOLE))[0]
 
 
 def test_the_funnel_in_words():
-    assert study.funnel({**FUNNEL, "measuring": [MEASURING]}, WHOLE).says == (
+    assert study.funnel_plot({**FUNNEL, "measuring": [MEASURING]}, WHOLE).description == (
         "12 items imported. Stage 1 choose: 10 items, 6 kept (60.0 %), 3 dropped (30.0 %), 1 open, 2 wait to come in. "
         "Stage 2 i2t measures: 4 items drawn, 5 of 8 questions answered. "
         "In the end 6 kept (50.0 %), 3 dropped (25.0 %), 3 open."
@@ -55,27 +55,27 @@ def typed(kind: str, subtype: str, alpha: float | None, reason: str = "") -> dic
 
 def test_agreement_by_type_has_every_interval_and_says_why_there_is_none():
     rows = [typed("swap", "obj", 0.5), typed("", "", None, "one label")]
-    plot = study.by_type({"by_type_on": "any or none", "by_type": rows}, STAGE)
+    plot = study.type_plot({"by_type_on": "any or none", "by_type": rows}, STAGE)
     first, second = as_dicts(plot)
     assert first == {"name": "swap obj", "value": 0.5, "low": 0.4, "high": 0.6, "percent": 0.75, "n": 20, "note": ""}
     assert (second["name"], second["value"], second["note"]) == ("no type", None, "one label")
     said = "Krippendorff’s α on any or none: swap obj 0.50 (0.40 to 0.60), n = 20; no type not defined, one label."
-    assert plot.says == said
+    assert plot.description == said
 
 
 def test_many_values_are_said_by_their_ends_and_their_middle():
     rows = [(f"pair {place}", place / 10, None, None, 9, "") for place in range(14)] + [
         ("last", None, None, None, 1, "")
     ]
-    plot = study.intervals(("by-pair", "By pair"), "pair", "percent agreement", rows, STAGE)
+    plot = study.interval_plot(("by-pair", "By pair"), "pair", "percent agreement", rows, STAGE)
     said = "percent agreement of 15: from 0.00 (pair 0) to 1.30 (pair 13), median 0.65; 1 not defined."
-    assert plot.says == said
+    assert plot.description == said
     assert plot.caption.startswith("Percent agreement: ")
 
 
 @pytest.mark.parametrize(("rows", "said"), [([], "x: nothing is judged yet."), ([("a", None)], "none is defined")])
 def test_nothing_to_say(rows, said):
-    assert (study.spread(rows) if rows else study.intervals_say("x", rows)) == said
+    assert (study.describe_spread(rows) if rows else study.describe_intervals("x", rows)) == said
 
 
 def test_judgments_over_time_are_rates_and_the_last_span_may_be_running():
@@ -83,16 +83,17 @@ def test_judgments_over_time_are_rates_and_the_last_span_may_be_running():
         {"from": "2026-03-02T09:00:00+00:00", "judgments": 6},
         {"from": "2026-03-02T09:15:00+00:00", "judgments": 2},
     ]
-    running = study.series({"minutes": 15, "bins": bins}, "2026-03-02T09:20:00+00:00", STAGE)
-    over = study.series({"minutes": 15, "bins": bins}, "2026-03-02T09:30:00+00:00", STAGE)
+    running = study.series_plot({"minutes": 15, "bins": bins}, "2026-03-02T09:20:00+00:00", STAGE)
+    over = study.series_plot({"minutes": 15, "bins": bins}, "2026-03-02T09:30:00+00:00", STAGE)
     assert [(row["per_hour"], row["span"]) for row in as_dicts(running)] == [(24, "over"), (8, "still running")]
     assert [row["span"] for row in as_dicts(over)] == ["over", "over"]
-    assert running.says == (
+    assert running.description == (
         "8 judgments in 2 spans of 15 minutes, from 2 Mar 2026, 09:00 UTC on; most in the span from "
         "2 Mar 2026, 09:00 UTC: 6, which is 24 an hour. The last span is still running, with 2."
     )
     assert (
-        study.series({"minutes": 60, "bins": []}, "2026-03-02T09:20:00+00:00", STAGE).says == "Nothing is judged yet."
+        study.series_plot({"minutes": 60, "bins": []}, "2026-03-02T09:20:00+00:00", STAGE).description
+        == "Nothing is judged yet."
     )
 
 
@@ -100,4 +101,4 @@ def test_judgments_over_time_are_rates_and_the_last_span_may_be_running():
     ("minutes", "said"), [(1, "1 minute"), (60, "1 hour"), (360, "6 hours"), (1440, "1 day"), (10080, "1 week")]
 )
 def test_spans_in_words(minutes, said):
-    assert said in study.series({"minutes": minutes, "bins": []}, "2026-03-02T09:20:00+00:00", STAGE).caption
+    assert said in study.series_plot({"minutes": minutes, "bins": []}, "2026-03-02T09:20:00+00:00", STAGE).caption

@@ -128,7 +128,7 @@ def test_a_check_that_somebody_met_is_retired_and_what_was_answered_stays():
 
 @pytest.mark.parametrize(("screens", "rate", "wanted"), [(90, 0.1, 10), (75, 0.25, 25), (10, 0.1, 1), (4, 0.1, 0)])
 def test_so_many_checks_go_with_so_many_screens(screens, rate, wanted):
-    assert pass_rules.checks_for(screens, rate) == wanted
+    assert pass_rules.number_of_checks(screens, rate) == wanted
 
 
 @pytest.mark.parametrize(("strategy", "size"), [(Strategy.EVERYONE, 30), (Strategy.BATCHES, 15)])
@@ -289,7 +289,7 @@ def test_undo_flag_and_cannot_judge_work_on_a_check():
     stage, _ = with_checks(check_rate=0.5, known=1, items=3, strategy=Strategy.EVERYONE)
     annotator = studies.annotator(stage.study)
     lease = next_check(annotator, stage)
-    studies.submit(annotator, lease, read_answer.shown_as(lease, "candidate-1"))
+    studies.submit(annotator, lease, read_answer.place_on_screen(lease, "candidate-1"))
     assert attention_checks.results(stage)[annotator.number].right == 1
     submissions.undo(annotator=annotator, key=uuid.uuid4())
     assert attention_checks.results(stage) == {}
@@ -337,7 +337,7 @@ def test_results_of_annotators_and_of_checks():
      (20, 11, 0.5, True), (20, 12, 0.5, False), (3, 3, 0.5, False), (2, 0, 0.5, False), (3, 0, 0.5, True)],
 )  # fmt: skip
 def test_the_sign_is_a_one_sided_binomial_test_against_half_way_from_guessing(n, right, guess, sign):
-    assert pass_rules.failed(n, right, guess) is sign
+    assert pass_rules.fails_checks(n, right, guess) is sign
 
 
 def test_the_share_has_wilsons_interval():
@@ -346,8 +346,8 @@ def test_the_share_has_wilsons_interval():
 
 
 def test_enough_does_not_stumble_over_floating_point():
-    assert pass_rules.enough(4, 5, 0.8) and not pass_rules.enough(3, 5, 0.8)
-    assert pass_rules.needed(5, 0.8) == 4 and pass_rules.needed(10, 0.7) == 7
+    assert pass_rules.enough_right(4, 5, 0.8) and not pass_rules.enough_right(3, 5, 0.8)
+    assert pass_rules.required_right(5, 0.8) == 4 and pass_rules.required_right(10, 0.7) == 7
 
 
 def two_stages(**second):

@@ -43,7 +43,7 @@ def practise(annotator, stage, right=True):
     step = qualification.step(annotator=annotator, stage=stage)
     number = step.number
     while step is not None and step.number == number:
-        shown = read_answer.shown_as(step.lease, "candidate-1" if right else "none")
+        shown = read_answer.place_on_screen(step.lease, "candidate-1" if right else "none")
         at = {"annotator": annotator, "stage": stage, "number": number, "place": step.place}
         qualification.answer_screen(**at, shown_answer=shown)
         qualification.go_on(**at)
@@ -109,7 +109,7 @@ def test_the_pass_mark_is_a_share_of_the_training():
         annotator = studies.annotator(stage.study)
         for place in range(1, 6):
             step = qualification.step(annotator=annotator, stage=stage)
-            shown = read_answer.shown_as(step.lease, "candidate-1" if place <= right else "none")
+            shown = read_answer.place_on_screen(step.lease, "candidate-1" if place <= right else "none")
             at = {"annotator": annotator, "stage": stage, "number": 1, "place": place}
             qualification.answer_screen(**at, shown_answer=shown)
             qualification.go_on(**at)
@@ -122,7 +122,7 @@ def test_the_first_answer_is_the_one_that_counts():
     step = qualification.step(annotator=annotator, stage=stage)
     at = {"annotator": annotator, "stage": stage, "number": 1, "place": 1}
     assert qualification.answer_screen(**at, shown_answer="none")
-    assert not qualification.answer_screen(**at, shown_answer=read_answer.shown_as(step.lease, "candidate-1"))
+    assert not qualification.answer_screen(**at, shown_answer=read_answer.place_on_screen(step.lease, "candidate-1"))
     qualification.go_on(**at)
     qualification.go_on(**at)
     assert [attempt.passed for attempt in Attempt.objects.order_by("number")] == [False, None]

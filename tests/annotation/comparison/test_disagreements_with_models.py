@@ -67,11 +67,15 @@ def test_a_mean_margin_is_of_the_models_that_have_one():
 def test_the_figure_says_its_rank_correlation_with_n_and_interval():
     found = table([1] * 6, [[1] * 6], [0, 0, 1, 1, 1.5, 1.5], [[6, 5, 4, 3, 2, 1]])
     drawn = margins(found, Subject(1, "Cups", "2026-01-01T00:00:00+00:00"))
-    assert "6 tasks" in drawn.says and "−0.96" in drawn.says and "n = 6" in drawn.says
+    assert "6 tasks" in drawn.description and "−0.96" in drawn.description and "n = 6" in drawn.description
     assert drawn.rows[0] == [0, 6, "right"]
 
 
 def test_a_figure_of_many_draws_some_and_says_how_many():
     found = table([1] * 1200, [[1] * 1200], margins=[np.arange(1200)])
     drawn = margins(found, Subject(1, "Cups", "2026-01-01T00:00:00+00:00"))
-    assert len(drawn.rows) == 400 <= MOST and "400 of 1,200" in drawn.caption and "No rank correlation" in drawn.says
+    assert (
+        len(drawn.rows) == 400 <= MOST
+        and "400 of 1,200" in drawn.caption
+        and "No rank correlation" in drawn.description
+    )

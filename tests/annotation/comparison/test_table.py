@@ -9,7 +9,7 @@ from annotation.comparison import charts
 from annotation.comparison import latex as comparison_latex
 from annotation.comparison import table as comparison_table
 from annotation.comparison.table import Entry, Head
-from annotation.measures.rank_correlation import EXACT, of_student, spearman
+from annotation.measures.rank_correlation import EXACT_UP_TO, spearman, student_p
 from benchmarks.metrics.base import Z, wilson
 from benchmarks.predictions import stored
 from benchmarks.predictions.kinds import BIVLC, HARD_POSITIVE, SUGARCREPE
@@ -147,7 +147,7 @@ def test_the_plane_has_everybody_who_has_both_and_chance():
     plot = charts.plane("bivlc", published("bivlc"), SUBJECT)
     assert len(plot.rows) == 11 and plot.rows[-1] == ["Chance", 0.25, 0.25, 1 / 6, "chance"]
     assert ["Open CapPa", 0.5772, 0.5619, None, "reported"] in plot.rows
-    assert "9 have a lower T2I than I2T" in plot.says
+    assert "9 have a lower T2I than I2T" in plot.description
     assert plot.file == "benchmark-7-plane"
     assert charts.plane("sugarcrepe", published("sugarcrepe"), SUBJECT) is None
     assert charts.plane("bivlc", [entry("m", i2t=50)], SUBJECT) is None
@@ -178,8 +178,8 @@ def test_rank_correlation_of_few_is_exact():
 @pytest.mark.parametrize(("degrees", "t"), [(1, 12.7062), (2, 4.30265), (7, 2.36462), (8, 2.30600), (30, 2.04227)])
 def test_students_t_at_its_tabled_5_percent(degrees, t):
     rho = t / math.sqrt(degrees + t * t)
-    assert of_student(rho, degrees + 2) == pytest.approx(0.05, abs=1e-5)
-    assert of_student(0.0, degrees + 2) == pytest.approx(1) and degrees + 2 != EXACT
+    assert student_p(rho, degrees + 2) == pytest.approx(0.05, abs=1e-5)
+    assert student_p(0.0, degrees + 2) == pytest.approx(1) and degrees + 2 != EXACT_UP_TO
 
 
 # Stored predictions

@@ -6,8 +6,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from annotation.designs.baseline_plans import baseline_plans
 from annotation.designs.plan import StagePlan
+from annotation.designs.presets import baseline_plans
 from annotation.protocols.registry import PROTOCOLS
 from tests.builders import annotators, studies
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.django_db
 
 
 def nine_in_ten(dice, task, protocol) -> str:
-    right = PROTOCOLS[protocol].right(task.question, task.options)
+    right = PROTOCOLS[protocol].right_answer(task.question, task.options)
     return right if dice.random() < 0.9 else next(one for one in task.options if one != right)
 
 

@@ -2,16 +2,31 @@
 
 import pytest
 
-from annotation.designs.plan import NO_CHECKS, Assumed, StagePlan, contradictions, expect, total, whole
-from annotation.designs.presets import PRESETS, SPECIMEN, assumed, changed, single, tasks_an_item
+from annotation.designs.plan import (
+    NO_CHECKS,
+    Assumptions,
+    StagePlan,
+    contradictions,
+    expected_effort,
+    round_half_up,
+    total_effort,
+)
+from annotation.designs.presets import (
+    PRESETS,
+    SPECIMEN,
+    default_assumptions,
+    single_stage,
+    tasks_per_item,
+    with_stage_settings,
+)
 from annotation.protocols.registry import PROTOCOLS
 
-ASSUMED = Assumed(seconds=12)
+ASSUMED = Assumptions(seconds=12)
 
 
-def one(items: int, assumed: Assumed = ASSUMED, pay: float = 0, **settings):
+def one(items: int, assumed: Assumptions = ASSUMED, pay: float = 0, **settings):
     plan = StagePlan("p", settings=settings)
-    return expect([plan], items=items, assumed={"p": assumed}, pay=pay)[0]
+    return expected_effort([plan], items=items, assumed={"p": assumed}, pay=pay)[0]
 
 
 @pytest.mark.parametrize(
@@ -38,7 +53,7 @@ def test_judgments_and_annotators_of_ten_items(given, judgments, annotators):
 
 def test_a_sample_of_each_type_is_as_large_as_there_are_types():
     each = {"sample": 3, "sample_each": True}
-    assert [one(10, Assumed(12, types=types), **each).items for types in (1, 2, 3, 4)] == [3, 6, 9, 10]
+    assert [one(10, Assumptions(12, types=types), **each).items for types in (1, 2, 3, 4)] == [3, 6, 9, 10]
 
 
 def test_hours_and_cost_follow_from_the_pace_and_checks_take_time_too():
@@ -49,18 +64,18 @@ def test_hours_and_cost_follow_from_the_pace_and_checks_take_time_too():
 
 
 def test_an_item_that_makes_two_screens_counts_twice():
-    assert one(10, Assumed(12, tasks=2)).judgments == 20
+    assert one(10, Assumptions(12, tasks=2)).judgments == 20
 
 
 @pytest.mark.parametrize("given", [{}, {"quota": 20}, {"strategy": "batches", "batch_size": 10}])
 def test_where_edits_are_confirmed_one_annotator_is_too_few(given):
-    assert (one(10, **given).annotators, one(10, Assumed(12, people=2), **given).annotators) == (1, 2)
-    assert one(10, Assumed(12, people=2), quota=4).annotators == 3
-    assert one(0, Assumed(12, people=2), **given).annotators == 0
+    assert (one(10, **given).annotators, one(10, Assumptions(12, people=2), **given).annotators) == (1, 2)
+    assert one(10, Assumptions(12, people=2), quota=4).annotators == 3
+    assert one(0, Assumptions(12, people=2), **given).annotators == 0
 
 
 def test_it_takes_two_where_the_protocol_confirms():
-    found = {name: assumed(single(name).stages)[name].people for name in PROTOCOLS}
+    found = {name: default_assumptions(single_stage(name).stages)[name].people for name in PROTOCOLS}
     assert found == {name: 1 + protocol.confirms for name, protocol in PROTOCOLS.items()}
     assert (found["visla-paraphrase"], found["bivlc-choose"]) == (2, 1)
 
@@ -71,27 +86,27 @@ def test_nothing_to_judge_needs_nobody():
 
 def test_a_stage_gets_the_share_that_goes_on_from_its_source():
     stages = [StagePlan("a"), StagePlan("b", source="a"), StagePlan("c", source="b", after="b")]
-    given = {"a": Assumed(12, 0.5), "b": Assumed(12, 0.25), "c": ASSUMED}
-    found = expect(stages, items=101, assumed=given)
+    given = {"a": Assumptions(12, 0.5), "b": Assumptions(12, 0.25), "c": ASSUMED}
+    found = expected_effort(stages, items=101, assumed=given)
     assert [(stage.items, stage.assumed) for stage in found] == [(101, False), (51, True), (13, True)]
-    assert (total(found).judgments, total(found).annotators) == (165, 2)
+    assert (total_effort(found).judgments, total_effort(found).annotators) == (165, 2)
 
 
 @pytest.mark.parametrize(("value", "digits", "rounded"), [(2.5, 0, 3), (0.25, 1, 0.3), (1.005, 2, 1.0), (7, 0, 7)])
 def test_halves_go_up(value, digits, rounded):
-    assert whole(value, digits) == rounded
+    assert round_half_up(value, digits) == rounded
 
 
 def test_bivlc_needs_what_the_paper_needed():
     stages = PRESETS["bivlc"].stages
-    found = {one.stage: one for one in expect(stages, items=7512, assumed=assumed(stages), pay=12)}
+    found = {one.stage: one for one in expected_effort(stages, items=7512, assumed=default_assumptions(stages), pay=12)}
     assert (found["choose"].judgments, found["choose"].annotators) == (7512 + 500, 71 + 5 * 2)
     assert found["disambiguate"].items == pytest.approx(5382, rel=0.001)
     assert [(found[name].items, found[name].judgments, found[name].annotators) for name in ("i2t", "t2i")] == [
         (500, 1000, 20),
         (500, 1000, 20),
     ]
-    everything = total(list(found.values()))
+    everything = total_effort(list(found.values()))
     assert everything.cost == pytest.approx(12 * everything.hours)
     assert 500 < everything.cost < 1331.61  # what the paper paid, with the platform's fees
 
@@ -100,27 +115,27 @@ def test_every_stage_of_a_preset_names_a_protocol_and_stages_before_it():
     for preset in PRESETS.values():
         seen = set()
         for stage in preset.stages:
-            assert tasks_an_item(stage.protocol, SPECIMEN, {}) >= 1
+            assert tasks_per_item(stage.protocol, SPECIMEN, {}) >= 1
             assert {stage.source, stage.after} - {""} <= seen
-            seen.add(stage.called)
+            seen.add(stage.stage_name)
 
 
 def test_the_human_baseline_asks_four_questions_of_an_item_in_two_stages():
     stages = PRESETS["human-baseline"].stages
-    assert [given.tasks for given in assumed(stages).values()] == [2, 2]
+    assert [given.tasks for given in default_assumptions(stages).values()] == [2, 2]
 
 
 def test_one_stage_is_changed_and_the_others_stay():
     before = PRESETS["bivlc"].stages
-    after = changed(before, "choose", overlap=3)
+    after = with_stage_settings(before, "choose", overlap=3)
     assert after[0].settings["overlap"] == 3 and after[1:] == list(before[1:])
     assert before[0].settings["overlap"] == 1
     with pytest.raises(KeyError):
-        changed(before, "chose", overlap=3)
+        with_stage_settings(before, "chose", overlap=3)
 
 
 def test_a_single_question_has_two_judgments_so_that_agreement_can_be_seen():
-    assert single("bivlc-choose").stages[0].settings == {"overlap": 2}
+    assert single_stage("bivlc-choose").stages[0].settings == {"overlap": 2}
 
 
 @pytest.mark.parametrize("given", [

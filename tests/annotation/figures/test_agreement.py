@@ -8,9 +8,9 @@ import pytest
 from annotation.exports.export import export_split
 from annotation.figures import agreement
 from annotation.measures import breakdowns, pairwise_kappa
-from annotation.measures.agreement import Table, cohen_kappas, mean_kappa
+from annotation.measures.agreement import RatingTable, cohen_kappas, mean_kappa
 from annotation.measures.breakdowns import Part, agreement_by
-from annotation.measures.pairwise_kappa import Pairs
+from annotation.measures.pairwise_kappa import AnnotatorPairs
 from annotation.protocols.bivlc_choose import any_or_none
 from tests.annotation.exports.test_export import with_originals
 from tests.annotation.measures.test_agreement import some_rows
@@ -65,7 +65,7 @@ def test_weeks_add_up_and_an_item_stands_in_the_week_of_its_last_judgment():
     assert agreement.week(MONDAY) == ("2026-W10", "2026-03-02")
     assert agreement.week(MONDAY - 1) == ("2026-W09", "2026-02-23")
     rows = [Said(1, MONDAY - 1), Said(1, MONDAY), Said(1, MONDAY - 2), Said(2, MONDAY - 1)]
-    parts = agreement.parts_of(Table((row.task, place, "a") for place, row in enumerate(rows)), rows)["week"]
+    parts = agreement.parts_of(RatingTable((row.task, place, "a") for place, row in enumerate(rows)), rows)["week"]
     assert [part.name["week"] for part in parts] == ["2026-W09", "2026-W10"]
     assert parts[1].rows.tolist() == [True, True, True, False]
     data = agreement.stage_agreement(crowds.stage(items=30, people=3, overlap=2), "answer")
@@ -73,12 +73,12 @@ def test_weeks_add_up_and_an_item_stands_in_the_week_of_its_last_judgment():
 
 
 def test_the_confusion_of_all_pairs_counts_each_pair_once():
-    table = Table([(1, "x", "a"), (1, "y", "b"), (1, "z", "a"), (2, "x", "b"), (2, "y", "b")])
-    assert breakdowns.pooled(table) == [[0, 0, 1], [0, 1, 2], [1, 1, 1]]
+    table = RatingTable([(1, "x", "a"), (1, "y", "b"), (1, "z", "a"), (2, "x", "b"), (2, "y", "b")])
+    assert breakdowns.pooled_confusion(table) == [[0, 0, 1], [0, 1, 2], [1, 1, 1]]
 
 
 def test_an_annotator_is_compared_with_each_of_the_others():
-    table = Table([(1, "x", "a"), (1, "y", "a"), (1, "z", "b"), (2, "x", "b"), (2, "y", "b"), (3, "z", "a")])
+    table = RatingTable([(1, "x", "a"), (1, "y", "a"), (1, "z", "b"), (2, "x", "b"), (2, "y", "b"), (3, "z", "a")])
     x, _, z = agreement_by(table, {}, silent)["annotator"]
     assert (x["n_items"], x["n_annotators"], x["n_ratings"]) == (2, 3, 5)
     assert x["measures"]["percent"]["value"] == pytest.approx(2 / 3)
@@ -87,34 +87,34 @@ def test_an_annotator_is_compared_with_each_of_the_others():
 
 
 def test_the_mean_of_kappas_is_that_of_the_pairs_one_by_one(monkeypatch):
-    table = Table(some_rows(3, people=5))
-    pairs = Pairs(table)
+    table = RatingTable(some_rows(3, people=5))
+    pairs = AnnotatorPairs(table)
     assert pairs.mean(pairs.times[:, None])[0] == pytest.approx(mean_kappa(cohen_kappas(table)).value, abs=1e-12)
     whole = pairs.resampled(50, 7)
-    monkeypatch.setattr(pairwise_kappa, "ROOM", 1)  # one resample at a time
+    monkeypatch.setattr(pairwise_kappa, "_BLOCK_SIZE", 1)  # one resample at a time
     assert np.allclose(pairs.resampled(50, 7), whole, rtol=0, atol=1e-12)
 
 
 def test_a_resample_is_the_study_with_items_taken_so_often():
-    table = Table(some_rows(4, items=30, people=3))
-    pairs = Pairs(table)
+    table = RatingTable(some_rows(4, items=30, people=3))
+    pairs = AnnotatorPairs(table)
     times = np.random.default_rng(1).multinomial(pairs.times.sum(), pairs.times / pairs.times.sum())
     rows, given = [], dict(enumerate(times))
-    several = np.unique(table.item[table.pair_rows()[0]])
+    several = np.unique(table.item[table.pair_indices()[0]])
     for pattern, n in given.items():
         item = several[pairwise_kappa._patterns(table, several)[0][several] == pattern][0]
         said = [(table.annotator[row], table.label[row]) for row in np.flatnonzero(table.item == item)]
         rows += [((int(item), copy), int(who), str(label)) for copy in range(n) for who, label in said]
-    assert pairs.mean(times[:, None])[0] == pytest.approx(mean_kappa(cohen_kappas(Table(rows))).value, abs=1e-12)
+    assert pairs.mean(times[:, None])[0] == pytest.approx(mean_kappa(cohen_kappas(RatingTable(rows))).value, abs=1e-12)
 
 
 def test_kappas_of_few_shared_items_come_with_a_warning():
-    table = Table(some_rows(3, items=30, people=5))
+    table = RatingTable(some_rows(3, items=30, people=5))
     assert agreement_by(table, {}, silent)["whole"]["measures"]["cohen_mean"]["note"] == breakdowns.THIN_NOTE
 
 
 def test_progress_is_told_in_percent_and_comes_to_its_end():
-    table, told = Table(some_rows(5)), []
+    table, told = RatingTable(some_rows(5)), []
     agreement_by(table, {"type": [Part({"type": "swap"}, np.ones(len(table.item), bool))]}, lambda *at: told.append(at))
     assert told == sorted(set(told)) and told[-1] == (100, 100) and len(told) > 5
 

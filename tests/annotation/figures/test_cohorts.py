@@ -29,7 +29,7 @@ def test_the_bad_are_recognised_and_the_honest_are_not(shown):
     for cohort, kinds in wanted.items():
         assert all(kinds <= found for found in shown[cohort]), cohort
     honest = [*shown["honest"], *shown["fast honest"]]
-    assert len(honest) == 16 and sum(map(warning_signs.about_answers, honest)) <= 1
+    assert len(honest) == 16 and sum(map(warning_signs.concern_answers, honest)) <= 1
     assert sum("fast" in kinds for kinds in shown["fast honest"]) <= 2
 
 

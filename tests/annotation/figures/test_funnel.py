@@ -10,7 +10,7 @@ from annotation.designs.plan import StagePlan
 from annotation.figures import funnel
 from annotation.models import Promotion, Study, Task
 from annotation.pipeline import outcomes, promotion, task_creation
-from annotation.protocols.base import Ask
+from annotation.protocols.base import TaskSpec
 from annotation.protocols.decision_rule import Decision
 from annotation.studies import lifecycle as study_lifecycle
 from tests.builders import crowds, studies
@@ -139,7 +139,7 @@ def test_an_item_in_a_second_round_counts_once():
     item = study.benchmark.items.get()
     Task.objects.filter(stage=first).update(live=False)
     task_creation.place(
-        first, [task_creation.Asked(item.pk, item.key, Ask(("caption-negative-0",), ("candidate-1",)), {}, 2)]
+        first, [task_creation.Asked(item.pk, item.key, TaskSpec(("caption-negative-0",), ("candidate-1",)), {}, 2)]
     )
     found = funnel.funnel(study)
     assert reconciles(found) and steps(found)[0] == (1, 0, 0, 1, 0)

@@ -7,8 +7,8 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from annotation.designs.baseline_plans import DIFFERENT, I2T, ONE, baseline_plans
 from annotation.designs.plan import StagePlan
+from annotation.designs.presets import DIFFERENT_ANNOTATORS, I2T, ONE_ANNOTATOR, baseline_plans
 from annotation.figures import human_baseline
 from annotation.models import Judgment, Slot, Study
 from annotation.protocols.registry import PROTOCOLS
@@ -28,7 +28,7 @@ def baseline_study(items: int, **plan) -> Study:
 
 
 def right(dice, task, protocol) -> str:
-    return PROTOCOLS[protocol].right(task.question, task.options)
+    return PROTOCOLS[protocol].right_answer(task.question, task.options)
 
 
 def wrong(dice, task, protocol) -> str:
@@ -53,7 +53,7 @@ def who_answered(study: Study) -> dict[int, list[int]]:
 
 
 def test_one_annotator_gets_all_four_questions_of_an_item():
-    study = baseline_study(12, design=ONE, batch_items=4)
+    study = baseline_study(12, design=ONE_ANNOTATOR, batch_items=4)
     workers = crew_of(study, 5)  # two more than there are batches
     assert annotators.finish(workers) == 48
     answered = who_answered(study)
@@ -64,7 +64,7 @@ def test_one_annotator_gets_all_four_questions_of_an_item():
 
 
 def test_everybody_answers_images_before_captions():
-    study = baseline_study(8, design=ONE, batch_items=4)
+    study = baseline_study(8, design=ONE_ANNOTATOR, batch_items=4)
     annotators.finish(crew_of(study, 2))
     order = defaultdict(list)
     for person, position in Judgment.objects.order_by("pk").values_list(
@@ -76,7 +76,7 @@ def test_everybody_answers_images_before_captions():
 
 @pytest.mark.parametrize("people", [3, 9])
 def test_nobody_gets_two_questions_of_an_item(people):
-    study = baseline_study(12, design=DIFFERENT, batch_items=2)
+    study = baseline_study(12, design=DIFFERENT_ANNOTATORS, batch_items=2)
     workers = crew_of(study, people)
     annotators.finish(workers)
     pairs = Counter((item, person) for item, given in who_answered(study).items() for person in given)
@@ -134,7 +134,7 @@ def answer(study: Study, **given: str) -> None:
             if how is not None:
                 act = {"right": right, "wrong": wrong}.get(how, lambda *_, how=how: how)
                 words = {"reason": "No picture."} if how == "cannot_judge" else {}
-                shown = read_answer.shown_as(lease, act(None, lease.task, stage.protocol))
+                shown = read_answer.place_on_screen(lease, act(None, lease.task, stage.protocol))
                 studies.submit(person, lease, shown, **words)
 
 
@@ -185,7 +185,7 @@ def test_most_decide_and_a_tie_is_not_right():
 
 
 def test_annotators_are_scored_on_their_own_answers():
-    study = baseline_study(8, design=ONE, batch_items=4)
+    study = baseline_study(8, design=ONE_ANNOTATOR, batch_items=4)
     annotators.finish([annotators.Worker(study, right, 1), annotators.Worker(study, wrong, 2)])
     [found] = human_baseline.baselines(study)
     rows = {row["annotator"]: row for row in found["annotators"]}
@@ -234,7 +234,7 @@ def test_a_baseline_measures_the_accuracy_it_was_given():
         truth[task.item_id].append(is_right)
         return (right if is_right else wrong)(dice, task, protocol)
 
-    study = baseline_study(ITEMS, design=ONE, batch_items=20, sample=ITEMS)
+    study = baseline_study(ITEMS, design=ONE_ANNOTATOR, batch_items=20, sample=ITEMS)
     workers = [annotators.Worker(study, sometimes, seed=f"{SEED}/{number}") for number in range(6)]
     assert annotators.finish(workers) == 4 * ITEMS
     [found] = human_baseline.baselines(study)

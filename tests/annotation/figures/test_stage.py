@@ -9,12 +9,11 @@ from django.test.utils import CaptureQueriesContext
 
 from annotation.figures.stage import forecast, study_figures
 from annotation.judging import submissions
-from annotation.measures import costs
 from annotation.measures import counts as measures_counts
 from annotation.models import Judgment, Outcome, Task
 from annotation.participants import lifecycle as participant_lifecycle
 from annotation.pipeline import task_creation
-from annotation.protocols.base import Ask
+from annotation.protocols.base import TaskSpec
 from tests.builders import crowds, studies
 
 pytestmark = pytest.mark.django_db
@@ -74,10 +73,10 @@ def test_cost_is_active_time_times_pay_with_what_was_taken_back():
 def test_the_cost_at_the_end_has_a_range_from_how_annotators_differ():
     """Minutes for a judgment: 0.1 and 0.3 of two judgments each; the ratio's error is sqrt(2 · 2 · 0.2²) / 4 = 0.1."""
     rows = [given_at(n)._replace(annotator=n % 2, active_ms=(6000, 18000)[n % 2]) for n in range(4)]
-    found = costs.cost(rows, 4, 10, 6)
+    found = measures_counts.stage_cost(rows, 4, 10, 6)
     assert (found["to_come"], found["expected_minutes"]) == (6, pytest.approx(0.8 + 6 * 0.2))
     away = 12.7062047 * 0.1
-    assert costs.span(rows, 4) == (0, pytest.approx(0.2 + away), "")
+    assert measures_counts.minutes_per_judgment(rows, 4) == (0, pytest.approx(0.2 + away), "")
     assert found["range"]["minutes_high"] == pytest.approx(0.8 + 6 * (0.2 + away))
     assert found["range"]["cost_low"] == pytest.approx(0.08) == found["cost"]
 
@@ -121,15 +120,17 @@ def test_the_series_holds_every_counted_judgment_in_equal_bins():
     assert bins == sorted(bins, key=lambda row: row["from"])
 
 
-def given_at(at: int) -> measures_counts.Given:
-    return measures_counts.Given((0, "", 1), "judge", True, "", "", 1, 1, "none", None, 4, 1, True, False, False, at)
+def given_at(at: int) -> measures_counts.JudgmentRow:
+    return measures_counts.JudgmentRow(
+        (0, "", 1), "judge", True, "", "", 1, 1, "none", None, 4, 1, True, False, False, at
+    )
 
 
 def test_the_forecast_follows_the_pace():
     at = 1_800_000_000_000_000
     given = given_at(at - measures_counts.HOUR // 2)
     found = forecast(at, 12, 0.5, [given] * 12, 24)
-    assert found["finish"] == measures_counts.moment(at + measures_counts.HOUR)  # 24 an hour, 24 left
+    assert found["finish"] == measures_counts.iso_time(at + measures_counts.HOUR)  # 24 an hour, 24 left
     assert found["earliest"] < found["finish"] < found["latest"]
 
 
@@ -195,7 +196,7 @@ def test_two_rounds_of_an_item_are_two_tasks():
     stage = judged([["none"], ["none"]])
     (task,) = stage.tasks.all()
     Task.objects.update(live=False)
-    ask = Ask(tuple(task.shows), tuple(task.options[:2]))
+    ask = TaskSpec(tuple(task.shows), tuple(task.options[:2]))
     task_creation.place(stage, [task_creation.Asked(task.item_id, task.item.key, ask, {}, 2)])
     for person in stage.study.annotators.all():
         studies.judgment(person, stage, "candidate-1")

@@ -2,11 +2,11 @@
 
 import pytest
 
-from annotation.measures.counts import Rule
 from annotation.measures.papers import compare, edits, rank, triplet
-from annotation.measures.papers.base import Said, Told
+from annotation.measures.papers.base import CountedJudgment, JudgedTask
 from annotation.protocols import visla_paraphrase, visla_triplet
 from annotation.protocols.base import Answer
+from annotation.protocols.decision_rule import Rule
 from annotation.protocols.hard_positive_rank import ROLES, is_right
 from annotation.protocols.sugarcrepe_compare import QUESTIONS
 
@@ -37,14 +37,14 @@ def rejected(*codes: str) -> Answer:
     return Answer("reject", {"guidelines": dict.fromkeys(codes, False), "reason": ""})
 
 
-def asked(*answers: Answer, rule: Rule = PARAPHRASE, **fields) -> Told:
+def asked(*answers: Answer, rule: Rule = PARAPHRASE, **fields) -> JudgedTask:
     """A task whose outcome is what the rule makes of the answers, given by annotators 1, 2, 3 …"""
-    said = [Said(number, answer) for number, answer in enumerate(answers, 1)]
+    said = [CountedJudgment(number, answer) for number, answer in enumerate(answers, 1)]
     came = rule.settle(answers) if answers else None
     decided = {} if came is None or came.state == "open" else {
         "state": came.state, "outcome": came.outcome, "reason": came.reason, "by": came.by, "content": came.content,
     }  # fmt: skip
-    return Told("", "", 1, said, texts=TEXTS, **{**decided, **fields})
+    return JudgedTask("", "", 1, said, texts=TEXTS, **{**decided, **fields})
 
 
 MENDED = "On the red mat sits a cat."
@@ -84,20 +84,22 @@ NEXT = {
 def test_what_the_next_annotator_said_of_an_edit(name):
     first = edits.annotators([NEXT[name]], PARAPHRASE.protocol)[0]
     assert first["edited"] == 1
-    assert first["of_edits"] == {**dict.fromkeys(edits.THEN, 0), name: 1}
+    assert first["of_edits"] == {**dict.fromkeys(edits.RESPONSES, 0), name: 1}
 
 
 def test_who_did_what():
     rows = edits.annotators(list(NEXT.values()), PARAPHRASE.protocol)
     assert [row["annotator"] for row in rows] == ["A-01", "A-02"]
-    second = {name: rows[1][name] for name in edits.DOES}
+    second = {name: rows[1][name] for name in edits.JUDGMENT_KINDS}
     assert second == {"accepted": 1, "edited": 1, "rejected": 1, "confirms": 1, "cannot_judge": 0}
     assert sum(rows[1]["of_edits"].values()) == 1
 
 
 def test_which_guidelines_were_broken():
     taken_back = asked(rejected("same"), state="kept", outcome=FIRST, by="adjudicator")
-    found = edits.broken([asked(rejected("same", "fluent")), taken_back, asked(took(FIRST))], PARAPHRASE.protocol)
+    found = edits.broken_guidelines(
+        [asked(rejected("same", "fluent")), taken_back, asked(took(FIRST))], PARAPHRASE.protocol
+    )
     assert {row["code"]: (row["judgments"], row["dropped"]) for row in found if row["judgments"]} == {
         "same": (2, 1),
         "fluent": (1, 1),
@@ -123,7 +125,7 @@ def test_likeness_is_of_the_words_that_stand_in_kept_items():
     found = edits.figures(tasks, PARAPHRASE)["lexical"]
     assert {pair: one["n"] for pair, one in found.items()} == {"P1-P2": 1, "P1-N": 1, "P2-N": 1}
     assert found["P1-N"]["words"]["mean"] == 1
-    assert list(edits.ends(tasks)) == [(TEXTS[CAPTION], TEXTS[OTHER], TEXTS[NEGATIVE])]
+    assert list(edits.final_captions(tasks)) == [(TEXTS[CAPTION], TEXTS[OTHER], TEXTS[NEGATIVE])]
 
 
 def lines(**broken: bool) -> dict:
@@ -174,7 +176,7 @@ TABLE_9 = {
 }
 
 
-def as_published(kind: str, origins: list[str]) -> list[Told]:
+def as_published(kind: str, origins: list[str]) -> list[JudgedTask]:
     """A hundred examples whose judgments come to the table's rows; which negative is whose is the caller's."""
     named = {origin: f"negative-{place}" for place, origin in enumerate(origins)} | {"tie": "tie"}
     both = [
@@ -182,7 +184,7 @@ def as_published(kind: str, origins: list[str]) -> list[Told]:
         for criterion in QUESTIONS
     ]
     labels = ["/".join(named[one] for one in pair) for pair in zip(*both, strict=True)]
-    return [Told(kind, kind[:3], 1, [Said(1, Answer(label))], origins=origins) for label in labels]
+    return [JudgedTask(kind, kind[:3], 1, [CountedJudgment(1, Answer(label))], origins=origins) for label in labels]
 
 
 def test_the_published_table_comes_out():
@@ -201,14 +203,18 @@ def test_the_published_table_comes_out():
 
 
 def test_each_judgment_counts_and_who_cannot_judge_compares_nothing():
-    said = [Said(1, Answer("negative-0/tie")), Said(2, Answer("tie/negative-1")), Said(3, Answer("cannot_judge"))]
-    found = compare.figures([Told("swap", "obj", 3, said, origins=COLUMNS)], None)
+    said = [
+        CountedJudgment(1, Answer("negative-0/tie")),
+        CountedJudgment(2, Answer("tie/negative-1")),
+        CountedJudgment(3, Answer("cannot_judge")),
+    ]
+    found = compare.figures([JudgedTask("swap", "obj", 3, said, origins=COLUMNS)], None)
     assert [(*row["better"], row["tie"], row["n"]) for row in found["rows"]] == [(1, 0, 1, 2), (0, 1, 1, 2)]
     assert (found["judgments"], found["cannot_judge"]) == (3, 1)
 
 
 def test_negatives_without_an_origin_are_told_apart_by_their_place():
-    found = compare.figures([Told("swap", "obj", 1, [Said(1, Answer("negative-1/tie"))])], None)
+    found = compare.figures([JudgedTask("swap", "obj", 1, [CountedJudgment(1, Answer("negative-1/tie"))])], None)
     assert found["origins"] == ["negative 1", "negative 2"]
     assert [(*row["better"], row["tie"]) for row in found["rows"]] == [(0, 1, 0), (0, 0, 1)]
 
@@ -220,8 +226,10 @@ WRONG = "positive>second_positive=negative"
 TIED = "positive=second_positive=negative"
 
 
-def ranked(*labels: str, kind: tuple[str, str] = ("replace", "rel"), overlap: int = 2) -> Told:
-    return Told(*kind, overlap, [Said(number, Answer(label)) for number, label in enumerate(labels, 1)])
+def ranked(*labels: str, kind: tuple[str, str] = ("replace", "rel"), overlap: int = 2) -> JudgedTask:
+    return JudgedTask(
+        *kind, overlap, [CountedJudgment(number, Answer(label)) for number, label in enumerate(labels, 1)]
+    )
 
 
 @pytest.mark.parametrize(
@@ -229,14 +237,14 @@ def ranked(*labels: str, kind: tuple[str, str] = ("replace", "rel"), overlap: in
     [((BOTH, TOP), True), ((BOTH, WRONG), False), ((TIED, BOTH), False), ((BOTH, "cannot_judge"), False)],
 )
 def test_right_only_when_everybody_ranks_both_above(labels, right):
-    assert rank.counted([ranked(*labels)])["right"] == right
+    assert rank.right_tasks([ranked(*labels)])["right"] == right
 
 
 def test_an_item_counts_once_it_has_all_its_judgments():
-    found = rank.counted([ranked(BOTH, BOTH), ranked(WRONG, BOTH), ranked(BOTH), ranked()])
+    found = rank.right_tasks([ranked(BOTH, BOTH), ranked(WRONG, BOTH), ranked(BOTH), ranked()])
     assert (found["right"], found["n"], found["share"], found["waiting"]) == (1, 2, 0.5, 2)
     assert found["low"] < 0.5 < found["high"]
-    nothing = rank.counted([ranked(BOTH)])
+    nothing = rank.right_tasks([ranked(BOTH)])
     assert (nothing["share"], nothing["reason"]) == (None, "nothing is counted yet")
 
 

@@ -36,7 +36,7 @@ def blind(found, limit, middle=0.5):
 
 def telling(marked):
     """`screens` with every fragment changed by `marked(lease, html)`: a tell is planted."""
-    drawn = judging_views.screens
+    drawn = judging_views.build_screens
 
     def changed(leases, stage):
         shown = zip(leases, drawn(leases, stage), strict=True)
@@ -83,7 +83,7 @@ def test_another_address_for_the_pictures_of_checks_is_found(monkeypatch):
     def marked(lease, html):
         return html.replace('.jpg"', '.jpg?"') if lease.task.kind == Kind.CHECK else html
 
-    monkeypatch.setattr(judging_views, "screens", telling(marked))
+    monkeypatch.setattr(judging_views, "build_screens", telling(marked))
     found = visible_features.auc(*in_a_pool(8), without=TIMES)
     assert all(one > FOUND for one in found.values()), found
 
@@ -135,7 +135,7 @@ def test_another_attribute_of_the_right_option_is_found(monkeypatch):
         options[place] = f" data-r{options[place]}"
         return '<input type="radio"'.join([before, *options])
 
-    monkeypatch.setattr(judging_views, "screens", telling(marked))
+    monkeypatch.setattr(judging_views, "build_screens", telling(marked))
     seen, places = right_side("bivlc-t2i", annotators=5, screens=20)
     found = visible_features.accuracy(seen, places, without=TIMES)
     assert all(one > FOUND for one in found.values()), found

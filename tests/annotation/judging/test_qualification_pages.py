@@ -70,7 +70,7 @@ def test_practice_tells_after_each_answer_and_lets_in(client):
     for _ in range(2):
         html = page(client, annotator).content.decode()
         step = qualification.step(annotator=annotator, stage=stage)
-        right = read_answer.shown_as(step.lease, "candidate-1")
+        right = read_answer.place_on_screen(step.lease, "candidate-1")
         html = send(client, annotator, html, answer=right).content.decode()
         assert "Right." in html and f"Look at {step.task.item.key}." in html
         html = send(client, annotator, html, go_on=1).content.decode()
@@ -85,7 +85,7 @@ def test_a_wrong_answer_is_told_with_the_right_one_and_stays_on_reload(client):
     send(client, annotator, html, answer="none")
     for _ in range(2):
         html = page(client, annotator).content.decode()
-        assert f"The right answer is <b>{read_answer.shown_as(step.lease, 'candidate-1')}</b>" in html
+        assert f"The right answer is <b>{read_answer.place_on_screen(step.lease, 'candidate-1')}</b>" in html
 
 
 def test_nothing_tells_the_right_answer_before_it_is_given(client):

@@ -203,7 +203,7 @@ def right_place(seen: Sequence[Seen], protocol: Protocol) -> list[int]:
 
 
 def right(task: Task, protocol: Protocol) -> str:
-    return protocol.right(task.question, task.options) or task.item.truth[protocol.name][0]
+    return protocol.right_answer(task.question, task.options) or task.item.truth[protocol.name][0]
 
 
 # Looking for it

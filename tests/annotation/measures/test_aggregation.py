@@ -23,13 +23,13 @@ def test_a_majority_has_its_shares_and_names_what_is_level():
     assert found.labels == {"1": "a", "2": None} and found.ties == {"2": ["b", "a"]}
     assert found.posteriors["1"] == {"a": 2 / 3, "b": 1 / 3}
     assert found.class_shares == pytest.approx({"a": (2 / 3 + 1 / 2) / 2, "b": (1 / 3 + 1 / 2) / 2})
-    assert aggregation.majority(VOTES, aggregation.FIRST).labels["2"] == "b"
+    assert aggregation.majority(VOTES, aggregation.FIRST_LABEL).labels["2"] == "b"
 
 
 def test_a_tie_is_wrong_or_shared():
     found = aggregation.majority(VOTES)
     assert aggregation.accuracy(found, {"1": "a", "2": "a", "9": "b"}) == aggregation.Accuracy(0.5, 0.75, 2)
-    assert aggregation.accuracy(aggregation.majority(VOTES, aggregation.FIRST), {"2": "b"}).value == 0
+    assert aggregation.accuracy(aggregation.majority(VOTES, aggregation.FIRST_LABEL), {"2": "b"}).value == 0
     assert aggregation.accuracy(found, {}).value is None
 
 

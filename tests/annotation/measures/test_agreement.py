@@ -10,7 +10,7 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 
 from annotation.measures import agreement, coefficients
-from annotation.measures.agreement import Table
+from annotation.measures.agreement import RatingTable
 
 AAB = [(1, "x", "a"), (1, "y", "a"), (2, "x", "a"), (2, "y", "b"), (3, "x", "b"), (3, "y", "b"), (4, "x", "a")]
 
@@ -32,7 +32,7 @@ def some_rows(seed: int, items: int = 60, people: int = 5, labels: str = "abcd",
 @pytest.mark.real
 def test_cohen_of_the_vision_table_is_the_published_one(real):
     rows = rated(real, "vision.csv")
-    table = Table((i, eye, row[eye]) for i, row in enumerate(rows) for eye in ("r.eye", "l.eye"))
+    table = RatingTable((i, eye, row[eye]) for i, row in enumerate(rows) for eye in ("r.eye", "l.eye"))
     (pair,) = agreement.cohen_kappas(table)
     assert pair.value == pytest.approx(0.595389, abs=5e-7)
     assert pair.n == len(rows)
@@ -42,18 +42,18 @@ def test_cohen_of_the_vision_table_is_the_published_one(real):
 def test_alpha_of_the_table_with_gaps_is_the_published_one(real):
     rows = rated(real, "raw_4raters.csv")
     raters = [f"Rater{number}" for number in range(1, 5)]
-    table = Table((row["Units"], rater, row[rater]) for row in rows for rater in raters if row[rater])
+    table = RatingTable((row["Units"], rater, row[rater]) for row in rows for rater in raters if row[rater])
     assert agreement.alpha(table).value == pytest.approx(0.743421, abs=5e-7)
 
 
 def test_percent_counts_pairs_of_judgments():
-    assert agreement.percent(Table(AAB)) == agreement.Value(2 / 3, 3)
+    assert agreement.percent_agreement(RatingTable(AAB)) == agreement.Value(2 / 3, 3)
     three = [(1, "x", "a"), (1, "y", "a"), (1, "z", "b")]
-    assert agreement.percent(Table(three)) == agreement.Value(1 / 3, 3)
+    assert agreement.percent_agreement(RatingTable(three)) == agreement.Value(1 / 3, 3)
 
 
 def test_kappa_by_hand():
-    (pair,) = agreement.cohen_kappas(Table(AAB))  # x: a a b, y: a b b; observed 2/3, chance (2·1 + 1·2)/9
+    (pair,) = agreement.cohen_kappas(RatingTable(AAB))  # x: a a b, y: a b b; observed 2/3, chance (2·1 + 1·2)/9
     assert (pair.first, pair.second, pair.n) == ("x", "y", 3)
     assert pair.value == pytest.approx((2 / 3 - 4 / 9) / (1 - 4 / 9))
 
@@ -62,7 +62,7 @@ def test_kappa_by_hand():
 def test_kappas_are_scikit_learns(seed):
     rows = some_rows(seed)
     given = {(item, person): label for item, person, label in rows}
-    for pair in agreement.cohen_kappas(Table(rows)):
+    for pair in agreement.cohen_kappas(RatingTable(rows)):
         both = [i for i in range(60) if (i, pair.first) in given and (i, pair.second) in given]
         ours, theirs = ([given[i, person] for i in both] for person in (pair.first, pair.second))
         assert pair.n == len(both)
@@ -76,12 +76,12 @@ def test_alpha_is_the_librarys_on_the_same_ratings(seed):
     for item, person, label in rows:
         matrix[person, item] = "abcd".index(label)
     expected = krippendorff.alpha(reliability_data=matrix, level_of_measurement="nominal")
-    assert agreement.alpha(Table(rows)).value == pytest.approx(expected, abs=1e-12)
+    assert agreement.alpha(RatingTable(rows)).value == pytest.approx(expected, abs=1e-12)
 
 
 def test_a_kappa_that_is_not_defined_is_explained_and_left_out_of_the_mean():
     rows = [*AAB, (9, "x", "a"), (9, "z", "a")]
-    pairs = agreement.cohen_kappas(Table(rows))
+    pairs = agreement.cohen_kappas(RatingTable(rows))
     assert [(pair.first, pair.second, pair.reason) for pair in pairs] == [
         ("x", "y", ""),
         ("x", "z", agreement.ONE_LABEL),
@@ -91,28 +91,28 @@ def test_a_kappa_that_is_not_defined_is_explained_and_left_out_of_the_mean():
 
 def test_nothing_to_compare_is_said_in_words():
     for rows in ([], [(1, "x", "a"), (2, "y", "a")]):
-        table = Table(rows)
-        assert agreement.percent(table) == agreement.Value(None, 0, agreement.NO_PAIRS)
+        table = RatingTable(rows)
+        assert agreement.percent_agreement(table) == agreement.Value(None, 0, agreement.NO_PAIRS)
         assert agreement.alpha(table) == agreement.Value(None, 0, agreement.NO_PAIRS)
-        assert agreement.mean_kappa(agreement.cohen_kappas(table)).reason == agreement.NO_COMMON
+        assert agreement.mean_kappa(agreement.cohen_kappas(table)).reason == agreement.NO_SHARED_ITEMS
         assert agreement.alpha_interval(table).low is None
 
 
 def test_one_label_alone_has_no_alpha():
-    table = Table([(1, "x", "a"), (1, "y", "a"), (2, "x", "a"), (2, "y", "a"), (3, "x", "b")])
+    table = RatingTable([(1, "x", "a"), (1, "y", "a"), (2, "x", "a"), (2, "y", "a"), (3, "x", "b")])
     assert agreement.alpha(table) == agreement.Value(None, 2, agreement.ONE_LABEL)
     assert agreement.alpha_interval(table).reason == agreement.ONE_LABEL
 
 
 def test_the_interval_is_the_same_every_time_and_holds_alpha():
-    table = Table(some_rows(1))
+    table = RatingTable(some_rows(1))
     interval = agreement.alpha_interval(table)
-    assert interval == agreement.alpha_interval(Table(reversed(some_rows(1))))
+    assert interval == agreement.alpha_interval(RatingTable(reversed(some_rows(1))))
     assert interval.low < agreement.alpha(table).value < interval.high
 
 
 def test_alpha_over_patterns_is_the_librarys():
-    counts = agreement._pairable(Table(some_rows(3)))
+    counts = agreement._pairable(RatingTable(some_rows(3)))
     patterns, times = np.unique(counts, axis=0, return_counts=True)
     drawn = np.random.default_rng(7).multinomial(len(counts), times / len(counts), 20)
     units = [np.repeat(patterns, row, axis=0) for row in drawn]
@@ -122,24 +122,26 @@ def test_alpha_over_patterns_is_the_librarys():
 
 def test_a_view_and_a_part_are_tables_of_their_own():
     rows = some_rows(4)
-    whole, upper = Table(rows), str.upper
-    assert agreement.alpha(whole.seen_as(upper)) == agreement.alpha(whole)
-    merged = Table((item, person, "any" if label < "c" else label) for item, person, label in rows)
-    assert (whole.seen_as(lambda label: "any" if label < "c" else label).counts == merged.counts).all()
-    part = Table(row for row in rows if row[0] < 20)
-    assert agreement.cohen_kappas(whole.of(set(range(20)))) == agreement.cohen_kappas(part)
-    assert agreement.alpha(whole.of(set(range(20)))).value == pytest.approx(agreement.alpha(part).value)
+    whole, upper = RatingTable(rows), str.upper
+    assert agreement.alpha(whole.projected(upper)) == agreement.alpha(whole)
+    merged = RatingTable((item, person, "any" if label < "c" else label) for item, person, label in rows)
+    assert (whole.projected(lambda label: "any" if label < "c" else label).counts == merged.counts).all()
+    part = RatingTable(row for row in rows if row[0] < 20)
+    assert agreement.cohen_kappas(whole.for_items(set(range(20)))) == agreement.cohen_kappas(part)
+    assert agreement.alpha(whole.for_items(set(range(20)))).value == pytest.approx(agreement.alpha(part).value)
 
 
 def test_with_the_majority_of_the_others():
     votes = {1: "aab", 2: "aaa", 3: "abc"}  # on item 3 the others are always level
-    table = Table((item, "xyz"[place], label) for item, labels in votes.items() for place, label in enumerate(labels))
-    found = agreement.with_majority(table)
+    table = RatingTable(
+        (item, "xyz"[place], label) for item, labels in votes.items() for place, label in enumerate(labels)
+    )
+    found = agreement.agreement_with_majority(table)
     assert found["z"] == agreement.Value(1 / 2, 2)  # item 1 no, item 2 yes
     assert found["x"] == found["y"] == agreement.Value(1, 1)  # on item 1 the others say a and b: level
-    assert agreement.disagreements(table) == 2
+    assert agreement.count_disagreements(table) == 2
 
 
 def test_judging_an_item_twice_is_refused():
     with pytest.raises(ValueError, match="twice"):
-        Table([(1, "x", "a"), (1, "x", "b")])
+        RatingTable([(1, "x", "a"), (1, "x", "b")])

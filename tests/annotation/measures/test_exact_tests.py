@@ -8,30 +8,32 @@ from annotation.measures import exact_tests
 
 def test_the_lady_tasting_tea():
     """Fisher 1935: four cups of each kind, three of four named rightly: 17 of 70 ways and better, one-sided."""
-    assert exact_tests.hypergeometric(4, 4, 8)[3:].sum() == pytest.approx(17 / 70)
-    assert exact_tests.fisher(3, 4, 1, 4) == pytest.approx(34 / 70)
+    assert exact_tests.hypergeometric_distribution(4, 4, 8)[3:].sum() == pytest.approx(17 / 70)
+    assert exact_tests.fisher_exact(3, 4, 1, 4) == pytest.approx(34 / 70)
 
 
 def test_de_moivre_run_of_three_heads_in_ten():
     """The Doctrine of Chances, problem LXXIV: 65 / 128."""
-    assert exact_tests.run_of(3, 10, 0.5) == pytest.approx(65 / 128)
+    assert exact_tests.probability_of_run(3, 10, 0.5) == pytest.approx(65 / 128)
 
 
 def test_a_run_of_six_in_two_hundred_tosses():
     """Schilling 1990: heads or tails, six in a row or more, come up in 96.53 % of 200 tosses."""
-    assert exact_tests.run_of(5, 199, 0.5) == pytest.approx(0.9653, abs=5e-5)
+    assert exact_tests.probability_of_run(5, 199, 0.5) == pytest.approx(0.9653, abs=5e-5)
 
 
 @pytest.mark.parametrize(("length", "n", "expected"), [(0, 5, 1), (3, 3, 0.125), (7, 6, 0), (1, 4, 15 / 16)])
 def test_runs_at_the_edges(length, n, expected):
-    assert exact_tests.run_of(length, n, 0.5) == pytest.approx(expected)
+    assert exact_tests.probability_of_run(length, n, 0.5) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("p", [0, 0.001, 0.25, 0.5, 0.999, 1])
 @pytest.mark.parametrize("n", [1, 30, 3000])
 def test_binomial(n, p):
-    assert exact_tests.binomial(n, p) == pytest.approx(stats.binom.pmf(range(n + 1), n, p), abs=1e-11)
-    assert exact_tests.at_most(n // 3, n, p) == pytest.approx(stats.binom.cdf(n // 3, n, p), rel=1e-9, abs=1e-300)
+    assert exact_tests.binomial_distribution(n, p) == pytest.approx(stats.binom.pmf(range(n + 1), n, p), abs=1e-11)
+    assert exact_tests.binomial_at_most(n // 3, n, p) == pytest.approx(
+        stats.binom.cdf(n // 3, n, p), rel=1e-9, abs=1e-300
+    )
 
 
 @pytest.mark.parametrize(
@@ -39,12 +41,12 @@ def test_binomial(n, p):
 )
 def test_hypergeometric(n, good, total):
     expected = stats.hypergeom.pmf(range(n + 1), total, good, n)
-    assert exact_tests.hypergeometric(n, good, total) == pytest.approx(expected, abs=1e-13)
+    assert exact_tests.hypergeometric_distribution(n, good, total) == pytest.approx(expected, abs=1e-13)
 
 
 def test_fisher_of_large_tables_is_quick_and_right():
     _, expected = stats.fisher_exact([[900, 1100], [400_000, 500_000]], alternative="greater")
-    assert exact_tests.fisher(900, 2000, 400_000, 900_000) == pytest.approx(2 * expected, rel=1e-6)
+    assert exact_tests.fisher_exact(900, 2000, 400_000, 900_000) == pytest.approx(2 * expected, rel=1e-6)
 
 
 @pytest.mark.parametrize("freedom", [1, 2, 3, 4, 7, 20])
@@ -55,7 +57,7 @@ def test_chi_square(x, freedom):
 
 @pytest.mark.parametrize("freedom", [1, 2, 3, 10, 499])
 def test_student(freedom):
-    assert exact_tests.student(freedom) == pytest.approx(stats.t.ppf(0.975, freedom), rel=1e-11)
+    assert exact_tests.student_t_95(freedom) == pytest.approx(stats.t.ppf(0.975, freedom), rel=1e-11)
 
 
 def test_chi_square_of_the_tables():

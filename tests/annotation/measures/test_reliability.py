@@ -6,7 +6,7 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 
 from annotation.measures import agreement, reliability
-from annotation.measures.agreement import Table
+from annotation.measures.agreement import RatingTable
 from annotation.measures.reliability import NO_NUMBERS, NO_ORDER, UNEVEN
 from bench import coverage
 from tests.annotation.measures.test_agreement import rated, some_rows
@@ -14,7 +14,7 @@ from tests.annotation.measures.test_agreement import rated, some_rows
 
 def long(rows, raters):
     """A wide table, a column for each rater, as a long one; empty cells are gaps."""
-    return Table((i, rater, row[rater]) for i, row in enumerate(rows) for rater in raters if row[rater])
+    return RatingTable((i, rater, row[rater]) for i, row in enumerate(rows) for rater in raters if row[rater])
 
 
 @pytest.mark.real
@@ -47,7 +47,7 @@ def test_weighted_kappas_of_the_vision_table_are_the_published_ones(real):
 
 @pytest.mark.parametrize("level", ["nominal", "ordinal", "interval"])
 def test_alpha_is_the_librarys_on_ten_labels_in_another_order(level):
-    table = Table((i, p, {"a": "10", "b": "9", "c": "2", "d": "-1"}[label]) for i, p, label in some_rows(5))
+    table = RatingTable((i, p, {"a": "10", "b": "9", "c": "2", "d": "-1"}[label]) for i, p, label in some_rows(5))
     by_value = np.argsort([float(label) for label in table.labels])
     theirs = krippendorff.alpha(
         value_counts=table.counts[:, by_value], level_of_measurement=level,
@@ -57,7 +57,7 @@ def test_alpha_is_the_librarys_on_ten_labels_in_another_order(level):
 
 
 def test_weighted_kappa_is_scikit_learns():
-    table = Table((i, p, str("abcd".index(label))) for i, p, label in some_rows(6, people=2, share=0.9))
+    table = RatingTable((i, p, str("abcd".index(label))) for i, p, label in some_rows(6, people=2, share=0.9))
     (pair,) = reliability.reliability(table)["cohen_pairs"]
     said = {(i, p): label for i, p, label in zip(table.item, table.annotator, table.label, strict=True)}
     both = [(said[i, 0], said[i, 1]) for i in range(len(table.items)) if (i, 0) in said and (i, 1) in said]
@@ -66,25 +66,25 @@ def test_weighted_kappa_is_scikit_learns():
 
 
 def test_words_have_no_order_unless_it_is_said():
-    table = Table([(1, "x", "low"), (1, "y", "high"), (2, "x", "low"), (2, "y", "low")])
+    table = RatingTable([(1, "x", "low"), (1, "y", "high"), (2, "x", "low"), (2, "y", "low")])
     found = reliability.reliability(table)
     assert found["notes"] == {"alpha_interval": NO_NUMBERS, "alpha_ordinal": NO_ORDER}
     assert reliability.reliability(table, order=["low", "high"])["alpha_ordinal"] is not None
 
 
 def test_nothing_is_defined_where_nobody_shares_an_item():
-    found = reliability.reliability(Table([(1, "x", "a"), (2, "y", "b")]))
+    found = reliability.reliability(RatingTable([(1, "x", "a"), (2, "y", "b")]))
     assert {name for name, value in found.items() if value is None} == set(found["notes"])
-    assert reliability.reliability(Table([]))["n_items"] == 0
+    assert reliability.reliability(RatingTable([]))["n_items"] == 0
 
 
 def test_one_label_alone_has_a_percentage_and_no_more():
-    found = reliability.reliability(Table([(1, "x", "a"), (1, "y", "a")]))
+    found = reliability.reliability(RatingTable([(1, "x", "a"), (1, "y", "a")]))
     assert found["percent"] == 1 and found["ac1"] is found["fleiss"] is found["alpha_nominal"] is None
 
 
 def test_intervals_come_again_from_their_seed_and_hold_the_value():
-    table = Table((i, p, str("abcd".index(label))) for i, p, label in some_rows(1))
+    table = RatingTable((i, p, str("abcd".index(label))) for i, p, label in some_rows(1))
     one, two = (reliability.reliability(table, resamples=500, seed=3) for _ in range(2))
     assert one == two
     for name, ends in one["intervals"].items():
@@ -94,14 +94,14 @@ def test_intervals_come_again_from_their_seed_and_hold_the_value():
 
 def test_the_interval_of_alpha_is_that_of_the_study_page():
     """Items with one rating are left out of what is resampled for it."""
-    table = Table([*some_rows(1), (1000, 1, "a")])
+    table = RatingTable([*some_rows(1), (1000, 1, "a")])
     found = reliability.reliability(table, resamples=agreement.RESAMPLES)["intervals"]["alpha_nominal"]
     interval = agreement.alpha_interval(table)
     assert found == [interval.low, interval.high]
 
 
 def test_one_item_has_no_interval():
-    found = reliability.reliability(Table([(1, "x", "a"), (1, "y", "b")]), resamples=20)
+    found = reliability.reliability(RatingTable([(1, "x", "a"), (1, "y", "b")]), resamples=20)
     assert set(found["intervals"].values()) == {None}
 
 

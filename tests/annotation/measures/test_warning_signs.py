@@ -23,20 +23,20 @@ def kinds(found):
 
 @pytest.mark.parametrize(("judged", "typical", "shown"), [(20, 1999, True), (20, 2000, False), (19, 100, False)])
 def test_fast_is_under_half_of_the_median_from_twenty_judgments(judged, typical, shown):
-    assert kinds(warning_signs.fast(judged, typical, 4000)) == ["fast"] * shown
+    assert kinds(warning_signs.fast_sign(judged, typical, 4000)) == ["fast"] * shown
 
 
 def test_fast_says_both_times():
-    assert warning_signs.fast(20, 500, 4000)[0].words == "0.5 s a screen, everybody 4.0 s"
+    assert warning_signs.fast_sign(20, 500, 4000)[0].words == "0.5 s a screen, everybody 4.0 s"
 
 
 def test_nobody_is_fast_where_nothing_is_judged():
-    assert warning_signs.fast(0, None, None) == []
+    assert warning_signs.fast_sign(0, None, None) == []
 
 
 def test_three_standard_deviations_are_of_all_of_them():
     logs = {number: 0.1 * (-1) ** number for number in range(20)} | {20: -3.0}
-    summary, away = warning_signs.far(logs)
+    summary, away = warning_signs.speed_deviations(logs)
     mean = -3 / 21
     deviation = math.sqrt(sum((log - mean) ** 2 for log in logs.values()) / 20)
     assert (summary["mean"], summary["deviation"], summary["n"]) == pytest.approx((mean, deviation, 21))
@@ -45,13 +45,15 @@ def test_three_standard_deviations_are_of_all_of_them():
 
 
 def test_of_ten_nobody_can_be_three_standard_deviations_away():
-    _, away = warning_signs.far(dict.fromkeys(range(10), 0.0) | {10: 5.0})
+    _, away = warning_signs.speed_deviations(dict.fromkeys(range(10), 0.0) | {10: 5.0})
     assert away[10] == pytest.approx(10 / math.sqrt(11)) and away[10] > 3
-    assert warning_signs.far({number: float(number == 9) for number in range(10)})[1] == {}  # at most 9 / √10 = 2.85
+    assert (
+        warning_signs.speed_deviations({number: float(number == 9) for number in range(10)})[1] == {}
+    )  # at most 9 / √10 = 2.85
 
 
 def test_nobody_is_far_where_all_are_equally_fast():
-    summary, away = warning_signs.far(dict.fromkeys(range(12), 0.5))
+    summary, away = warning_signs.speed_deviations(dict.fromkeys(range(12), 0.5))
     assert (away, summary["reason"]) == ({}, "all are equally fast")
 
 
@@ -60,14 +62,14 @@ def test_nobody_is_far_where_all_are_equally_fast():
 
 def test_chi_square_of_places_as_the_textbooks_have_it():
     """120 throws of a die, 20 24 15 22 17 22: chi-square 2.9 with 5 degrees of freedom, p = 0.715."""
-    found = warning_signs.side(places([20, 24, 15, 22, 17, 22]))
+    found = warning_signs.side_test(places([20, 24, 15, 22, 17, 22]))
     assert (found["chi_square"], found["freedom"]) == (pytest.approx(2.9), 5)
     assert found["p"] == pytest.approx(0.7154, abs=1e-4) and warning_signs.side_sign(found) == []
 
 
 def test_two_places_are_tested_exactly():
     """Arbuthnot's 82 years in a row, two-sided: 2 × 2^-82."""
-    found = warning_signs.side(places([82, 0]))
+    found = warning_signs.side_test(places([82, 0]))
     assert (found["by"], found["p"]) == ("binomial", pytest.approx(2 * 0.5**82))
     assert warning_signs.side_sign(found)[0].words == "picked place 1 in 100% of 82 picks"
 
@@ -85,26 +87,26 @@ def test_expected_places_follow_how_many_were_shown():
     ],
 )
 def test_too_few_picks_are_not_tested(counts, reason):
-    found = warning_signs.side(places(counts))
+    found = warning_signs.side_test(places(counts))
     assert (found["p"], found["reason"]) == (None, reason) and warning_signs.side_sign(found) == []
 
 
 def test_a_habit_of_less_than_ten_points_is_no_sign_however_sure():
-    found = warning_signs.side(places([5900, 4100]))
+    found = warning_signs.side_test(places([5900, 4100]))
     assert found["p"] < 1e-9 and warning_signs.side_sign(found) == []
-    assert kinds(warning_signs.side_sign(warning_signs.side(places([6000, 4000])))) == ["side"]
+    assert kinds(warning_signs.side_sign(warning_signs.side_test(places([6000, 4000])))) == ["side"]
 
 
 # Runs
 
 
 def test_repeats_and_the_longest_run():
-    found = warning_signs.runs([(1, 2)] * 3 + [(2, 2)] * 5 + [(1, 2), (2, 2)] * 10)
+    found = warning_signs.runs_test([(1, 2)] * 3 + [(2, 2)] * 5 + [(1, 2), (2, 2)] * 10)
     assert (found["n"], found["repeats"], found["longest"], found["from"], found["place"]) == (28, 6, 5, 3, 2)
 
 
 def test_taking_turns_is_a_sign_too():
-    found = warning_signs.runs(FOUR * 15)
+    found = warning_signs.runs_test(FOUR * 15)
     assert found["p_repeats"] == pytest.approx(2 * 0.75**59) and found["longest"] == 1
     assert warning_signs.runs_sign(found)[0].words == "the same place as just before 0 times, by chance 15"
 
@@ -112,25 +114,25 @@ def test_taking_turns_is_a_sign_too():
 def test_a_long_run_among_random_picks_is_a_sign():
     dice = random.Random(1)
     picks = [(dice.randint(1, 4), 4) for _ in range(100)]
-    assert warning_signs.runs_sign(warning_signs.runs(picks)) == []
-    assert warning_signs.runs_sign(warning_signs.runs([*picks, *[(2, 4)] * 10]))[0].words.startswith("place 2 1")
+    assert warning_signs.runs_sign(warning_signs.runs_test(picks)) == []
+    assert warning_signs.runs_sign(warning_signs.runs_test([*picks, *[(2, 4)] * 10]))[0].words.startswith("place 2 1")
 
 
 @pytest.mark.parametrize("picks", [[], [(1, 4)], [(1, 4)] * 19])
 def test_few_picks_make_no_test_of_runs(picks):
-    assert warning_signs.runs(picks)["p"] is None and warning_signs.runs_sign(warning_signs.runs(picks)) == []
+    assert warning_signs.runs_test(picks)["p"] is None and warning_signs.runs_sign(warning_signs.runs_test(picks)) == []
 
 
 # Against the others
 
 
 def test_an_answer_that_others_give_less_often():
-    found = warning_signs.answers({"none": 60}, {"none": 340, "any": 660})
+    found = warning_signs.answers_test({"none": 60}, {"none": 340, "any": 660})
     assert warning_signs.answers_sign(found)[0].words == "none in 100% of 60 answers, others 34%"
 
 
 def test_an_answer_that_somebody_never_gives():
-    assert warning_signs.answers_sign(warning_signs.answers({"any": 60}, {"none": 340, "any": 660}))[
+    assert warning_signs.answers_sign(warning_signs.answers_test({"any": 60}, {"none": 340, "any": 660}))[
         0
     ].words.startswith("any in 100%")
 
@@ -140,12 +142,12 @@ def test_an_answer_that_somebody_never_gives():
     [({"none": 19}, {"any": 900}), ({"none": 50}, {"any": 19}), ({"any": 50}, {"any": 900}), ({}, {})],
 )
 def test_answers_that_cannot_be_compared_are_not_tested(own, others):
-    found = warning_signs.answers(own, others)
+    found = warning_signs.answers_test(own, others)
     assert found["p"] is None and found["reason"] and warning_signs.answers_sign(found) == []
 
 
 def test_less_agreement_than_a_typical_annotator():
-    found = warning_signs.agreement({"answer": (40, 100, 0.8), "any or none": (70, 100, 0.9)})
+    found = warning_signs.agreement_test({"answer": (40, 100, 0.8), "any or none": (70, 100, 0.9)})
     assert (found["on"], found["n"]) == ("answer", 100)
     assert (
         warning_signs.agreement_sign(found)[0].words
@@ -155,7 +157,7 @@ def test_less_agreement_than_a_typical_annotator():
 
 @pytest.mark.parametrize("compared", [(98, 100, 0.6), (72, 100, 0.8), (2, 19, 0.9), (10, 100, None)])
 def test_more_agreement_or_as_much_or_too_little_to_compare_is_no_sign(compared):
-    assert warning_signs.agreement_sign(warning_signs.agreement({"answer": compared})) == []
+    assert warning_signs.agreement_sign(warning_signs.agreement_test({"answer": compared})) == []
 
 
 # Together
@@ -163,14 +165,14 @@ def test_more_agreement_or_as_much_or_too_little_to_compare_is_no_sign(compared)
 
 def test_speed_alone_is_not_about_answers():
     assert (
-        not warning_signs.about_answers(["fast", "far"])
-        and warning_signs.about_answers(["fast", "side"])
-        and not warning_signs.about_answers([])
+        not warning_signs.concern_answers(["fast", "far"])
+        and warning_signs.concern_answers(["fast", "side"])
+        and not warning_signs.concern_answers([])
     )
 
 
 def test_every_kind_has_a_name_for_its_column():
-    assert {*warning_signs.TESTS, *warning_signs.SPEED, "checks", "comprehension", "training"} == set(
+    assert {*warning_signs.TEST_KINDS, *warning_signs.SPEED_KINDS, "checks", "comprehension", "training"} == set(
         warning_signs.KINDS
     )
 
@@ -180,5 +182,5 @@ def test_random_picks_rarely_show_a_sign():
     dice, found = random.Random(7), 0
     for _ in range(1000):
         picks = [(dice.randint(1, 4), 4) for _ in range(60)]
-        found += bool(warning_signs.of_work(60, 4000, 4000, picks))
+        found += bool(warning_signs.signs_of_work(60, 4000, 4000, picks))
     assert found <= 6

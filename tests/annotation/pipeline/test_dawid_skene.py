@@ -53,7 +53,7 @@ def work(who: Annotator, stage: Stage, share: float, dice: random.Random) -> Non
     while lease := next(iter(leases.hold(annotator=who, stage=stage, wanted=1)), None):
         right = truth(lease.task.item.position)
         answer = right if dice.random() < share else {"yes": "no", "no": "yes"}[right]
-        studies.submit(who, lease, read_answer.shown_as(lease, answer))
+        studies.submit(who, lease, read_answer.place_on_screen(lease, answer))
 
 
 def outcomes(stage: Stage) -> dict[int, str]:
@@ -242,7 +242,11 @@ def test_level_probabilities_are_a_tie():
 
 def test_the_one_candidate_of_an_item_is_one_kind_whatever_its_place():
     rule = rule_of(Stage(protocol="bivlc-disambiguate", overlap=2, rule="dawid-skene"))
-    assert rule.estimated(["candidate-3", "candidate-0", "positive-0"]) == ["candidate", "candidate", "positive-0"]
+    assert rule.estimated_kinds(["candidate-3", "candidate-0", "positive-0"]) == [
+        "candidate",
+        "candidate",
+        "positive-0",
+    ]
     found = rule.decide(["candidate-3", "positive-0"], posterior={"candidate": 0.8, "positive-0": 0.2, "both": 0.0})
     assert (found.outcome, found.reason, found.posterior) == ("candidate-3", "ambiguous_generated", 0.8)
 

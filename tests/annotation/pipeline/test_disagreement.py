@@ -4,9 +4,9 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from annotation.measures.counts import Rule
 from annotation.pipeline.disagreement import Spread, entropy, spread
 from annotation.protocols.base import Answer
+from annotation.protocols.decision_rule import Rule
 from annotation.protocols.registry import PROTOCOLS
 from tests.builders import studies, text_items
 

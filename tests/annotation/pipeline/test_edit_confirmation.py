@@ -8,12 +8,11 @@ from annotation.adjudication import decisions as adjudication_decisions
 from annotation.assignment import leases
 from annotation.designs.plan import StagePlan
 from annotation.judging import submissions
-from annotation.measures.counts import Rule
 from annotation.models import Judgment, Lease, Outcome, Slot, Task
 from annotation.pipeline.item_results import results
 from annotation.pipeline.outcomes import given, rule_of
 from annotation.protocols.base import Answer
-from annotation.protocols.decision_rule import AWAITING
+from annotation.protocols.decision_rule import AWAITING_ADJUDICATION, Rule
 from annotation.protocols.registry import PROTOCOLS
 from annotation.screens import errors, read_answer
 from tests.builders import studies, visla_items
@@ -41,7 +40,7 @@ class World:
         who = who or self.newcomer()
         more |= {"edit": "1"} if "words" in more else {}
         lease = self.lease(who)
-        studies.submit(who, lease, read_answer.shown_as(lease, option), more=more)
+        studies.submit(who, lease, read_answer.place_on_screen(lease, option), more=more)
         return who
 
     @property
@@ -75,7 +74,7 @@ def test_what_is_taken_as_it_is_needs_nobody_else(world):
 def test_an_edit_that_is_taken_is_agreement():
     edit, taken = Answer("edited"), Answer("edit-17")
     said = PROTOCOLS["visla-paraphrase"]
-    assert {Rule(said, 1, "drop").views()["answer"](answer.label) for answer in (edit, taken)} == {"edited"}
+    assert {Rule(said, 1, "drop").projections()["answer"](answer.label) for answer in (edit, taken)} == {"edited"}
 
 
 def test_a_rejection_needs_nobody_else(world):
@@ -108,8 +107,8 @@ def test_nobody_confirms_what_they_wrote_themselves(world):
     editor = world.says(words=SITS)
     assert world.lease(editor) is None
     again = Lease.objects.get(annotator=editor)
-    studies.submit(editor, again, read_answer.shown_as(again, OPTION), more={"edit": "1", "words": LIES})
-    studies.submit(editor, again, read_answer.shown_as(again, OPTION), more={"edit": "1", "words": SITS})
+    studies.submit(editor, again, read_answer.place_on_screen(again, OPTION), more={"edit": "1", "words": LIES})
+    studies.submit(editor, again, read_answer.place_on_screen(again, OPTION), more={"edit": "1", "words": SITS})
     assert world.outcome is None and len(given(world.task)) == 1
 
 
@@ -166,7 +165,7 @@ def test_three_of_three_minds_wait_for_an_adjudicator(world):
     world.says(option="reject", why="No.")
     assert world.outcome is None and world.lease(world.newcomer()) is None
     answers = list(given(world.task).values())
-    assert rule_of(world.stage).settle(answers).reason == AWAITING
+    assert rule_of(world.stage).settle(answers).reason == AWAITING_ADJUDICATION
     adopt(world, answers[1])
     assert world.stands() == ("kept", "adjudicator", LIES)
 
@@ -198,7 +197,7 @@ def test_a_higher_cap_asks_more_people():
 def test_every_revision_is_kept_with_who_made_it(world):
     editor = world.says(words=SITS)
     lease = Lease.objects.get()
-    studies.submit(editor, lease, read_answer.shown_as(lease, OPTION), more={"edit": "1", "words": LIES})
+    studies.submit(editor, lease, read_answer.place_on_screen(lease, OPTION), more={"edit": "1", "words": LIES})
     kept = Judgment.objects.order_by("revision")
     assert [one.content["texts"]["second_positive"] for one in kept] == [SITS, LIES]
     assert {one.lease.annotator for one in kept} == {editor} and world.edit == f"edit-{kept[1].pk}"

@@ -98,7 +98,7 @@ def test_an_answer_that_is_taken_back_leaves_the_place_that_was_added_and_adds_n
     for answer in ("candidate-0", "none", "candidate-0"):
         lease = submissions.undo(annotator=two, key=uuid.uuid4())
         assert (stands(), places()) == (None, (3, 3, 1))
-        studies.submit(two, lease, read_answer.shown_as(lease, answer))
+        studies.submit(two, lease, read_answer.place_on_screen(lease, answer))
         assert (stands(), places()) == (None, (3, 3, 2))
     judged(here, "none")
     assert (stands(), places()) == (("dropped", "none", "majority"), (3, 3, 3))
@@ -109,7 +109,7 @@ def test_a_changed_answer_that_splits_what_had_settled_asks_for_one_more():
     here = stage()
     _, two = judged(here, "none", "none")
     lease = submissions.history(annotator=two)[0]
-    studies.submit(two, lease, read_answer.shown_as(lease, "candidate-0"))
+    studies.submit(two, lease, read_answer.place_on_screen(lease, "candidate-0"))
     assert (stands(), places()) == (None, (3, 3, 2))
 
 

@@ -60,7 +60,7 @@ def answer(annotator, stage, answers: dict[str, str]) -> list[Task]:
         met.append(lease.task)
         said = answers.get(lease.task.item.key, "")
         if said:
-            studies.submit(annotator, lease, read_answer.shown_as(lease, said))
+            studies.submit(annotator, lease, read_answer.place_on_screen(lease, said))
     return met
 
 
@@ -141,7 +141,7 @@ def test_new_candidates_of_an_item_that_is_in_wait_until_it_falls_out(study):
     assert labels(study)[1][3] == "open"  # its only place is held by another
     chooser = study.annotators.get(number=2)
     [lease] = [one for one in leases(chooser, stages(study)[1]) if one.task.item.position == 3]
-    studies.submit(chooser, lease, read_answer.shown_as(lease, "candidate-3"))
+    studies.submit(chooser, lease, read_answer.place_on_screen(lease, "candidate-3"))
     assert labels(study)[1][3] == "ambiguous_generated"
     assert promotion.take_in(study) == 1
     assert labels(study) == [["no_image_fits", "kept", "kept", "open"], ["", "ambiguous_both", "kept", ""]]
@@ -175,7 +175,7 @@ def test_what_is_brought_back_before_it_is_asked_again_stays(study):
     choose, chooser = stages(study)[0], study.annotators.get(number=1)
     lease = next(one for one in submissions.history(annotator=chooser) if one.task.item.position == 0)
     bring(study, 0)
-    studies.submit(chooser, lease, read_answer.shown_as(lease, "candidate-1"))
+    studies.submit(chooser, lease, read_answer.place_on_screen(lease, "candidate-1"))
     assert promotion._ask_again(choose, [lease.task.item_id]) == []
     assert labels(study)[0][0] == "kept"
 
@@ -185,7 +185,7 @@ def test_an_outcome_of_an_earlier_round_changes_nothing_any_more(study):
     promotion.take_in(study)
     chooser = study.annotators.get(number=1)
     lease = next(one for one in submissions.history(annotator=chooser) if one.task.item.position == 0)
-    studies.submit(chooser, lease, read_answer.shown_as(lease, "candidate-1"))
+    studies.submit(chooser, lease, read_answer.place_on_screen(lease, "candidate-1"))
     assert labels(study) == [["open", "kept", "kept", "kept"], ["", "ambiguous_both", "kept", "open"]]
 
 

@@ -64,7 +64,7 @@ def work(study, position: int, answers: dict[str, str]) -> list[str]:
     for lease in leases.hold(annotator=person, stage=here, wanted=50):
         given.append(lease.task.item.key)
         if lease.task.item.key in answers:
-            studies.submit(person, lease, read_answer.shown_as(lease, answers[lease.task.item.key]))
+            studies.submit(person, lease, read_answer.place_on_screen(lease, answers[lease.task.item.key]))
         else:
             leases.skip(annotator=person, token=lease.token)
     return sorted(given)

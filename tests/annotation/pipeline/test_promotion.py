@@ -75,7 +75,7 @@ def test_undo_takes_the_item_back_and_the_same_answer_brings_its_task_back(pipel
     studies.judgment(annotator, first, "candidate-1")
     lease = submissions.undo(annotator=annotator, key=uuid.uuid4())
     assert not live(then).exists() and not Slot.objects.filter(stage=then, live=True).exists()
-    studies.submit(annotator, lease, read_answer.shown_as(lease, "candidate-1"))
+    studies.submit(annotator, lease, read_answer.place_on_screen(lease, "candidate-1"))
     assert live(then).get().slots.get().live and then.tasks.count() == 1
 
 
@@ -94,7 +94,7 @@ def test_another_choice_is_asked_about_anew_and_what_was_judged_stays(pipeline):
     one, two = studies.annotator(pipeline), studies.annotator(pipeline)
     lease = studies.judgment(one, first, "candidate-1").lease
     studies.judgment(seated(two, then), then, "positive-0")
-    studies.submit(one, lease, read_answer.shown_as(lease, "candidate-3"))
+    studies.submit(one, lease, read_answer.place_on_screen(lease, "candidate-3"))
     old, new = then.tasks.order_by("round")
     assert (old.live, new.live, new.round) == (False, True, 2) and "candidate-3" in new.options
     assert Judgment.objects.filter(lease__task=old).count() == 1

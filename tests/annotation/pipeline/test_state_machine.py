@@ -18,13 +18,7 @@ from django.db.models import Count, F, Q
 from django.db.models.functions import Now
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import (
-    RuleBasedStateMachine,
-    initialize,
-    invariant,
-    rule,
-    run_state_machine_as_test,
-)
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
 from annotation.adjudication import decisions as adjudication_decisions
 from annotation.assignment import leases as assignment_leases
@@ -35,7 +29,7 @@ from annotation.models import Annotator, Judgment, Kind, Lease, Outcome, Slot, S
 from annotation.participants import lifecycle as participant_lifecycle
 from annotation.pipeline import outcomes, promotion
 from annotation.protocols.base import Answer
-from annotation.protocols.decision_rule import ADJUDICATOR, AWAITING, DROPPED, KEPT, OPEN
+from annotation.protocols.decision_rule import ADJUDICATOR, AWAITING_ADJUDICATION, DROPPED, KEPT, OPEN
 from annotation.screens import errors
 from annotation.studies import lifecycle as study_lifecycle
 from benchmarks.models import Item, ItemImage
@@ -339,7 +333,9 @@ class Pipeline(RuleBasedStateMachine):
             given = {one.pk: self.said(one, task.stage.protocol) for one in said[task.pk]}
             assert (task.entropy, task.differs, task.newest) == spread_of(given)
             answers = [Answer(one.answer, one.content) for one in said[task.pk]]
-            assert task.waits == (outcomes.rule_of(task.stage).settle(answers, task.overlap).reason == AWAITING)
+            assert task.waits == (
+                outcomes.rule_of(task.stage).settle(answers, task.overlap).reason == AWAITING_ADJUDICATION
+            )
             type(self).reached.update({"answers differ": task.entropy > 0})
 
     def said(self, judgment: Judgment, protocol: str) -> tuple[str, str]:

@@ -2,19 +2,19 @@
 
 import pytest
 
-from annotation.protocols.base import Ask, NotSuitable
+from annotation.protocols.base import TaskSpec, UnsuitableItem
 from annotation.protocols.bivlc_choose import PROTOCOL
 from tests.annotation.protocols.items import item
 
 
 def test_it_shows_the_negative_caption_and_the_candidates():
     four = tuple(f"candidate-{n}" for n in range(4))
-    assert PROTOCOL.asks(item(), {}) == [Ask(("caption-negative-0",), four)]
+    assert PROTOCOL.tasks(item(), {}) == [TaskSpec(("caption-negative-0",), four)]
 
 
 def test_of_several_rounds_the_last_is_asked():
     later = item(images=["positive", *["candidate"] * 5], rounds=[1, 1, 1, 1, 2, 2])
-    assert PROTOCOL.asks(later, {})[0].options == ("candidate-3", "candidate-4")
+    assert PROTOCOL.tasks(later, {})[0].options == ("candidate-3", "candidate-4")
 
 
 @pytest.mark.parametrize(
@@ -26,8 +26,8 @@ def test_of_several_rounds_the_last_is_asked():
     ],
 )
 def test_an_item_that_lacks_something_is_named_with_what_it_lacks(lacking, words):
-    with pytest.raises(NotSuitable, match=words):
-        PROTOCOL.asks(lacking, {})
+    with pytest.raises(UnsuitableItem, match=words):
+        PROTOCOL.tasks(lacking, {})
 
 
 def test_none_and_cannot_judge_drop_the_item_and_an_image_keeps_it():

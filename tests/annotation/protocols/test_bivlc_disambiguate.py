@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotation.protocols.base import Ask, NotSuitable
+from annotation.protocols.base import TaskSpec, UnsuitableItem
 from annotation.protocols.bivlc_disambiguate import PROTOCOL
 from tests.annotation.protocols.items import BOTH, item
 
@@ -10,15 +10,15 @@ SHOWS = ("caption-positive-0",)
 
 
 def test_the_original_stands_against_the_chosen_image():
-    assert PROTOCOL.asks(item(), {"negative": "candidate-2"}) == [Ask(SHOWS, ("positive-0", "candidate-2"))]
+    assert PROTOCOL.tasks(item(), {"negative": "candidate-2"}) == [TaskSpec(SHOWS, ("positive-0", "candidate-2"))]
 
 
 def test_without_a_choice_it_stands_against_the_items_own_negative_image():
-    assert PROTOCOL.asks(item(images=BOTH), {}) == [Ask(SHOWS, ("positive-0", "negative-0"))]
+    assert PROTOCOL.tasks(item(images=BOTH), {}) == [TaskSpec(SHOWS, ("positive-0", "negative-0"))]
 
 
 def test_what_a_stage_chose_goes_before_what_the_item_brought():
-    assert PROTOCOL.asks(item(images=BOTH), {"negative": "candidate-1"})[0].options[1] == "candidate-1"
+    assert PROTOCOL.tasks(item(images=BOTH), {"negative": "candidate-1"})[0].options[1] == "candidate-1"
 
 
 @pytest.mark.parametrize(
@@ -30,8 +30,8 @@ def test_what_a_stage_chose_goes_before_what_the_item_brought():
     ],
 )
 def test_an_item_that_lacks_something_is_named_with_what_it_lacks(lacking, words):
-    with pytest.raises(NotSuitable, match=words):
-        PROTOCOL.asks(lacking, {})
+    with pytest.raises(UnsuitableItem, match=words):
+        PROTOCOL.tasks(lacking, {})
 
 
 @pytest.mark.parametrize(

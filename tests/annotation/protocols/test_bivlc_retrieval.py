@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotation.protocols.base import Ask, NotSuitable
+from annotation.protocols.base import TaskSpec, UnsuitableItem
 from annotation.protocols.bivlc_i2t import PROTOCOL as I2T
 from annotation.protocols.bivlc_t2i import PROTOCOL as T2I
 from tests.annotation.protocols.items import BOTH, item
@@ -12,41 +12,41 @@ CHOSEN = {"negative": "candidate-3"}
 
 
 def test_image_to_text_shows_each_image_with_both_captions():
-    assert I2T.asks(item(), CHOSEN) == [
-        Ask(("positive-0",), CAPTIONS, "positive"),
-        Ask(("candidate-3",), CAPTIONS, "negative"),
+    assert I2T.tasks(item(), CHOSEN) == [
+        TaskSpec(("positive-0",), CAPTIONS, "positive"),
+        TaskSpec(("candidate-3",), CAPTIONS, "negative"),
     ]
 
 
 def test_text_to_image_shows_each_caption_with_both_images():
     images = ("positive-0", "candidate-3")
-    assert T2I.asks(item(), CHOSEN) == [
-        Ask(("caption-positive-0",), images, "positive"),
-        Ask(("caption-negative-0",), images, "negative"),
+    assert T2I.tasks(item(), CHOSEN) == [
+        TaskSpec(("caption-positive-0",), images, "positive"),
+        TaskSpec(("caption-negative-0",), images, "negative"),
     ]
 
 
 def test_a_benchmark_with_both_images_needs_no_stage_before():
-    assert I2T.asks(item(images=BOTH), {})[1].shows == ("negative-0",)
-    assert T2I.asks(item(images=BOTH), {})[0].options == ("positive-0", "negative-0")
+    assert I2T.tasks(item(images=BOTH), {})[1].shows == ("negative-0",)
+    assert T2I.tasks(item(images=BOTH), {})[0].options == ("positive-0", "negative-0")
 
 
 @pytest.mark.parametrize("options", [CAPTIONS, CAPTIONS[::-1]])
 def test_the_caption_of_the_image_is_right(options):
-    assert I2T.right("positive", options) == "caption-positive-0"
-    assert I2T.right("negative", options) == "caption-negative-0"
+    assert I2T.right_answer("positive", options) == "caption-positive-0"
+    assert I2T.right_answer("negative", options) == "caption-negative-0"
 
 
 @pytest.mark.parametrize("options", [("positive-0", "candidate-3"), ("negative-0", "positive-0")])
 def test_the_image_of_the_caption_is_right(options):
-    assert T2I.right("positive", options) == "positive-0"
-    assert T2I.right("negative", options) in {"candidate-3", "negative-0"}
+    assert T2I.right_answer("positive", options) == "positive-0"
+    assert T2I.right_answer("negative", options) in {"candidate-3", "negative-0"}
 
 
 @pytest.mark.parametrize("protocol", [I2T, T2I], ids=lambda one: one.name)
 def test_every_question_has_one_right_answer_among_its_options(protocol):
-    asks = protocol.asks(item(), CHOSEN)
-    rights = [protocol.right(ask.question, ask.options) for ask in asks]
+    asks = protocol.tasks(item(), CHOSEN)
+    rights = [protocol.right_answer(ask.question, ask.options) for ask in asks]
     assert len(set(rights)) == 2 and all(right in ask.options for right, ask in zip(rights, asks, strict=True))
 
 
@@ -61,8 +61,8 @@ def test_every_question_has_one_right_answer_among_its_options(protocol):
     ],
 )
 def test_an_item_that_lacks_something_is_named_with_what_it_lacks(protocol, lacking, words):
-    with pytest.raises(NotSuitable, match=words):
-        protocol.asks(lacking, {})
+    with pytest.raises(UnsuitableItem, match=words):
+        protocol.tasks(lacking, {})
 
 
 @pytest.mark.parametrize("protocol", [I2T, T2I], ids=lambda one: one.name)

@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from annotation.protocols.decision_rule import DROPPED, KEPT, OPEN, Decision, answered, decide
+from annotation.protocols.decision_rule import DROPPED, KEPT, OPEN, Decision, decide, without_ties
 
 OPTIONS = ["candidate-0", "candidate-1", "candidate-2", "candidate-3"]
 DROPS = {"none": "no_image_fits", "cannot_judge": "cannot_judge"}
@@ -94,6 +94,6 @@ def test_under_drop_and_none_the_kept_share_does_not_depend_on_the_order():
 
 def test_level_answers_that_are_just_measured_drop_nothing():
     asked = {"overlap": 2, "reason": reason, "alike": OPTIONS}
-    assert answered(decide(["none", "cannot_judge"], tie_rule="drop", **asked)) == Decision(KEPT, by="no_majority")
-    assert answered(decide(["none", "none"], tie_rule="drop", **asked)).by == "unanimous"
-    assert answered(decide(["none", "cannot_judge"], tie_rule="adjudicate", **asked)).state == OPEN
+    assert without_ties(decide(["none", "cannot_judge"], tie_rule="drop", **asked)) == Decision(KEPT, by="no_majority")
+    assert without_ties(decide(["none", "none"], tie_rule="drop", **asked)).by == "unanimous"
+    assert without_ties(decide(["none", "cannot_judge"], tie_rule="adjudicate", **asked)).state == OPEN

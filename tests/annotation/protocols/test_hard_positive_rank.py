@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.protocols.base import Answer, Ask, NoAnswer, NotSuitable
-from annotation.protocols.hard_positive_rank import PROTOCOL, is_right, order_of, ranks
+from annotation.protocols.base import Answer, InvalidAnswer, TaskSpec, UnsuitableItem
+from annotation.protocols.hard_positive_rank import PROTOCOL, is_right, ranking_label, ranks
 from tests.annotation.protocols.items import item
 
 FORM = PROTOCOL.form
@@ -44,7 +44,7 @@ def sent(*steps: str) -> dict[str, str]:
 
 
 def test_it_shows_the_image_and_all_three_captions_are_options():
-    assert PROTOCOL.asks(item(captions=ROLES, images=["positive"]), {}) == [Ask(("positive-0",), OPTIONS)]
+    assert PROTOCOL.tasks(item(captions=ROLES, images=["positive"]), {}) == [TaskSpec(("positive-0",), OPTIONS)]
 
 
 @pytest.mark.parametrize(
@@ -57,30 +57,30 @@ def test_it_shows_the_image_and_all_three_captions_are_options():
     ],
 )
 def test_an_item_that_lacks_something_is_named_with_what_it_lacks(made, words):
-    with pytest.raises(NotSuitable, match=words):
-        PROTOCOL.asks(made, {})
+    with pytest.raises(UnsuitableItem, match=words):
+        PROTOCOL.tasks(made, {})
 
 
 def test_a_second_positive_that_an_earlier_stage_wrote_is_enough():
     made = item(captions=["positive", "negative"])
-    assert PROTOCOL.asked_of(made, {"caption-second_positive": "A hound."})[0].options == OPTIONS
+    assert PROTOCOL.tasks_for(made, {"caption-second_positive": "A hound."})[0].options == OPTIONS
 
 
 def test_places_are_read_in_the_order_shown():
     shown = (OPTIONS[2], OPTIONS[0], OPTIONS[1])
-    assert FORM.read(sent("3", "1", "1"), shown, TEXTS) == Answer("positive=second_positive>negative")
-    assert FORM.read(sent("1", "2", "3"), shown, TEXTS).label == "negative>positive>second_positive"
+    assert FORM.parse(sent("3", "1", "1"), shown, TEXTS) == Answer("positive=second_positive>negative")
+    assert FORM.parse(sent("1", "2", "3"), shown, TEXTS).label == "negative>positive>second_positive"
 
 
 def test_the_27_ways_to_fill_three_steps_are_13_orders():
-    found = {order_of(dict(zip(ROLES, given, strict=True))) for given in product((1, 2, 3), repeat=3)}
+    found = {ranking_label(dict(zip(ROLES, given, strict=True))) for given in product((1, 2, 3), repeat=3)}
     assert found == RIGHT | WRONG and len(found) == 13
     assert max(map(len, found)) <= 40  # of a label
 
 
 @pytest.mark.parametrize("given", [("1", "1", "3"), ("2", "2", "3"), ("1", "1", "2")])
 def test_an_empty_step_changes_nothing(given):
-    answer = FORM.read(sent(*given), OPTIONS, TEXTS)
+    answer = FORM.parse(sent(*given), OPTIONS, TEXTS)
     assert answer.label == "positive=second_positive>negative"
     assert FORM.fill(answer, OPTIONS) == sent("1", "1", "2")
 
@@ -88,13 +88,13 @@ def test_an_empty_step_changes_nothing(given):
 @given(orders, drawn)
 def test_what_is_read_comes_back_whatever_the_order_drawn(label, shown):
     fields = FORM.fill(Answer(label), shown)
-    assert FORM.read(fields, shown, TEXTS) == Answer(label)
-    assert FORM.fill(FORM.read(fields, shown, TEXTS), shown) == fields
+    assert FORM.parse(fields, shown, TEXTS) == Answer(label)
+    assert FORM.fill(FORM.parse(fields, shown, TEXTS), shown) == fields
 
 
 @given(st.tuples(steps, steps, steps), drawn)
 def test_any_three_steps_are_an_answer_with_the_same_order(given, shown):
-    rank = ranks(FORM.read(sent(*given), shown, TEXTS).label)
+    rank = ranks(FORM.parse(sent(*given), shown, TEXTS).label)
     placed = {identity.split("-")[1]: int(step) for identity, step in zip(shown, given, strict=True)}
     pairs = [(one, other) for one in ROLES for other in ROLES]
     assert all((rank[one] < rank[other]) == (placed[one] < placed[other]) for one, other in pairs)
@@ -105,10 +105,10 @@ def test_any_three_steps_are_an_answer_with_the_same_order(given, shown):
 def test_anything_else_is_no_answer_and_says_which_sentence_is_asked_for(given, shown):
     lacking = [place for place in (1, 2, 3) if given.get(f"step-{place}") not in {"1", "2", "3"}]
     if not lacking:
-        assert FORM.read(given, shown, TEXTS).label in RIGHT | WRONG
+        assert FORM.parse(given, shown, TEXTS).label in RIGHT | WRONG
         return
-    with pytest.raises(NoAnswer, match=f"Put sentence {'ABC'[lacking[0] - 1]} on a step"):
-        FORM.read(given, shown, TEXTS)
+    with pytest.raises(InvalidAnswer, match=f"Put sentence {'ABC'[lacking[0] - 1]} on a step"):
+        FORM.parse(given, shown, TEXTS)
 
 
 def test_those_that_tie_have_the_same_rank():
@@ -139,16 +139,16 @@ def test_answers_are_measured_and_drop_nothing():
 
 @given(st.integers(0, 10**6), drawn)
 def test_what_is_made_up_is_an_answer(seed, shown):
-    assert FORM.read(FORM.made_up(Random(seed), shown, TEXTS), shown, TEXTS).label in RIGHT | WRONG
+    assert FORM.parse(FORM.simulate(Random(seed), shown, TEXTS), shown, TEXTS).label in RIGHT | WRONG
 
 
 def test_simulated_annotators_are_mostly_right_and_tie_often():
     rng = Random(1)
-    labels = [FORM.read(FORM.made_up(rng, OPTIONS, TEXTS), OPTIONS, TEXTS).label for _ in range(2000)]
+    labels = [FORM.parse(FORM.simulate(rng, OPTIONS, TEXTS), OPTIONS, TEXTS).label for _ in range(2000)]
     assert 0.88 < sum(map(is_right, labels)) / 2000 < 0.96
     assert 0.4 < labels.count("positive=second_positive>negative") / 2000 < 0.5
 
 
 def test_managers_read_what_was_said():
-    assert FORM.say(Answer("positive=second_positive>negative")) == "positive and second positive, then negative"
-    assert FORM.say(Answer("cannot_judge")) == "cannot judge"
+    assert FORM.describe(Answer("positive=second_positive>negative")) == "positive and second positive, then negative"
+    assert FORM.describe(Answer("cannot_judge")) == "cannot judge"

@@ -22,7 +22,7 @@ def test_it_has_a_template_and_words_that_name_no_role(protocol):
 
 @every
 def test_its_questions_of_an_item_are_told_apart_and_have_answers(protocol):
-    asks = protocol.asks(SPECIMEN, {"negative": "candidate-2"})
+    asks = protocol.tasks(SPECIMEN, {"negative": "candidate-2"})
     assert len({ask.question for ask in asks}) == len(asks)
     assert all(ask.shows and (ask.options or protocol.fixed or protocol.form) for ask in asks)
 
@@ -30,7 +30,7 @@ def test_its_questions_of_an_item_are_told_apart_and_have_answers(protocol):
 @every
 def test_its_keys_are_shown_and_each_does_one_thing(protocol):
     keys = [key for choice in protocol.fixed for key in choice.keys]
-    options = protocol.asks(SPECIMEN, {"negative": "candidate-2"})[0].options
+    options = protocol.tasks(SPECIMEN, {"negative": "candidate-2"})[0].options
     assert len(set(keys)) == len(keys)
     assert bool(protocol.form.keys) if protocol.form else bool(protocol.picks[0]) == bool(options)
     assert not set(keys) & {str(place) for place in range(1, len(options) + 1)}

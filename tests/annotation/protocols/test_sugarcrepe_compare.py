@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.protocols.base import Answer, Ask, NoAnswer, NotSuitable
+from annotation.protocols.base import Answer, InvalidAnswer, TaskSpec, UnsuitableItem
 from annotation.protocols.sugarcrepe_compare import PROTOCOL
 from tests.annotation.protocols.items import item
 
@@ -22,17 +22,17 @@ values = st.sampled_from([*PLACES, "", "0", "3", "²", "1 ", "Tie", "negative-0"
 
 
 def read(sense: str, fluency: str, shown=OPTIONS) -> str:
-    return FORM.read({"sense": sense, "fluency": fluency}, shown, TEXTS).label
+    return FORM.parse({"sense": sense, "fluency": fluency}, shown, TEXTS).label
 
 
 def test_it_shows_the_caption_and_both_negatives_are_options():
     made = item(captions=["positive", "negative", "negative"], images=[])
-    assert PROTOCOL.asks(made, {}) == [Ask(("caption-positive-0",), OPTIONS)]
+    assert PROTOCOL.tasks(made, {}) == [TaskSpec(("caption-positive-0",), OPTIONS)]
 
 
 def test_an_image_is_not_shown():
     made = item(captions=["positive", "negative", "negative"], images=["positive"])
-    assert PROTOCOL.asks(made, {})[0].shows == ("caption-positive-0",)
+    assert PROTOCOL.tasks(made, {})[0].shows == ("caption-positive-0",)
 
 
 @pytest.mark.parametrize(
@@ -45,8 +45,8 @@ def test_an_image_is_not_shown():
     ],
 )
 def test_an_item_that_cannot_be_compared_is_named_with_why(captions, words):
-    with pytest.raises(NotSuitable, match=words):
-        PROTOCOL.asks(item(captions=captions), {})
+    with pytest.raises(UnsuitableItem, match=words):
+        PROTOCOL.tasks(item(captions=captions), {})
 
 
 def test_places_are_read_in_the_order_shown():
@@ -58,7 +58,7 @@ def test_places_are_read_in_the_order_shown():
 @given(st.sampled_from(LABELS), drawn)
 def test_what_is_read_comes_back_whatever_the_order_drawn(label, shown):
     fields = FORM.fill(Answer(label), shown)
-    assert FORM.read(fields, shown, TEXTS) == Answer(label)
+    assert FORM.parse(fields, shown, TEXTS) == Answer(label)
     assert set(fields) == {"sense", "fluency"} and set(fields.values()) <= set(PLACES)
 
 
@@ -71,10 +71,10 @@ def test_what_was_filled_in_comes_back(sense, fluency, shown):
 def test_both_questions_must_be_answered(given, shown):
     lacking = [question for question in ("sense", "fluency") if given.get(question) not in PLACES]
     if not lacking:
-        assert FORM.read(given, shown, TEXTS).label in LABELS
+        assert FORM.parse(given, shown, TEXTS).label in LABELS
         return
-    with pytest.raises(NoAnswer, match={"sense": "makes more sense", "fluency": "is more fluent"}[lacking[0]]):
-        FORM.read(given, shown, TEXTS)
+    with pytest.raises(InvalidAnswer, match={"sense": "makes more sense", "fluency": "is more fluent"}[lacking[0]]):
+        FORM.parse(given, shown, TEXTS)
 
 
 def test_each_question_has_a_projection():
@@ -92,10 +92,10 @@ def test_answers_are_measured_and_drop_nothing():
 
 @given(st.integers(0, 10**6), drawn)
 def test_what_is_made_up_is_an_answer_that_does_not_hang_on_the_order_drawn(seed, shown):
-    labels = {FORM.read(FORM.made_up(Random(seed), one, TEXTS), one, TEXTS).label for one in (shown, shown[::-1])}
+    labels = {FORM.parse(FORM.simulate(Random(seed), one, TEXTS), one, TEXTS).label for one in (shown, shown[::-1])}
     assert len(labels) == 1 and labels <= set(LABELS)
 
 
 def test_managers_read_what_was_said():
-    assert FORM.say(Answer("negative-1/tie")) == "sense: negative 2, fluency: tie"
-    assert FORM.say(Answer("cannot_judge")) == "cannot judge"
+    assert FORM.describe(Answer("negative-1/tie")) == "sense: negative 2, fluency: tie"
+    assert FORM.describe(Answer("cannot_judge")) == "cannot judge"

@@ -5,16 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from annotation.protocols.base import Ask, NotSuitable
+from annotation.protocols.base import TaskSpec, UnsuitableItem
 from annotation.protocols.verify import PROTOCOL
 from tests.annotation.protocols.items import BOTH, item
 
-POSITIVE = Ask(("positive-0", "caption-positive-0"), (), "positive")
+POSITIVE = TaskSpec(("positive-0", "caption-positive-0"), (), "positive")
 KEYS = Path(__file__).resolve().parents[3] / "static" / "js" / "judging" / "keys.js"
 
 
 def test_a_pair_is_one_question():
-    assert PROTOCOL.asks(item(captions=["positive"], images=["positive"]), {}) == [POSITIVE]
+    assert PROTOCOL.tasks(item(captions=["positive"], images=["positive"]), {}) == [POSITIVE]
 
 
 @pytest.mark.parametrize(
@@ -22,23 +22,23 @@ def test_a_pair_is_one_question():
     [(BOTH, {}, "negative-0"), (["positive"], {"negative": "candidate-1"}, "candidate-1")],
 )
 def test_with_a_negative_image_there_are_two(images, carried, image):
-    negative = Ask((image, "caption-negative-0"), (), "negative")
-    assert PROTOCOL.asks(item(images=images), carried) == [POSITIVE, negative]
+    negative = TaskSpec((image, "caption-negative-0"), (), "negative")
+    assert PROTOCOL.tasks(item(images=images), carried) == [POSITIVE, negative]
 
 
 def test_a_negative_image_without_a_caption_is_not_asked_about():
-    assert PROTOCOL.asks(item(captions=["positive"], images=BOTH), {}) == [POSITIVE]
+    assert PROTOCOL.tasks(item(captions=["positive"], images=BOTH), {}) == [POSITIVE]
 
 
 def test_candidates_that_nobody_chose_are_not_asked_about():
-    assert PROTOCOL.asks(item(), {}) == [POSITIVE]
+    assert PROTOCOL.tasks(item(), {}) == [POSITIVE]
 
 
 def test_an_item_without_its_positive_pair_is_named():
-    with pytest.raises(NotSuitable, match="item 7 has no positive image"):
-        PROTOCOL.asks(item(images=["negative"]), {})
-    with pytest.raises(NotSuitable, match="item 7 has no positive caption"):
-        PROTOCOL.asks(item(captions=["negative"]), {})
+    with pytest.raises(UnsuitableItem, match="item 7 has no positive image"):
+        PROTOCOL.tasks(item(images=["negative"]), {})
+    with pytest.raises(UnsuitableItem, match="item 7 has no positive caption"):
+        PROTOCOL.tasks(item(captions=["negative"]), {})
 
 
 @pytest.mark.parametrize(

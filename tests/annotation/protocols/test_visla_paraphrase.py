@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.protocols.base import Answer, Ask, NoAnswer, NotSuitable
+from annotation.protocols.base import Answer, InvalidAnswer, TaskSpec, UnsuitableItem
 from annotation.protocols.decision_rule import EDITED, KEPT, OPEN, confirm
 from annotation.protocols.visla_paraphrase import PROTOCOL
 from tests.annotation.protocols.items import item
@@ -38,7 +38,7 @@ fields = st.fixed_dictionaries(
 
 
 def read(**sent) -> Answer:
-    return FORM.read(sent, SHOWN, TEXTS)
+    return FORM.parse(sent, SHOWN, TEXTS)
 
 
 def edited(words: str) -> Answer:
@@ -48,11 +48,11 @@ def edited(words: str) -> Answer:
 def test_it_shows_caption_and_negative_and_asks_of_all_others():
     made = item(captions=["candidate", *THREE, "candidate"], images=["positive"])
     options = ("caption-second_positive-0", "caption-candidate-0", "caption-candidate-1")
-    assert PROTOCOL.asks(made, {}) == [Ask(("caption-positive-0", "caption-negative-0", "positive-0"), options)]
+    assert PROTOCOL.tasks(made, {}) == [TaskSpec(("caption-positive-0", "caption-negative-0", "positive-0"), options)]
 
 
 def test_an_image_need_not_be_there():
-    assert PROTOCOL.asks(item(captions=THREE, images=[]), {})[0].shows == ("caption-positive-0", "caption-negative-0")
+    assert PROTOCOL.tasks(item(captions=THREE, images=[]), {})[0].shows == ("caption-positive-0", "caption-negative-0")
 
 
 @pytest.mark.parametrize(
@@ -64,8 +64,8 @@ def test_an_image_need_not_be_there():
     ],
 )
 def test_an_item_that_lacks_something_is_named_with_what_it_lacks(captions, words):
-    with pytest.raises(NotSuitable, match=words):
-        PROTOCOL.asks(item(captions=captions), {})
+    with pytest.raises(UnsuitableItem, match=words):
+        PROTOCOL.tasks(item(captions=captions), {})
 
 
 def test_a_sentence_that_is_picked_stands_as_it_is():
@@ -97,7 +97,7 @@ def test_an_edit_that_comes_to_an_option_is_a_pick_of_it(option):
     ],
 )
 def test_what_is_no_edit_is_refused_with_a_sentence(words, says):
-    with pytest.raises(NoAnswer, match=says):
+    with pytest.raises(InvalidAnswer, match=says):
         edited(words)
 
 
@@ -106,7 +106,7 @@ def test_a_thousand_characters_are_not_too_many():
 
 
 def test_who_rejects_says_why():
-    with pytest.raises(NoAnswer, match="Tick what is wrong"):
+    with pytest.raises(InvalidAnswer, match="Tick what is wrong"):
         read(answer="reject", same="holds", why=" ")
     ticked = read(answer="reject", same="broken", neutral="broken")
     assert ticked == Answer("reject", {"guidelines": {"same": False, "neutral": False}, "reason": ""})
@@ -115,32 +115,32 @@ def test_who_rejects_says_why():
 
 @pytest.mark.parametrize("answer", ["", "0", "4", "-1", "²", "caption-candidate-0", "edit-17"])
 def test_what_is_not_on_the_screen_is_refused(answer):
-    with pytest.raises(NoAnswer):
+    with pytest.raises(InvalidAnswer):
         read(answer=answer)
 
 
 @given(fields)
 def test_whatever_is_sent_is_an_answer_that_comes_back_or_none(sent):
     try:
-        answer = FORM.read(sent, SHOWN, TEXTS)
-    except NoAnswer as lacks:
+        answer = FORM.parse(sent, SHOWN, TEXTS)
+    except InvalidAnswer as lacks:
         assert str(lacks).endswith(".")
         return
-    assert FORM.read(FORM.fill(answer, SHOWN), SHOWN, TEXTS) == answer
-    assert len(answer.label) <= 40 and FORM.say(answer)
+    assert FORM.parse(FORM.fill(answer, SHOWN), SHOWN, TEXTS) == answer
+    assert len(answer.label) <= 40 and FORM.describe(answer)
 
 
 @given(st.integers(0, 10**6))
 def test_what_is_made_up_is_an_answer(seed):
-    assert FORM.read(FORM.made_up(Random(seed), SHOWN, TEXTS), SHOWN, TEXTS).label
+    assert FORM.parse(FORM.simulate(Random(seed), SHOWN, TEXTS), SHOWN, TEXTS).label
 
 
 def test_managers_read_what_was_said():
-    assert FORM.say(edited("A cat lies there.")) == "edited to “A cat lies there.”"
-    assert FORM.say(read(answer="2")) == "picked “Inside the basket is a cat.”"
-    assert FORM.say(read(answer="reject", fluent="broken", why="Odd.")).endswith("and reads well. · Odd.")
-    assert FORM.say(read(answer="reject", why="Odd.")) == "rejected: Odd."
-    assert FORM.say(Answer("cannot_judge")) == "cannot judge"
+    assert FORM.describe(edited("A cat lies there.")) == "edited to “A cat lies there.”"
+    assert FORM.describe(read(answer="2")) == "picked “Inside the basket is a cat.”"
+    assert FORM.describe(read(answer="reject", fluent="broken", why="Odd.")).endswith("and reads well. · Odd.")
+    assert FORM.describe(read(answer="reject", why="Odd.")) == "rejected: Odd."
+    assert FORM.describe(Answer("cannot_judge")) == "cannot judge"
 
 
 def test_only_a_rejection_drops_and_an_edit_waits():

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.protocols.base import Answer, Ask, NoAnswer, NotSuitable
+from annotation.protocols.base import Answer, InvalidAnswer, TaskSpec, UnsuitableItem
 from annotation.protocols.visla_triplet import GUIDELINES, PROTOCOL
 from tests.annotation.protocols.items import item
 
@@ -39,17 +39,17 @@ fields = st.fixed_dictionaries(
 
 
 def read(**sent) -> Answer:
-    return FORM.read({**ALL, **sent}, SHOWN, TEXTS)
+    return FORM.parse({**ALL, **sent}, SHOWN, TEXTS)
 
 
 def test_it_shows_the_image_and_three_sentences_and_candidates_for_the_third():
     made = item(captions=[*THREE, "candidate", "candidate"], images=["positive"])
     shows = ("positive-0", "caption-positive-0", "caption-second_positive-0", "caption-negative-0")
-    assert PROTOCOL.asks(made, {}) == [Ask(shows, ("caption-candidate-0", "caption-candidate-1"))]
+    assert PROTOCOL.tasks(made, {}) == [TaskSpec(shows, ("caption-candidate-0", "caption-candidate-1"))]
 
 
 def test_nothing_but_the_three_need_be_there():
-    assert PROTOCOL.asks(item(captions=THREE, images=["positive"]), {})[0].options == ()
+    assert PROTOCOL.tasks(item(captions=THREE, images=["positive"]), {})[0].options == ()
 
 
 @pytest.mark.parametrize(
@@ -61,8 +61,8 @@ def test_nothing_but_the_three_need_be_there():
     ],
 )
 def test_an_item_that_lacks_something_is_named_with_what_it_lacks(made, words):
-    with pytest.raises(NotSuitable, match=words):
-        PROTOCOL.asks(made, {})
+    with pytest.raises(UnsuitableItem, match=words):
+        PROTOCOL.tasks(made, {})
 
 
 def test_all_lines_hold_and_nothing_was_changed():
@@ -96,7 +96,7 @@ def test_one_of_the_same_words_changes_nothing():
 
 
 def test_what_does_not_hold_is_mended_or_dropped():
-    with pytest.raises(NoAnswer, match="Mend the sentences"):
+    with pytest.raises(InvalidAnswer, match="Mend the sentences"):
         read(same="broken", first="The cat sits in the sink.")
     lines = {code: code != "same" for code in CODES}
     assert read(same="broken", drop="1", first="") == Answer(
@@ -117,31 +117,31 @@ def test_what_does_not_hold_is_mended_or_dropped():
     ],
 )
 def test_what_is_no_answer_is_refused_with_a_sentence(sent, says):
-    with pytest.raises(NoAnswer, match=says):
+    with pytest.raises(InvalidAnswer, match=says):
         read(**sent)
 
 
 @given(fields)
 def test_whatever_is_sent_is_an_answer_that_comes_back_or_none(sent):
     try:
-        answer = FORM.read(sent, SHOWN, TEXTS)
-    except NoAnswer as lacks:
+        answer = FORM.parse(sent, SHOWN, TEXTS)
+    except InvalidAnswer as lacks:
         assert str(lacks).endswith(".")
         return
-    assert FORM.read(FORM.fill(answer, SHOWN), SHOWN, TEXTS) == answer
-    assert answer.label in {"valid", "edited", "dropped"} and FORM.say(answer)
+    assert FORM.parse(FORM.fill(answer, SHOWN), SHOWN, TEXTS) == answer
+    assert answer.label in {"valid", "edited", "dropped"} and FORM.describe(answer)
 
 
 @given(st.integers(0, 10**6), st.sampled_from([SHOWN, []]))
 def test_what_is_made_up_is_an_answer(seed, shown):
-    assert FORM.read(FORM.made_up(Random(seed), shown, TEXTS), shown, TEXTS).label
+    assert FORM.parse(FORM.simulate(Random(seed), shown, TEXTS), shown, TEXTS).label
 
 
 def test_managers_read_what_was_said():
-    assert FORM.say(read()) == "valid"
-    assert FORM.say(read(third="The cat left.", first="A cat.")) == "edited A to “A cat.”, C to “The cat left.”"
-    assert FORM.say(read(fluent="broken", drop="1")).endswith("All three make sense and read well.")
-    assert FORM.say(Answer("cannot_judge")) == "cannot judge"
+    assert FORM.describe(read()) == "valid"
+    assert FORM.describe(read(third="The cat left.", first="A cat.")) == "edited A to “A cat.”, C to “The cat left.”"
+    assert FORM.describe(read(fluent="broken", drop="1")).endswith("All three make sense and read well.")
+    assert FORM.describe(Answer("cannot_judge")) == "cannot judge"
 
 
 def test_what_is_valid_or_edited_stays_and_needs_nobody_else():

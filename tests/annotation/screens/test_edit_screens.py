@@ -10,7 +10,7 @@ from annotation.judging import submissions
 from annotation.models import Judgment, Lease
 from annotation.protocols.visla_triplet import GUIDELINES
 from annotation.screens import read_answer
-from annotation.screens.screens import screens
+from annotation.screens.screens import build_screens
 from benchmarks.models import Caption, ItemImage
 from tests.builders import studies, text_items, visla_items
 from tests.collapsed import collapsed
@@ -38,7 +38,7 @@ def held(who) -> Lease:
 def send(client, who, **fields):
     lease = held(who)
     if fields.get("answer", "").startswith(("caption-", "edit-")):
-        fields["answer"] = read_answer.shown_as(lease, fields["answer"])
+        fields["answer"] = read_answer.place_on_screen(lease, fields["answer"])
     return client.post(home(who) + "submit/", {"lease": lease.token, "key": uuid.uuid4(), **fields}, **JSON)
 
 
@@ -82,8 +82,8 @@ def test_an_edit_comes_back_as_it_was_sent(client):
     client.get(home(who))
     send(client, who, answer="caption-candidate-0", edit="1", words=f" {SITS}\n")
     [lease] = submissions.history(annotator=who)
-    html = collapsed(screens([lease], who.stage)[0].html())
-    place = read_answer.shown_as(lease, "caption-candidate-0")
+    html = collapsed(build_screens([lease], who.stage)[0].html())
+    place = read_answer.place_on_screen(lease, "caption-candidate-0")
     assert "data-answered" in html and f">{SITS}</textarea>" in html
     assert re.findall(r'name="answer" value="(\w+)" checked', html) == [place]
     assert re.findall(r'name="edit" value="1" checked', html)
@@ -93,7 +93,7 @@ def test_a_rejection_comes_back_with_its_ticks(client):
     who = somebody("visla-paraphrase")
     client.get(home(who))
     send(client, who, answer="reject", same="broken", why="No <b>.")
-    html = collapsed(screens(submissions.history(annotator=who), who.stage)[0].html())
+    html = collapsed(build_screens(submissions.history(annotator=who), who.stage)[0].html())
     assert re.findall(r'name="(\w+)" value="broken" checked', html) == ["same"]
     assert 'value="reject" checked' in html and ">No &lt;b&gt;.</textarea>" in html
 
@@ -101,8 +101,8 @@ def test_a_rejection_comes_back_with_its_ticks(client):
 def test_a_mended_triplet_comes_back_with_what_was_there(client):
     who = somebody("visla-triplet")
     client.get(home(who))
-    send(client, who, **ALL, first=SITS, use=read_answer.shown_as(held(who), "caption-candidate-1"))
-    html = collapsed(screens(submissions.history(annotator=who), who.stage)[0].html())
+    send(client, who, **ALL, first=SITS, use=read_answer.place_on_screen(held(who), "caption-candidate-1"))
+    html = collapsed(build_screens(submissions.history(annotator=who), who.stage)[0].html())
     assert 'data-was="A cat is in the basket."' in html and f">{SITS}</textarea>" in html
     assert len(re.findall(r'value="holds" checked', html)) == len(GUIDELINES)
     assert ">In the basket there is a cat.</textarea>" in html
@@ -152,7 +152,7 @@ def test_cannot_judge_is_an_answer_here_too_and_comes_back(client, protocol):
     client.get(home(who))
     assert send(client, who, cannot_judge="1", reason="Blank.").status_code == 200
     [lease] = submissions.history(annotator=who)
-    assert "data-answered" in screens([lease], who.stage)[0].html() and Judgment.objects.get().reason == "Blank."
+    assert "data-answered" in build_screens([lease], who.stage)[0].html() and Judgment.objects.get().reason == "Blank."
 
 
 @BOTH
@@ -167,4 +167,4 @@ def test_screens_take_one_query_however_many(django_assert_num_queries, protocol
     who = somebody(protocol, 4)
     leases = assignment_leases.hold(annotator=who, stage=who.stage, wanted=wanted)
     with django_assert_num_queries(1):
-        assert len(screens(leases, who.stage)) == wanted
+        assert len(build_screens(leases, who.stage)) == wanted

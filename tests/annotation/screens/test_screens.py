@@ -14,7 +14,7 @@ from annotation.models import Lease, Stage, Task
 from annotation.protocols.registry import PROTOCOLS
 from annotation.screens import read_answer
 from annotation.screens.material import texts_of
-from annotation.screens.screens import screens, size
+from annotation.screens.screens import build_screens, text_size
 from benchmarks.models import Caption, ItemImage
 from tests.builders import studies
 
@@ -61,7 +61,7 @@ def answer_of(lease: Lease) -> dict[str, str]:
     """The fields of some answer to it."""
     form = PROTOCOLS[lease.task.stage.protocol].form
     if form:
-        return form.made_up(Random(1), lease.shown, texts_of(lease.task, lease.shown))
+        return form.simulate(Random(1), lease.shown, texts_of(lease.task, lease.shown))
     return {"answer": "1" if lease.shown else "yes"}
 
 
@@ -93,7 +93,7 @@ def test_screens_of_all_questions_and_orders_are_the_same_but_for_what_they_show
     Caption.objects.update(text="The same words.")
     leases = assignment_leases.hold(annotator=who, stage=Stage.objects.get(), wanted=20)
     assert len({lease.task.question for lease in leases}) == len(set(Task.objects.values_list("question", flat=True)))
-    shapes = {TOLD_APART.sub("x", screen.html()) for screen in screens(leases, Stage.objects.get())}
+    shapes = {TOLD_APART.sub("x", screen.html()) for screen in build_screens(leases, Stage.objects.get())}
     assert len(leases) >= 6 and len(shapes) == 1
 
 
@@ -119,7 +119,7 @@ def test_options_stand_in_the_leases_order():
     places = {}
     for order in (lease.shown, lease.shown[::-1]):
         lease.shown = order
-        html = screens([lease], Stage.objects.get())[0].html()
+        html = build_screens([lease], Stage.objects.get())[0].html()
         places[tuple(order)] = html.index("A red cup") < html.index("A blue cup")
     assert places == {
         ("caption-positive-0", "caption-negative-0"): True,
@@ -134,7 +134,7 @@ def test_the_image_that_was_chosen_is_the_one_that_is_shown():
     studies.judgment(who, first, "candidate-2")
     seated(who, then)
     shown = {part["url"] for lease in assignment_leases.hold(annotator=who, stage=then, wanted=2)
-             for part in screens([lease], then)[0].shown["pictures"]}  # fmt: skip
+             for part in build_screens([lease], then)[0].shown["pictures"]}  # fmt: skip
     uses = ItemImage.objects.filter(role__in=("positive", "candidate"), position__in=(0, 2)).exclude(
         role="candidate", position=0
     )
@@ -146,7 +146,7 @@ def test_screens_take_one_query_however_many(django_assert_num_queries, wanted):
     who = annotator("bivlc-t2i", items=4)
     leases = assignment_leases.hold(annotator=who, stage=Stage.objects.get(), wanted=wanted)
     with django_assert_num_queries(1):
-        assert len(screens(leases, who.stage)) == wanted
+        assert len(build_screens(leases, who.stage)) == wanted
 
 
 def two_stages():
@@ -164,7 +164,7 @@ def test_each_screen_is_asked_as_its_own_stage_asks_it(django_assert_num_queries
     earlier = Lease.objects.select_related("task").get()
     [now] = assignment_leases.hold(annotator=who, stage=then, wanted=1)
     with django_assert_num_queries(2):
-        one, two = screens([earlier, now], then)
+        one, two = build_screens([earlier, now], then)
     assert "None of them" in one.html() and "Both" in two.html()
 
 
@@ -174,7 +174,7 @@ def test_taking_back_an_answer_of_the_stage_before_says_to_load_its_page(client)
     assert "</kbd> Both" in client.get(home(who)).text
     assert client.post(home(who) + "undo/", {"undo_key": uuid.uuid4()}, **JSON).json() == {"moved": True}
     page = client.get(home(who)).text
-    place = read_answer.shown_as(Lease.objects.order_by("pk").first(), "candidate-1")
+    place = read_answer.place_on_screen(Lease.objects.order_by("pk").first(), "candidate-1")
     assert "</kbd> None of them" in page and f'value="{place}" checked' in page
 
 
@@ -200,12 +200,12 @@ def test_the_help_lists_the_keys_that_do_something_here(client, protocol, there,
     ("length", "name"), [(110, ""), (111, "long"), (220, "long"), (221, "very-long"), (900, "tiny")]
 )
 def test_long_sentences_are_set_smaller(length, name):
-    assert size([{"text": "short"}, {"text": "x" * length}]) == name
+    assert text_size([{"text": "short"}, {"text": "x" * length}]) == name
 
 
 def test_fixed_answers_are_marked_where_they_were_picked():
     who = annotator("verify")
     studies.judgment(who, Stage.objects.get(), "no")
     [lease] = submissions.history(annotator=who)
-    html = screens([lease], Stage.objects.get())[0].html()
+    html = build_screens([lease], Stage.objects.get())[0].html()
     assert re.findall(r'value="(\w+)"[^>]* checked', html) == ["no"] and 'data-picked="no"' in html

@@ -8,8 +8,8 @@ from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
-from annotation.designs.plan import NO_CHECKS, expect, written
-from annotation.designs.presets import PRESETS, assumed
+from annotation.designs.plan import NO_CHECKS, effort_in_words, expected_effort
+from annotation.designs.presets import PRESETS, default_assumptions
 from annotation.management.named import named
 from annotation.models import Stage, Study
 from annotation.protocols.registry import PROTOCOLS
@@ -71,7 +71,7 @@ def test_a_preset_sent_back_as_it_came_makes_its_stages(client, manager, preset)
     made = list(Study.objects.get().stages.all())
     for plan, stage in zip(PRESETS[preset].stages, made, strict=True):
         assert (stage.name, stage.protocol, stage.source and stage.source.name) == (
-            plan.called, plan.protocol, plan.source or None
+            plan.stage_name, plan.protocol, plan.source or None
         )  # fmt: skip
         assert {name: getattr(stage, name) for name in plan.settings} == plan.settings
 
@@ -152,8 +152,8 @@ def test_the_page_plans_what_the_preset_needs(client, manager):
     benchmark = studies.benchmark(items=3)
     page = client.get(NEW, {"preset": "bivlc", "benchmark": benchmark.pk}).content.decode()
     stages = PRESETS["bivlc"].stages
-    for one in expect(stages, items=3, assumed=assumed(stages), pay=12):
-        assert planned(page)[one.stage] == written(one)
+    for one in expected_effort(stages, items=3, assumed=default_assumptions(stages), pay=12):
+        assert planned(page)[one.stage] == effort_in_words(one)
 
 
 def test_the_plan_is_worked_out_again_without_script_and_nothing_is_set_up(client, manager):
@@ -214,8 +214,8 @@ def test_the_command_prints_every_stage_with_its_links_and_the_plan(capsys):
         assert f"https://lab.example{reverse('join', args=[stage.invite])}" in printed
     assert f"Invite annotators: https://lab.example{reverse('join', args=[study.invite])}" in printed
     stages = PRESETS["bivlc"].stages
-    for number, one in enumerate(expect(stages, items=10, assumed=assumed(stages), pay=12), 1):
-        words = written(one)
+    for number, one in enumerate(expected_effort(stages, items=10, assumed=default_assumptions(stages), pay=12), 1):
+        words = effort_in_words(one)
         assert f"{number} {one.stage}: {words['judgments']} judgments wanted, {words['hours']} h" in printed
     assert "1 choose: 20 judgments wanted, 0.1 h, 0.80 USD, 2 annotators" in printed
     assert "2 disambiguate: ≈ 7 judgments wanted" in printed and "In all: ≈ " in printed

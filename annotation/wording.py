@@ -1,0 +1,41 @@
+"""Words that every room shares: pseudonyms, outcomes and reasons as people read them, reasons as they are stored.
+
+The lowest layer: it imports nothing of the project, and every room may import it.
+"""
+
+REASON_LENGTH = 500  # characters
+
+_WORDS = {
+    "no_image_fits": "no image fits",
+    "cannot_judge": "cannot judge",
+    "tie_unresolved": "tie",
+    "none": "None",
+    "both": "Both",
+    "check_item": "used as a check or practice",
+}
+_IMAGES = {"candidate": "image", "positive": "positive image", "negative": "negative image"}
+
+
+def pseudonym(number: int) -> str:
+    """The name of an annotator where real names are not shown: `A-01`, `A-02` … in order of joining."""
+    return f"A-{number:02d}"
+
+
+def readable_label(name: str) -> str:
+    """An outcome or a reason as people read it; `candidate-2` is the third image."""
+    role, _, number = name.rpartition("-")
+    if role == "caption-candidate":
+        return f"candidate {int(number) + 1}"
+    if name.startswith("caption-"):
+        another = f" {int(number) + 1}" if number.isdecimal() and int(number) else ""
+        return f"{name.split('-')[1]} caption{another}".replace("_", " ")
+    if role == "edit":
+        return "somebody’s edit"
+    if role in _IMAGES and number.isdecimal():
+        return f"{_IMAGES[role]} {int(number) + 1}" if role == "candidate" else _IMAGES[role]
+    return _WORDS.get(name, name.replace("_", " "))
+
+
+def clean_reason(typed: str) -> str:
+    """Without NUL, which PostgreSQL's text cannot hold, without space around it, and not longer than its column."""
+    return typed.replace("\0", "").strip()[:REASON_LENGTH]
