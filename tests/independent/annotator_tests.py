@@ -1,4 +1,4 @@
-"""The tests that signs of annotators rest on, by scipy, and the signs in words (docs/reference/measures.md has both)."""
+"""The tests that signs of annotators rest on, by scipy, and the words of signs (docs/reference/measures.md)."""
 
 import math
 from collections import Counter

@@ -1,31 +1,11 @@
-"""Exports that several tests of releases share: each study is made once, by the first test that needs it, which has to
-be marked `django_db(transaction=True)`, and only its files are kept.
-"""
+"""Releases that several tests share, made of the exports of tests/annotation/conftest.py."""
 
 from collections.abc import Collection
-from pathlib import Path
 
 import pytest
 from django.core.management import call_command
-from django.test import override_settings
 
-from tests.annotation.releases.released import STUDIES, copied, release
-
-MADE: dict[str, Path] = {}  # by each of the folders of tests that have these fixtures
-
-
-@pytest.fixture(scope="session")
-def exports(tmp_path_factory):
-    """The export of one of releases.released.STUDIES, by its name."""
-
-    def of(name: str):
-        if name not in MADE:
-            folder = tmp_path_factory.mktemp(name)
-            with override_settings(VAR=folder, MEDIA_ROOT=folder / "media"):
-                MADE[name] = STUDIES[name](folder)
-        return MADE[name]
-
-    return of
+from tests.annotation.releases.released import copied, release
 
 
 @pytest.fixture(scope="session")
@@ -61,7 +41,7 @@ def studies_exported(request, exports, django_db_setup, django_db_blocker):
     database each, as those do that are marked `django_db(transaction=True)`. `django_db` will do.
     """
     with django_db_blocker.unblock():
-        for name in [name for name in request.module.STUDIES if name not in MADE]:
+        for name in request.module.STUDIES:
             exports(name)
             call_command("flush", verbosity=0, interactive=False, reset_sequences=False)
 
