@@ -3,16 +3,16 @@
 from celery import shared_task
 
 from annotation.api import figures as api_figures
-from annotation.dashboard import overview
+from annotation.dashboard import study_page
 from annotation.exports import job as export_job
 from annotation.figures import agreement, annotators, blocked_items, cache, study_list
 from annotation.pipeline import dawid_skene
 from annotation.releases import lifecycle as release_lifecycle
-from annotation.reports import report_data
+from annotation.reports import report
 from benchmarks.jobs import jobs
 
 # Modules with kinds of figures, which the worker must know to compute them.
-REGISTERED = (annotators, api_figures, overview, study_list, report_data, agreement, blocked_items)
+REGISTERED = (annotators, api_figures, study_page, study_list, report, agreement, blocked_items)
 
 
 @jobs.runs(export_job.KIND)

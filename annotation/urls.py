@@ -7,8 +7,7 @@ from annotation.adjudication import views as adjudication_views
 from annotation.assignment import views as assignment_views
 from annotation.checks import views as checks_views
 from annotation.comparison import views as comparison_views
-from annotation.comparison import wrong_views
-from annotation.dashboard import agreement_views, annotator_views, baseline_views, blocked_views
+from annotation.dashboard import annotator_views
 from annotation.dashboard import views as dashboard_views
 from annotation.judging import consent_views, join_views, leaving_views, qualification_views
 from annotation.judging import views as judging_views
@@ -37,12 +36,12 @@ urlpatterns = [
     path("studies/<int:pk>/", dashboard_views.study_detail, name="study-detail"),
     path("studies/<int:pk>/live/", dashboard_views.study_live, name="study-live"),
     path("studies/<int:pk>/disagreements/", disagreement_views.study_disagreements, name="study-disagreements"),
-    path("studies/<int:pk>/wrong/", wrong_views.study_wrong, name="study-wrong"),
-    path("studies/<int:pk>/stuck/", blocked_views.study_stuck, name="study-stuck"),
+    path("studies/<int:pk>/wrong/", comparison_views.study_wrong, name="study-wrong"),
+    path("studies/<int:pk>/stuck/", dashboard_views.study_stuck, name="study-stuck"),
     path("studies/<int:pk>/adjudicate/", adjudication_views.study_adjudicate, name="study-adjudicate"),
-    path("studies/<int:pk>/agreement/", agreement_views.study_agreement, name="study-agreement"),
-    path("studies/<int:pk>/agreement.csv", agreement_views.study_agreement_csv, name="study-agreement-csv"),
-    path("studies/<int:pk>/baseline/", baseline_views.study_baseline, name="study-baseline"),
+    path("studies/<int:pk>/agreement/", dashboard_views.study_agreement, name="study-agreement"),
+    path("studies/<int:pk>/agreement.csv", dashboard_views.study_agreement_csv, name="study-agreement-csv"),
+    path("studies/<int:pk>/baseline/", dashboard_views.study_baseline, name="study-baseline"),
     path("studies/<int:pk>/report/", reports_views.study_report, name="study-report"),
     path("studies/<int:pk>/report.json", reports_views.study_report_json, name="study-report-json"),
     path("studies/<int:pk>/instructions/", dashboard_views.study_instructions, name="study-instructions"),

@@ -179,7 +179,7 @@ REST_FRAMEWORK = {
     "DEFAULT_THROTTLE_CLASSES": ["benchmarks.accounts.tokens.PerToken"],
     "DEFAULT_THROTTLE_RATES": {"token": "600/min"},  # a million judgments are a thousand pages
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_SCHEMA_CLASS": "benchmarks.api.endpoints.Description",
     "URL_FORMAT_OVERRIDE": None,
 }
 SPECTACULAR_SETTINGS = {

@@ -2,6 +2,8 @@
 
 from django.urls import include, path
 
+import annotation.tasks  # noqa: F401  # here so that the web process, too, knows the task for each kind of job
+import benchmarks.tasks  # noqa: F401
 from config import views
 
 urlpatterns = [

@@ -1,30 +1,22 @@
-"""What the API tells of a stage and takes long: its figures, the study's funnel; figures/agreement.py has its agreement.
+"""What takes long in the API: a stage's figures, a study's funnel, counts of annotators.
 
 A small study's are computed while the client waits; a large one's are what the worker computed last (figures/cache.py).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Collection
 
+from django.db.models import Count, FloatField, Q, QuerySet, Sum
+from django.db.models.functions import Cast
 from rest_framework.exceptions import APIException
 
 from annotation.figures import cache
 from annotation.figures.funnel import funnel
 from annotation.figures.stage import study_figures
-from annotation.models import Stage, Study
-from annotation.sql import fetch
+from annotation.models import Judgment, Stage, Study
 from benchmarks.jobs.jobs import Tell
 
 FIGURES, FUNNEL, GIVEN = "figures", "funnel", "given"  # kinds of figures
-
-# Of annotators, over every revision that they gave, checks too.
-COUNTED = """
-SELECT lease.annotator_id, count(*), count(slot.id), count(*) FILTER (WHERE judgment.withdrawn),
-       count(*) FILTER (WHERE judgment.surplus AND NOT judgment.withdrawn), sum(judgment.active_ms)::float / 60000
-FROM annotation_lease lease JOIN annotation_judgment judgment ON judgment.lease_id = lease.id
-LEFT JOIN annotation_slot slot ON slot.judgment_id = judgment.id
-WHERE lease.annotator_id = ANY(%(ids)s) GROUP BY lease.annotator_id
-"""
-COUNTS = ("judgment_rows", "counted", "withdrawn", "surplus", "active_minutes")
+COUNTS = ("judgment_rows", "counted", "withdrawn", "surplus", "active_minutes")  # of an annotator
 
 
 class NotYet(APIException):
@@ -39,24 +31,36 @@ class NotYet(APIException):
 
 
 @cache.reckons(FIGURES)
-def all_figures(stage: Stage, key: str, tell: Tell) -> dict:
+def _all_figures(stage: Stage, key: str, tell: Tell) -> dict:
     return study_figures(stage)
 
 
 @cache.reckons(FUNNEL)
-def whole_funnel(stage: Stage, key: str, tell: Tell) -> dict:
+def _whole_funnel(stage: Stage, key: str, tell: Tell) -> dict:
     """Of the stage's study; kept with its first stage."""
     return funnel(stage.study)
 
 
 @cache.reckons(GIVEN)
-def all_given(stage: Stage, key: str, tell: Tell) -> dict:
+def _all_counts(stage: Stage, key: str, tell: Tell) -> dict:
     """Of everybody in the stage's study, by their id as text; kept with its first stage."""
-    ids = list(stage.study.annotators.values_list("pk", flat=True))
-    return {str(pk): counts for pk, *counts in fetch(COUNTED, ids=ids)}
+    return {str(pk): counts for pk, counts in _counted(stage.study.annotators.values("pk")).items()}
 
 
-def figures_of(stage: Stage, by: str) -> dict:
+def _counted(annotators: Collection[int] | QuerySet) -> dict[int, list]:
+    """COUNTS by annotator's id, over every revision that they gave, checks too."""
+    rows = Judgment.objects.filter(lease__annotator__in=annotators).values("lease__annotator").order_by()
+    rows = rows.annotate(
+        judgment_rows=Count("pk"),
+        counted=Count("counted_on"),
+        surplus=Count("pk", filter=Q(surplus=True, withdrawn=False)),
+        withdrawn=Count("pk", filter=Q(withdrawn=True)),  # after `surplus`, which means the column of that name
+        active_minutes=Cast(Sum("active_ms"), FloatField()) / 60_000,
+    )
+    return {pk: counts for pk, *counts in rows.values_list("lease__annotator", *COUNTS)}
+
+
+def stage_figures(stage: Stage, by: str) -> dict:
     """`study_figures`; `now.at` says as of when. Raises NotYet."""
     if cache.is_small(stage.study):
         return study_figures(stage)
@@ -66,25 +70,19 @@ def figures_of(stage: Stage, by: str) -> dict:
     return found
 
 
-def funnel_of(study: Study, by: str) -> dict | None:
+def study_funnel(study: Study, by: str) -> dict | None:
     """None where the worker has not counted yet."""
-    if cache.is_small(study):
-        return funnel(study)
-    return _of_first(study, FUNNEL, by)
+    return funnel(study) if cache.is_small(study) else _of_first(study, FUNNEL, by)
 
 
-def given_by(study: Study, ids: Sequence[int], by: str) -> Callable[[int], dict]:
-    """What each of them gave, in counts; None where the worker has not counted yet."""
-    if cache.is_small(study):
-        data = {str(pk): counts for pk, *counts in fetch(COUNTED, ids=list(ids))}
-    else:
-        data = _of_first(study, GIVEN, by)
-    nothing = [0 if data is not None else None] * len(COUNTS)
-    return lambda pk: dict(zip(COUNTS, (data or {}).get(str(pk), nothing), strict=True))
+def judgment_counts(study: Study, ids: Collection[int], by: str) -> dict[int, dict]:
+    """COUNTS of each annotator, by id; None where the worker has not counted yet."""
+    found = _counted(ids) if cache.is_small(study) else _of_first(study, GIVEN, by)
+    nothing = [0 if found is not None else None] * len(COUNTS)
+    found = {int(pk): counts for pk, counts in (found or {}).items()}
+    return {pk: dict(zip(COUNTS, found.get(pk, nothing), strict=True)) for pk in ids}
 
 
 def _of_first(study: Study, kind: str, by: str) -> dict | None:
     """Figures of the whole study, as the worker computed them last."""
-    stage = study.stages.get(position=1)
-    stage.study = study
-    return cache.look(stage, kind, by=by, small=False).data
+    return cache.look(study.stages.get(position=1), kind, by=by, small=False).data

@@ -1,108 +1,82 @@
-"""What the API's lists of a study may be filtered by, and the study's things that a filter names."""
+"""The query parameters of the API's endpoints of studies. `context["view"]` is the endpoint, which knows its study."""
 
-from django.db.models import QuerySet
-from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
-from rest_framework.fields import BooleanField, CharField, ChoiceField
+from rest_framework.fields import BooleanField, CharField, ChoiceField, DateTimeField, IntegerField, RegexField
 
-from annotation.models import Annotator, Outcome, Stage, Study
+from annotation.models import Annotator
 from annotation.models.choices import Kind, StudyState
 from annotation.protocols.decision_rule import DROPPED, KEPT, OPEN
 from annotation.wording import pseudonym
-from benchmarks.api.filters import Asked, AskedPage, AskedPlace
+from benchmarks.api.endpoints import CursorFilters, Filters, OffsetFilters
 
 
-class AskedStudies(AskedPlace):
+class _IsSet(BooleanField):
+    """True where the column of its lookup, an `isnull`, has a value."""
+
+    def to_internal_value(self, data) -> bool:
+        return not super().to_internal_value(data)
+
+
+class _OfStage(Filters):
+    def validate_stage(self, position: int) -> int:
+        last = len(self.context["view"].all_stages)
+        if position > last:
+            raise ValidationError(f"This study has the stages 1 to {last}.")
+        return position
+
+
+class StudyFilters(OffsetFilters):
     state = ChoiceField(StudyState.choices, required=False)
 
 
-class AskedStage(Asked):
-    stage = serializers.IntegerField(
-        required=False, min_value=1, help_text="The stage's position; 1 where none is said."
-    )
+class StageFilters(_OfStage):
+    stage = IntegerField(required=False, min_value=1, help_text="The stage's position; 1 where none is said.")
 
 
-class AskedAgreement(AskedStage):
+class AgreementFilters(StageFilters):
     view = CharField(required=False, default="answer", help_text="`answer`, or a projection that the protocol names.")
 
 
-class AskedOfStage(AskedPage):
-    stage = serializers.IntegerField(
-        required=False, min_value=1, help_text="The stage's position; all where none is said."
-    )
+class RowFilters(_OfStage, CursorFilters):
+    stage = IntegerField(required=False, min_value=1, help_text="The stage's position; all where none is said.")
 
 
-class AskedTasks(AskedOfStage):
+class TaskFilters(RowFilters):
     kind = ChoiceField(Kind.choices, required=False)
     live = BooleanField(required=False)
     state = ChoiceField([KEPT, DROPPED, OPEN], required=False, help_text="Of the outcome; `open`: it has none.")
-    item = CharField(required=False, help_text="The item's key.")
-    type = CharField(required=False, allow_blank=True)
-    subtype = CharField(required=False, allow_blank=True)
+    item = CharField(source="item__key", required=False, help_text="The item's key.")
+    type = CharField(source="item__type", required=False, allow_blank=True)
+    subtype = CharField(source="item__subtype", required=False, allow_blank=True)
+
+    def validate(self, asked: dict) -> dict:
+        state = asked.pop("state", None)
+        if state is None:
+            return asked
+        return asked | ({"decided__isnull": True} if state == OPEN else {"decided__state": state})
 
 
-class AskedJudgments(AskedOfStage):
-    annotator = serializers.RegexField(r"^A-[0-9]{2,8}$", required=False, help_text="A-01, A-02 …")
-    counted = BooleanField(required=False)
+class JudgmentFilters(RowFilters):
+    annotator = RegexField(
+        r"^A-[0-9]{2,8}$", source="lease__annotator", required=False, help_text="A-01, A-02 …"
+    )  # fmt: skip
+    counted = _IsSet(source="counted_on__isnull", required=False)
     withdrawn = BooleanField(required=False)
-    since = serializers.DateTimeField(
-        required=False, help_text="Given at that time or later; UTC where no zone is said."
+    since = DateTimeField(
+        source="created_at__gte", required=False, help_text="Given at that time or later; UTC where no zone is said."
     )
 
-
-class AskedAnnotators(AskedPage):
-    excluded = BooleanField(required=False)
-
-
-class AskedFlags(AskedOfStage):
-    settled = BooleanField(required=False)
-
-
-def stages_asked(study: Study, asked: dict) -> list[Stage]:
-    """The one that is asked for, or all of the study."""
-    stages = list(study.stages.order_by("position"))
-    if "stage" not in asked:
-        return stages
-    found = [stage for stage in stages if stage.position == asked["stage"]]
-    if not found:
-        raise ValidationError({"stage": [f"This study has the stages 1 to {len(stages)}."]})
-    return found
-
-
-def stage_asked(study: Study, asked: dict) -> Stage:
-    """The one that is asked for, or the first; it has its study."""
-    (stage,) = stages_asked(study, {"stage": asked.get("stage", 1)})
-    stage.study = study
-    return stage
-
-
-def annotator_asked(study: Study, name: str) -> Annotator:
-    number = int(name.removeprefix("A-"))
-    found = Annotator.objects.filter(study=study, number=number).first() if pseudonym(number) == name else None
-    if found is None:
-        raise ValidationError({"annotator": [f"Nobody in this study is {name}."]})
-    return found
-
-
-def tasks_asked(tasks: QuerySet, asked: dict) -> QuerySet:
-    own = {"kind": "kind", "live": "live", "item": "item__key", "type": "item__type", "subtype": "item__subtype"}
-    found = tasks.filter(**{own[name]: value for name, value in asked.items() if name in own})
-    state = asked.get("state")
-    if state is None:
+    def validate_annotator(self, name: str) -> Annotator:
+        number = int(name.removeprefix("A-"))
+        found = Annotator.objects.filter(study=self.context["view"].study, number=number).first()
+        if found is None or pseudonym(number) != name:
+            raise ValidationError(f"Nobody in this study is {name}.")
         return found
-    return found.filter(decided__isnull=True) if state == OPEN else found.filter(decided__state=state)
 
 
-def judgments_asked(judgments: QuerySet, asked: dict, study: Study) -> QuerySet:
-    found = judgments
-    if "annotator" in asked:
-        found = found.filter(lease__annotator=annotator_asked(study, asked["annotator"]))
-    if "counted" in asked:
-        found = found.filter(counted_on__isnull=not asked["counted"])
-    if "withdrawn" in asked:
-        found = found.filter(withdrawn=asked["withdrawn"])
-    return found.filter(created_at__gte=asked["since"]) if "since" in asked else found
+class AnnotatorFilters(CursorFilters):
+    excluded = _IsSet(source="excluded_at__isnull", required=False)
 
 
-def adjudicated(stages: list[Stage]) -> QuerySet[Outcome]:
-    return Outcome.objects.filter(task__stage__in=stages, by="adjudicator")
+class FlagFilters(RowFilters):
+    settled = _IsSet(source="settled_at__isnull", required=False)

@@ -8,7 +8,7 @@ from rest_framework.request import Request
 
 from annotation.models import Judgment, Slot, Study
 from annotation.sql import fetch
-from benchmarks.api.filters import Keyset
+from benchmarks.api.endpoints import Keyset
 
 LOOKED = 25_000  # numbers of judgments that one page looks through at most, whosever they are
 
@@ -23,12 +23,12 @@ class Window(Keyset):
     """A page may hold fewer rows than were asked for, none even, and still tell of a `next` one: `LOOKED` numbers were
     looked through.
 
-    `after` is the number before the first that can be meant; `counted`: only those that count, or only those that do
-    not, which is asked of the window's slots alone.
+    `after` is the number before the first that can be meant; `uncounted`: only those that do not count, or only those
+    that do, which is asked of the window's slots alone.
     """
 
-    def __init__(self, after: int, counted: bool | None = None):
-        self.after, self.counted = after, counted
+    def __init__(self, after: int, uncounted: bool | None = None):
+        self.after, self.uncounted = after, uncounted
 
     def paginate_queryset(self, queryset: QuerySet, request: Request, view=None) -> list:
         cursor = self.decode_cursor(request)
@@ -43,10 +43,10 @@ class Window(Keyset):
 
     def _within(self, queryset: QuerySet, first: int, last: int) -> QuerySet:
         found = queryset.filter(pk__range=(first, last))
-        if self.counted is None:
+        if self.uncounted is None:
             return found
         counted = Slot.objects.filter(judgment__gte=first, judgment__lte=last).values("judgment")
-        return found.filter(pk__in=counted) if self.counted else found.exclude(pk__in=counted)
+        return found.exclude(pk__in=counted) if self.uncounted else found.filter(pk__in=counted)
 
     def get_next_link(self) -> str | None:
         if self.back or self.has_next or not Judgment.objects.filter(pk__gt=self.edge).exists():
@@ -59,10 +59,10 @@ class Window(Keyset):
         return self.encode_cursor(Cursor(0, True, str(self.edge)))
 
 
-def window(study: Study, since: datetime | None = None, counted: bool | None = None) -> Window:
+def window(study: Study, since: datetime | None = None, uncounted: bool | None = None) -> Window:
     """Over the judgments of the study, or those `since`."""
     after = study.judgments_after
     if since is not None:
         first = fetch(SINCE, since=since)[0][0]
         after = max(after, NOTHING if first is None else first - 1)
-    return Window(after, counted)
+    return Window(after, uncounted)

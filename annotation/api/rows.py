@@ -1,76 +1,119 @@
-"""The read-only API of what was asked and answered in a study: a line for each row, as in an export, page by page."""
+"""Lists of what was asked and answered in a study, page by page, each row as a line of an export with its id."""
 
+from collections.abc import Iterable, Sequence
 from functools import partial
 
-from django.db.models import F
-from rest_framework.decorators import api_view
-from rest_framework.request import Request
-from rest_framework.response import Response
+from django.db.models import F, Model, QuerySet
+from rest_framework.generics import ListAPIView
 
-from annotation import permissions
-from annotation.api import figures, filters
-from annotation.api import lines as api_lines
+from annotation.api import filters
+from annotation.api.figures import judgment_counts
 from annotation.api.pagination import window
 from annotation.api.serializers import AdjudicationData, AnnotatorData, FlagData, JudgmentData, TaskData
-from annotation.models import Annotator, Flag, Judgment, Task
-from benchmarks.api.filters import Keyset, paged, tells
+from annotation.api.studies import StudyEndpoint
+from annotation.exports import rows as export_rows
+from annotation.figures.edit_names import edits_of
+from annotation.models import Annotator, Flag, Judgment, Outcome, Task
+from annotation.sql import fetch
+from benchmarks.api.endpoints import Keyset
 from benchmarks.audit import named
 
+JUDGMENTS = f"""
+SELECT * FROM (SELECT judgment.id, {export_rows.JUDGMENTS} WHERE slot.task_id = ANY(%(tasks)s)) given
+WHERE id = ANY(%(ids)s)
+"""
+TASKS = f"SELECT task.id, {export_rows.TASKS} WHERE task.id = ANY(%(ids)s)"
+ADJUDICATIONS = f"SELECT task.id, {export_rows.ADJUDICATIONS} WHERE task.id = ANY(%(ids)s)"
+FLAGS = f"SELECT flag.id, {export_rows.FLAGS} WHERE flag.id = ANY(%(ids)s)"
+ANNOTATORS = f"SELECT annotator.id, {export_rows.ANNOTATORS} WHERE annotator.id = ANY(%(ids)s) GROUP BY annotator.id"
 
-@tells("tasks", TaskData, filters.AskedTasks, Keyset)
-@api_view(["GET"])
-def task_list(request: Request, pk: int) -> Response:
+Lines = Iterable[tuple[int, dict]]  # id, line
+
+
+class _Rows(StudyEndpoint, ListAPIView):
+    """Pages of ids become lines: a query or two more, however many rows."""
+
+    pagination_class = Keyset
+
+    def lines(self, page: Sequence[Model], ids: list[int]) -> Lines:
+        raise NotImplementedError
+
+    def paginate_queryset(self, queryset: QuerySet) -> list[dict]:
+        """In the order of the page, without what was deleted since its ids were found."""
+        page = super().paginate_queryset(queryset.only("pk"))
+        ids = [row.pk for row in page]
+        found = {pk: {"id": pk, **line} for pk, line in self.lines(page, ids)} if ids else {}
+        return [found[pk] for pk in ids if pk in found]
+
+
+class TaskList(_Rows):
     """What was asked, of whatever kind and round, with what came of it; right answers are told to managers alone."""
-    study, asked = permissions.study_for(request.user, pk), filters.AskedTasks.of(request)
-    stages = filters.stages_asked(study, asked)
-    found = filters.tasks_asked(Task.objects.filter(stage__in=stages).only("pk"), asked)
-    return paged(request, found, TaskData, lambda page: api_lines.tasks(page, stages, gold=study.may.manage))
+
+    operation, serializer_class, filters = "tasks", TaskData, filters.TaskFilters
+
+    def get_queryset(self) -> QuerySet[Task]:
+        return Task.objects.filter(stage__in=self.stages)
+
+    def lines(self, page: Sequence[Task], ids: list[int]) -> Lines:
+        edits, hidden = edits_of(self.stages, ids), {} if self.study.may.manage else {"gold": None}
+        return ((pk, export_rows.task_line(row, edits) | hidden) for pk, *row in fetch(TASKS, ids=ids))
 
 
-@tells("judgments", JudgmentData, filters.AskedJudgments, Keyset)
-@api_view(["GET"])
-def judgment_list(request: Request, pk: int) -> Response:
+class JudgmentList(_Rows):
     """Every judgment, revisions and surplus ones included, in the order of giving."""
-    study, asked = permissions.study_for(request.user, pk), filters.AskedJudgments.of(request)
-    stages = filters.stages_asked(study, asked)
-    given = Judgment.objects.filter(lease__task__stage__in=stages).annotate(task=F("lease__task_id")).only("pk")
-    by = Keyset if "annotator" in asked else partial(window, study, asked.get("since"), asked.pop("counted", None))
-    found = filters.judgments_asked(given, asked, study)
-    return paged(request, found, JudgmentData, lambda page: api_lines.judgments(page, stages), by)
+
+    operation, serializer_class, filters = "judgments", JudgmentData, filters.JudgmentFilters
+
+    def get_queryset(self) -> QuerySet[Judgment]:
+        return Judgment.objects.filter(lease__task__stage__in=self.stages).annotate(task=F("lease__task_id"))
+
+    def filter_queryset(self, queryset: QuerySet) -> QuerySet:
+        """Of an annotator by id; otherwise through windows, which filter what is counted themselves."""
+        if "lease__annotator" not in self.asked:
+            uncounted = self.asked.pop("counted_on__isnull", None)
+            self.pagination_class = partial(window, self.study, self.asked.get("created_at__gte"), uncounted)
+        return super().filter_queryset(queryset)
+
+    def lines(self, page: Sequence[Judgment], ids: list[int]) -> Lines:
+        """Which screen of an annotator's an answer was on shows from all judgments of its task."""
+        tasks = [judgment.task for judgment in page]
+        edits = edits_of(self.stages, tasks)
+        return ((pk, export_rows.judgment_line(row, edits)) for pk, *row in fetch(JUDGMENTS, tasks=tasks, ids=ids))
 
 
-@tells("annotators", AnnotatorData, filters.AskedAnnotators, Keyset)
-@api_view(["GET"])
-def annotator_list(request: Request, pk: int) -> Response:
+class AnnotatorList(_Rows):
     """Who has joined, by pseudonym, with the stages that they were in and counts of what they gave."""
-    study, asked = permissions.study_for(request.user, pk), filters.AskedAnnotators.of(request)
-    found = Annotator.objects.filter(study=study).only("pk")
-    if "excluded" in asked:
-        found = found.filter(excluded_at__isnull=not asked["excluded"])
 
-    def lines(page: list[Annotator]) -> list[dict]:
-        by = named(request.user)
-        return api_lines.annotators(page, figures.given_by(study, [one.pk for one in page], by))
+    operation, serializer_class, filters = "annotators", AnnotatorData, filters.AnnotatorFilters
 
-    return paged(request, found, AnnotatorData, lines)
+    def get_queryset(self) -> QuerySet[Annotator]:
+        return Annotator.objects.filter(study=self.study)
+
+    def lines(self, page: Sequence[Annotator], ids: list[int]) -> Lines:
+        counts = judgment_counts(self.study, ids, named(self.request.user))
+        return ((pk, export_rows.annotator_line(row) | counts[pk]) for pk, *row in fetch(ANNOTATORS, ids=ids))
 
 
-@tells("adjudications", AdjudicationData, filters.AskedOfStage, Keyset)
-@api_view(["GET"])
-def adjudication_list(request: Request, pk: int) -> Response:
+class AdjudicationList(_Rows):
     """What adjudicators decided, and why."""
-    study, asked = permissions.study_for(request.user, pk), filters.AskedOfStage.of(request)
-    stages = filters.stages_asked(study, asked)
-    found = filters.adjudicated(stages).only("pk")
-    return paged(request, found, AdjudicationData, lambda page: api_lines.adjudications(page, stages))
+
+    operation, serializer_class, filters = "adjudications", AdjudicationData, filters.RowFilters
+
+    def get_queryset(self) -> QuerySet[Outcome]:
+        return Outcome.objects.filter(task__stage__in=self.stages, by="adjudicator")
+
+    def lines(self, page: Sequence[Outcome], ids: list[int]) -> Lines:
+        edits = edits_of(self.stages, ids)
+        return ((pk, export_rows.adjudication_line(row, edits)) for pk, *row in fetch(ADJUDICATIONS, ids=ids))
 
 
-@tells("flags", FlagData, filters.AskedFlags, Keyset)
-@api_view(["GET"])
-def flag_list(request: Request, pk: int) -> Response:
+class FlagList(_Rows):
     """What annotators reported."""
-    study, asked = permissions.study_for(request.user, pk), filters.AskedFlags.of(request)
-    found = Flag.objects.filter(lease__task__stage__in=filters.stages_asked(study, asked)).only("pk")
-    if "settled" in asked:
-        found = found.filter(settled_at__isnull=not asked["settled"])
-    return paged(request, found, FlagData, api_lines.flags)
+
+    operation, serializer_class, filters = "flags", FlagData, filters.FlagFilters
+
+    def get_queryset(self) -> QuerySet[Flag]:
+        return Flag.objects.filter(lease__task__stage__in=self.stages)
+
+    def lines(self, page: Sequence[Flag], ids: list[int]) -> Lines:
+        return ((pk, export_rows.flag_line(row)) for pk, *row in fetch(FLAGS, ids=ids))

@@ -1,4 +1,4 @@
-"""What the API tells of studies: each line's fields, named as in exports (docs/reference/formats.md, docs/reference/measures.md).
+"""The fields of the API of studies, named as in exports (docs/reference/formats.md, docs/reference/measures.md).
 
 Annotators are A-01, A-02 … in order of joining; names, Prolific ids and links are in none of these.
 """
@@ -19,11 +19,11 @@ from annotation.models import Study
 from annotation.models.choices import Kind, OutcomeState, Role, StageState
 
 
-def words(says: str, **options) -> ListField:
+def _words(says: str, **options) -> ListField:
     return ListField(child=CharField(), help_text=says, **options)
 
 
-def count(says: str = "", **options) -> IntegerField:
+def _count(says: str = "", **options) -> IntegerField:
     """Null where the worker has not counted a large study yet."""
     return IntegerField(allow_null=True, help_text=says or None, **options)
 
@@ -36,11 +36,11 @@ class StageData(serializers.Serializer):
     protocol = CharField()
     state = serializers.ChoiceField(StageState.choices)
     overlap = IntegerField(help_text="Judgments that a task wants.")
-    tasks = count("Live tasks that are judged; checks and training are none of them.")
-    settled = count("Those with an outcome.")
-    kept = count()
-    judgments_wanted = count(source="wanted")
-    judgments_counted = count(source="judged")
+    tasks = _count("Live tasks that are judged; checks and training are none of them.")
+    settled = _count("Those with an outcome.")
+    kept = _count()
+    judgments_wanted = _count(source="wanted")
+    judgments_counted = _count(source="judged")
 
 
 class StageDetailData(StageData):
@@ -54,8 +54,8 @@ class StudyData(serializers.ModelSerializer):
     benchmark = CharField(source="benchmark.name")
     role = serializers.ChoiceField(Role.choices, help_text="What you may do in it.")
     stages = StageData(many=True, source="rows")
-    judgments_wanted = count(source="wanted")
-    judgments_counted = count(source="judged")
+    judgments_wanted = _count(source="wanted")
+    judgments_counted = _count(source="judged")
     annotators = IntegerField(source="people", help_text="Who have joined.")
     pay_per_hour = serializers.DecimalField(max_digits=7, decimal_places=2)
 
@@ -95,12 +95,12 @@ class TaskData(OfTaskData):
     overlap = IntegerField(help_text="Judgments that decide it.")
     shared = BooleanField(help_text="Drawn for the agreement sample.")
     batch = IntegerField(allow_null=True)
-    shows = words("What is asked about, by identity.")
-    options = words("What is chosen among, by identity.")
-    proposals = words("Edits of other annotators, which are options too.")
+    shows = _words("What is asked about, by identity.")
+    options = _words("What is chosen among, by identity.")
+    proposals = _words("Edits of other annotators, which are options too.")
     texts = DictField(child=CharField(), help_text="Identity → the words that are shown.")
     carried = DictField(child=CharField(), help_text="What earlier stages chose or wrote, by role.")
-    gold = words("Right answers, where they are known; null for viewers.", allow_null=True)
+    gold = _words("Right answers, where they are known; null for viewers.", allow_null=True)
     own = BooleanField(help_text="The item is of the study's benchmark; check items may be of another.")
     state = serializers.ChoiceField(OutcomeState.choices, allow_null=True, help_text="Null: open.")
     outcome = CharField(allow_null=True, help_text="The winning answer.")
@@ -127,7 +127,7 @@ class JudgmentData(OfTaskData):
     answer = CharField(allow_null=True, help_text="Null where an answer was taken back.")
     content = JSONField(allow_null=True, help_text="What else was answered: texts, guidelines …")
     place = IntegerField(allow_null=True, help_text="Where the answer stood in `shown`, from 1; null: a fixed answer.")
-    shown = words("The options in the order on the screen.")
+    shown = _words("The options in the order on the screen.")
     created_at = DateTimeField()
     active_ms = IntegerField(help_text="Time with the page in view.")
     elapsed_ms = IntegerField()
@@ -136,7 +136,7 @@ class JudgmentData(OfTaskData):
     surplus = BooleanField(help_text="It came after its slot was given on.")
     instructions_version = IntegerField()
     reason = CharField(help_text="Of cannot_judge, or of a rejection.")
-    flags = words("What the annotator reported on this screen.")
+    flags = _words("What the annotator reported on this screen.")
 
 
 class SeatData(serializers.Serializer):
@@ -156,10 +156,10 @@ class AnnotatorData(serializers.Serializer):
     exclusion_reason = CharField()
     left = BooleanField(help_text="They gave their place back; what they judged counts.")
     stages = SeatData(many=True)
-    judgment_rows = count("Every revision, checks too.")
-    counted = count("Those that stand, checks too.")
-    withdrawn = count()
-    surplus = count("Not withdrawn.")
+    judgment_rows = _count("Every revision, checks too.")
+    counted = _count("Those that stand, checks too.")
+    withdrawn = _count()
+    surplus = _count("Not withdrawn.")
     active_minutes = FloatField(allow_null=True, help_text="Over every revision.")
 
 
@@ -185,7 +185,7 @@ class FlagData(OfTaskData):
 
 
 class AgreementData(serializers.Serializer):
-    """Every measure of counted judgments on live tasks, as on the agreement page; docs/reference/measures.md defines them."""
+    """Every measure of counted judgments on live tasks, as on the agreement page; docs/reference/measures.md defines them."""  # noqa: E501
 
     stage = IntegerField()
     view = CharField(help_text="What was compared: the answer, or a projection of it.")

@@ -1,10 +1,18 @@
-"""The figure of models and humans on the plane of two measures, with a third as colour. Pure."""
+"""The charts of a comparison, pure.
 
-from collections.abc import Iterable, Sequence
+Models and humans on the plane of two measures, with a third as colour; how far people are split against how sure models
+are.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
 
 from annotation.charts.study import Column, Plot, Subject
+from annotation.comparison.disagreements_with_models import UNKNOWN, Table
 from annotation.comparison.table import HUMANS, REPORTED, Entry, of_whole
 from benchmarks.predictions.names import PLANE, named
+from benchmarks.runs.margins import spearman
 
 WORDS = {HUMANS: "humans", REPORTED: "reported"}
 
@@ -36,13 +44,43 @@ def plane(kind: str, entries: Iterable[Entry], of: Subject) -> Plot | None:
     ]  # fmt: skip
     caption = f"{across.short} against {up.short}; the colour is {colour.short}. On the line both are equal."
     title = f"{across.short} and {up.short}"
-    return Plot("scatter", "plane", title, caption, says(across.short, up.short, rows[:-1]), of, columns, rows)
+    return Plot("scatter", "plane", title, caption, _says(across.short, up.short, rows[:-1]), of, columns, rows)
 
 
-def says(across: str, up: str, rows: Sequence[Sequence]) -> str:
+def _says(across: str, up: str, rows: Sequence[Sequence]) -> str:
     below = [row for row in rows if row[2] < row[1]]
     best = max(rows, key=lambda row: row[1] + row[2])
     return (
         f"{len(rows)} rows. {len(below)} have a lower {up} than {across}. "
         f"Highest in both together: {best[0]} with {across} {best[1]:.1%} and {up} {best[2]:.1%}."
     ).replace("%", " %")
+
+
+MOST = 500  # tasks that are drawn; a table of thousands helps nobody
+PEOPLE: Mapping[int, str] = {1: "right", 0: "wrong", UNKNOWN: "undecided"}
+
+
+def margins(found: Table, of: Subject) -> Plot:
+    """Tasks that some model answered with a margin: people's entropy against the models' mean margin."""
+    there = np.flatnonzero(np.isfinite(found.margin))
+    margin, entropy, people = found.margin[there], found.entropy[there], found.people[there]
+    step = max(1, -(-len(there) // MOST))
+    drawn = range(0, len(there), step)
+    rows = [[float(entropy[n]), float(margin[n]), PEOPLE[int(people[n])]] for n in drawn]
+    columns = [
+        Column("entropy", "entropy of people, bits", "decimal"), Column("margin", "margin of models", "decimal"),
+        Column("people", "people", "text"),
+    ]  # fmt: skip
+    caption = "A dot for each task: how far its annotators are split, and by how much models prefer what is right."
+    if step > 1:
+        caption += f" Drawn are {len(rows):,} of {len(there):,}, every {step}th in the items’ order."
+    says = f"{len(there):,} tasks. {_correlated(entropy, margin)}"
+    return Plot("margins", "margins", "People’s entropy and models’ margin", caption, says, of, columns, rows)
+
+
+def _correlated(entropy: np.ndarray, margin: np.ndarray) -> str:
+    found = spearman(entropy, margin)
+    if found is None:
+        return "No rank correlation is defined: it takes four tasks, and annotators who are split on some."
+    rho, low, high = (f"{value:.2f}".replace("-", "−") for value in found)
+    return f"Spearman’s rank correlation is {rho} (95 % from {low} to {high}), n = {len(entropy):,}."

@@ -53,7 +53,7 @@ class Table:
         total = np.where(there, self.margins, 0.0).sum(0)
         return np.where(count > 0, total / np.maximum(count, 1), np.nan)
 
-    def of(self, which: str) -> np.ndarray:
+    def mask(self, which: str) -> np.ndarray:
         """Which tasks are on a list, as a mask of shape (n,)."""
         if which == SPLIT:
             return self.entropy > 0
@@ -74,9 +74,9 @@ class Table:
             ENTROPY: (self.margin, -self.entropy),
             ITEM: (),
         }[sort]
-        places = np.flatnonzero(self.of(which))
+        places = np.flatnonzero(self.mask(which))
         order = np.lexsort([key[places] for key in keys]) if keys else np.arange(len(places))
         return self.tasks[places[order]]
 
     def counts(self) -> dict[str, int]:
-        return {which: int(self.of(which).sum()) for which in LISTS}
+        return {which: int(self.mask(which).sum()) for which in LISTS}

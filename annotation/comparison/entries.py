@@ -38,17 +38,17 @@ def kinds_of(benchmark: Benchmark) -> list[str]:
 def entries_of(runs: Sequence[Run]) -> tuple[list[Entry], list[int]]:
     """Those whose figures there are, and the numbers of the others."""
     found = run_figures.of_runs(runs)
-    return [entry(run, found.figures[run.pk]) for run in runs if run.pk in found.figures], found.missing
+    return [_entry(run, found.figures[run.pk]) for run in runs if run.pk in found.figures], found.missing
 
 
-def entry(run: Run, figures: dict) -> Entry:
+def _entry(run: Run, figures: dict) -> Entry:
     is_reported = run.origin == RunOrigin.REPORTED
     return Entry(
-        run.title, stands(run), figures, run.source or place(run), run.figures.get("family", ""), run.pk, is_reported
+        run.title, stands(run), figures, run.source or _place(run), run.figures.get("family", ""), run.pk, is_reported
     )  # fmt: skip
 
 
-def place(run: Run) -> str:
+def _place(run: Run) -> str:
     """Where the files of a model that was measured here lie, in the folder of models or as a whole path; their name
     alone is often that of another model's. Empty where it is no file."""
     given = [run.model.pretrained, run.model.name.partition(":")[2] or run.model.name] if run.model else []
@@ -75,21 +75,21 @@ def people(user, benchmark: Benchmark, kind: str) -> list[Entry]:
     for stage in stages.select_related("study").order_by("study", "position"):
         by_study[stage.study].append(stage)
     pairs = [(study, pair) for study, found in by_study.items() for pair in human_baseline.pairs_of(found)]
-    said = verdicts([stage for _, pair in pairs for stage in pair.stages.values()])
+    said = _verdicts([stage for _, pair in pairs for stage in pair.stages.values()])
     found = []
     for study, pair in pairs:
         items = human_baseline.scored({k: v for stage in pair.stages.values() for k, v in said[stage.pk].items()})
-        figures = stored.told([item for item in items if any_answer(item)], BIVLC)
+        figures = stored.told([item for item in items if _any_answer(item)], BIVLC)
         if any(of["n"] for of in figures["measures"].values()):
             found.append(Entry(study.name, HUMANS, figures, f"study {study.pk}"))
     return found
 
 
-def any_answer(item: Answered) -> bool:
+def _any_answer(item: Answered) -> bool:
     return any(getattr(item, name) is not None for name in QUESTIONS)
 
 
-def verdicts(stages: Iterable[Stage]) -> dict[int, dict[human_baseline.Question, bool | None]]:
+def _verdicts(stages: Iterable[Stage]) -> dict[int, dict[human_baseline.Question, bool | None]]:
     """By stage: each question with whether it was answered rightly. One query for all stages, none for none."""
     protocols = {stage.pk: PROTOCOLS[stage.protocol] for stage in stages}
     directions = {protocol: name for name, protocol in BASELINE_PROTOCOLS.items()}
@@ -97,7 +97,7 @@ def verdicts(stages: Iterable[Stage]) -> dict[int, dict[human_baseline.Question,
     found: dict[int, dict] = defaultdict(dict)
     rows = fetch(OUTCOMES, stages=list(protocols)) if protocols else []
     for stage, position, kind, subtype, question, options, state, outcome in rows:
-        right = protocols[stage].right(question, options)
+        right = protocols[stage].right_answer(question, options)
         asked = human_baseline.Question(position, kind, subtype, human_baseline.which(names[stage], right))
         found[stage][asked] = human_baseline.verdict(right, state, outcome)
     return found

@@ -103,23 +103,25 @@ def cases(stage: Stage, runs: Sequence[Run], tasks: Sequence[int], whole: Table)
     """Those of the tasks that somebody judged, in this order. Six queries, however many they are."""
     seen = answers_shown.as_seen(stage, tasks, agreed=True)
     asked = {task: rest for task, *rest in fetch(ASKED, tasks=list(tasks))}
-    given = predictions(runs, [one.item.pk for one in seen])
+    given = _predictions(runs, [one.item.pk for one in seen])
     places = {task: place for place, task in enumerate(whole.tasks.tolist())}
     found = []
     for one in seen:
         (question, options), place = asked[one.task], places[one.task]
         said_here = zip(runs, whole.models[:, place].tolist(), strict=True)
         answers = [
-            answer(run, asked_in(stage.protocol)[question][run.kind], bool(right), given.get((run.pk, one.item.pk), {}))
+            _answer(
+                run, asked_in(stage.protocol)[question][run.kind], bool(right), given.get((run.pk, one.item.pk), {})
+            )
             for run, right in said_here
             if right != UNKNOWN
         ]
         people, right = PEOPLE[int(whole.people[place])], PROTOCOLS[stage.protocol].right_answer(question, options)
-        found.append(Case(one, people, right, sides(stage, one, options), answers))
+        found.append(Case(one, people, right, _sides(stage, one, options), answers))
     return found
 
 
-def predictions(runs: Sequence[Run], items: Sequence[int]) -> dict[tuple[int, int], dict[str, tuple]]:
+def _predictions(runs: Sequence[Run], items: Sequence[int]) -> dict[tuple[int, int], dict[str, tuple]]:
     """By run and item: name → score and choice."""
     rows = Prediction.objects.filter(run__in=[run.pk for run in runs], item__in=items)
     found: dict[tuple[int, int], dict[str, tuple]] = {}
@@ -128,22 +130,22 @@ def predictions(runs: Sequence[Run], items: Sequence[int]) -> dict[tuple[int, in
     return found
 
 
-def answer(run: Run, questions: Sequence[str], right: bool, given: Mapping[str, tuple]) -> Answer:
+def _answer(run: Run, questions: Sequence[str], right: bool, given: Mapping[str, tuple]) -> Answer:
     """What was scored or chosen at these questions."""
     pairs = [pair for one in questions for pair in KINDS[run.kind].family.questions[one]]
     scores = {name: given[name][0] for name in scores_of(run.kind, questions) if name in given}
     whole = bool(pairs) and all(name in scores for pair in pairs for name in pair)
     margin = min(scores[one] - scores[other] for one, other in pairs) if whole else None
-    choices = [words_of(run.kind, one, given[one][1]) for one in questions if one in given]
+    choices = [_words_of(run.kind, one, given[one][1]) for one in questions if one in given]
     return Answer(run, right, margin, scores, ", ".join(choices))
 
 
-def words_of(kind: str, question: str, choice: str) -> str:
+def _words_of(kind: str, question: str, choice: str) -> str:
     """A choice as people read it; where the source says only that it was right, the option that is."""
     return KINDS[kind].questions[question].right if choice == RIGHT else choice
 
 
-def sides(stage: Stage, seen: Seen, options: Sequence[str]) -> list[Side]:
+def _sides(stage: Stage, seen: Seen, options: Sequence[str]) -> list[Side]:
     """What was answered, then the options that nobody picked."""
     if PROTOCOLS[stage.protocol].form:
         return list(seen.sides)

@@ -21,7 +21,7 @@ Columns = Sequence[Head | Named]
 Write = Callable[[Cell], str]
 
 
-def escaped(text: str, by: dict[str, str]) -> str:
+def _escaped(text: str, by: dict[str, str]) -> str:
     return "".join(by.get(letter, letter) for letter in " ".join(text.split()))
 
 
@@ -33,24 +33,24 @@ def named(row: Row) -> str:
     return f"{row.entry.title}†" if row.entry.reported else row.entry.title
 
 
-def sources(sections: Sequence[Section]) -> list[str]:
+def _sources(sections: Sequence[Section]) -> list[str]:
     found = [row.entry.source for section in sections for row in section.rows if row.entry.reported]
     return list(dict.fromkeys(found))
 
 
-def percent(share: float | None) -> str:
+def _percent(share: float | None) -> str:
     return "–" if share is None else f"{100 * share:.2f}"
 
 
 def markdown(sections: Sequence[Section], columns: Columns) -> str:
-    heads = ["model", "n", *(escaped(words(one), MARKDOWN) for one in columns)]
+    heads = ["model", "n", *(_escaped(words(one), MARKDOWN) for one in columns)]
     lines = [line(heads), line(["---", *["---:"] * (len(heads) - 1)])]
     for section in sections:
-        lines.append(line([f"*{escaped(section.title, MARKDOWN)}*", *[""] * (len(heads) - 1)]))
+        lines.append(line([f"*{_escaped(section.title, MARKDOWN)}*", *[""] * (len(heads) - 1)]))
         for row in section.rows:
-            lines.append(line([escaped(named(row), MARKDOWN), count(row.n), *map(marked, row.cells)]))
-    lines.append(line(["*Chance*", "", *(percent(one.chance) for one in columns)]))
-    told = [f"† Reported: {escaped(source, MARKDOWN)}." for source in sources(sections)]
+            lines.append(line([_escaped(named(row), MARKDOWN), count(row.n), *map(_marked, row.cells)]))
+    lines.append(line(["*Chance*", "", *(_percent(one.chance) for one in columns)]))
+    told = [f"† Reported: {_escaped(source, MARKDOWN)}." for source in _sources(sections)]
     return "\n".join([*lines, *([""] if told else []), *told]) + "\n"
 
 
@@ -62,30 +62,30 @@ def count(n: int | None) -> str:
     return "" if n is None else f"{n:,}"
 
 
-def marked(cell: Cell) -> str:
+def _marked(cell: Cell) -> str:
     """Markdown has no underline: the second best is HTML's."""
-    text = percent(cell.share)
+    text = _percent(cell.share)
     return {1: f"**{text}**", 2: f"<u>{text}</u>"}.get(cell.rank, text)
 
 
 def latex(sections: Sequence[Section], columns: Columns) -> str:
     r"""A `tabular` of booktabs: `\usepackage{booktabs}`."""
-    heads = ["Model", "$n$", *(escaped(words(one), LATEX) for one in columns)]
-    lines = [f"\\begin{{tabular}}{{l{'r' * (len(heads) - 1)}}}", r"\toprule", ended(heads)]
+    heads = ["Model", "$n$", *(_escaped(words(one), LATEX) for one in columns)]
+    lines = [f"\\begin{{tabular}}{{l{'r' * (len(heads) - 1)}}}", r"\toprule", _ended(heads)]
     for section in sections:
-        title = f"\\multicolumn{{{len(heads)}}}{{l}}{{\\textit{{{escaped(section.title, LATEX)}}}}}"
+        title = f"\\multicolumn{{{len(heads)}}}{{l}}{{\\textit{{{_escaped(section.title, LATEX)}}}}}"
         lines += [r"\midrule", f"{title} \\\\"]
         for row in section.rows:
-            lines.append(ended([escaped(named(row), LATEX), count(row.n), *map(highlighted, row.cells)]))
-    lines += [r"\midrule", ended(["Chance", "", *(percent(one.chance) for one in columns)])]
-    told = [f"% Reported (dagger): {escaped(source, LATEX)}." for source in sources(sections)]
+            lines.append(_ended([_escaped(named(row), LATEX), count(row.n), *map(_highlighted, row.cells)]))
+    lines += [r"\midrule", _ended(["Chance", "", *(_percent(one.chance) for one in columns)])]
+    told = [f"% Reported (dagger): {_escaped(source, LATEX)}." for source in _sources(sections)]
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", *told]) + "\n"
 
 
-def ended(cells: Sequence[str]) -> str:
+def _ended(cells: Sequence[str]) -> str:
     return f"{' & '.join(cells)} \\\\"
 
 
-def highlighted(cell: Cell) -> str:
-    text = "--" if cell.share is None else percent(cell.share)
+def _highlighted(cell: Cell) -> str:
+    text = "--" if cell.share is None else _percent(cell.share)
     return {1: f"\\textbf{{{text}}}", 2: f"\\underline{{{text}}}"}.get(cell.rank, text)

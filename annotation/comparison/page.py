@@ -18,7 +18,7 @@ from benchmarks.runs import material
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Query:
     """What the address asks for; what it does not say, or wrongly, is as usual."""
 
     kind: str
@@ -27,7 +27,7 @@ class Asked:
     other: Benchmark | None
 
     @classmethod
-    def of(cls, given: Mapping, kinds: list[str], usual: str, others: list[Benchmark]) -> "Asked":
+    def from_address(cls, given: Mapping, kinds: list[str], usual: str, others: list[Benchmark]) -> "Query":
         kind = given.get("kind") if given.get("kind") in kinds else (kinds or [usual])[0]
         measure = named(kind, given.get("measure", "")) or named(kind, main(kind))
         order = given.get("order") if given.get("order") in table.ORDERS else "given"
@@ -38,7 +38,7 @@ class Asked:
 def contents(user, benchmark: Benchmark, given: Mapping) -> dict:
     """Everything that the page shows. Runs whose figures take long are left to the worker: `missing`."""
     kinds, others = comparison_entries.kinds_of(benchmark), comparison_entries.others(benchmark)
-    asked = Asked.of(given, kinds, "" if kinds else material.kind(benchmark), others)
+    asked = Query.from_address(given, kinds, "" if kinds else material.kind(benchmark), others)
     found, missing = comparison_entries.entries_of(comparison_entries.runs_of(benchmark, asked.kind))
     runs, older = table.only_newest(found)
     people = comparison_entries.people(user, benchmark, asked.kind)
@@ -58,9 +58,9 @@ def contents(user, benchmark: Benchmark, given: Mapping) -> dict:
         "entries": entries,
         "older": older,
         **whole(entries, asked.kind),
-        **parts(entries, asked),
-        "plot": charts.plane(asked.kind, entries, subject(benchmark)),
-        **(correlated(asked, runs) if asked.other else {}),
+        **_parts(entries, asked),
+        "plot": charts.plane(asked.kind, entries, _subject(benchmark)),
+        **(_correlated(asked, runs) if asked.other else {}),
     }
 
 
@@ -79,18 +79,18 @@ def whole(entries: list[Entry], kind: str) -> dict:
     }
 
 
-def parts(entries: list[Entry], asked: Asked) -> dict:
+def _parts(entries: list[Entry], asked: Query) -> dict:
     """One measure by type and subtype."""
     finds = ByType(asked.kind, asked.measure.name)
     columns = finds.heads(entries, asked.measure.chance, asked.measure.lower)
     return {"part_columns": columns, "part_sections": table.table(entries, columns, finds) if columns else []}
 
 
-def subject(benchmark: Benchmark) -> charts.OfBenchmark:
+def _subject(benchmark: Benchmark) -> charts.OfBenchmark:
     return charts.OfBenchmark(benchmark.pk, benchmark.name, timezone.now().isoformat())
 
 
-def correlated(asked: Asked, runs: list[Entry]) -> dict:
+def _correlated(asked: Query, runs: list[Entry]) -> dict:
     """The models that both benchmarks have, with their figures and places, and how alike the orders are."""
     kinds = comparison_entries.kinds_of(asked.other)
     measure = named(kinds[0], main(kinds[0]))
@@ -99,7 +99,7 @@ def correlated(asked: Asked, runs: list[Entry]) -> dict:
     other = table.named_alike(table.only_newest(there)[0], measure)
     both = [(*here[name], other[name][1]) for name in here if name in other]
     shares = [[one for _, one, _ in both], [one for *_, one in both]]
-    places = [ranks_down(of, one.lower) for of, one in zip(shares, (asked.measure, measure), strict=True)]
+    places = [_ranks_down(of, one.lower) for of, one in zip(shares, (asked.measure, measure), strict=True)]
     rows = [(title, *rest) for (title, *_), *rest in zip(both, shares[0], places[0], shares[1], places[1], strict=True)]
     return {
         "correlation": spearman(*shares),
@@ -109,7 +109,7 @@ def correlated(asked: Asked, runs: list[Entry]) -> dict:
     }
 
 
-def ranks_down(values: list[float], lower: bool) -> list[float]:
+def _ranks_down(values: list[float], lower: bool) -> list[float]:
     """Places from 1, the best first; equal values share the mean of theirs."""
     better = [(sum((other < value) if lower else (other > value) for other in values)) for value in values]
     return [1 + ahead + (values.count(value) - 1) / 2 for ahead, value in zip(better, values, strict=True)]

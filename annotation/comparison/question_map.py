@@ -12,11 +12,11 @@ from annotation.protocols.hard_positive_rank import is_right, ranks
 from annotation.protocols.registry import PROTOCOLS
 from benchmarks.predictions.kinds import ARO, BIVLC, HARD_POSITIVE, SUGARCREPE, VISLA
 
-Asked = Mapping[str, tuple[str, ...]]  # kind of evaluation → its questions
+ModelQuestions = Mapping[str, tuple[str, ...]]  # kind of evaluation → its questions
 
 # By protocol and question. `verify` asks whether a caption is true of its image, which a model shows by scoring it
 # above the other caption there.
-SAME: Mapping[tuple[str, str], Asked] = {
+SAME: Mapping[tuple[str, str], ModelQuestions] = {
     ("bivlc-i2t", "positive"): {BIVLC.name: ("i_pos2t",), SUGARCREPE.name: ("caption",)},
     ("bivlc-i2t", "negative"): {BIVLC.name: ("i_neg2t",)},
     ("bivlc-t2i", "positive"): {BIVLC.name: ("t_pos2i",)},
@@ -32,7 +32,7 @@ SAME: Mapping[tuple[str, str], Asked] = {
 }  # fmt: skip
 
 
-def asked_in(protocol: str) -> dict[str, Asked]:
+def asked_in(protocol: str) -> dict[str, ModelQuestions]:
     """The questions of a stage of this protocol that models answer too; none where there are none."""
     return {question: asked for (name, question), asked in SAME.items() if name == protocol}
 

@@ -85,18 +85,18 @@ def heads(kind: str, entries: Iterable[Entry]) -> list[Named]:
 def table(entries: Sequence[Entry], columns: Sequence[Column], figures: Figures = None) -> list[Section]:
     """Sections of rows; within a section they stand in the order of `entries`."""
     figures = figures or of_whole
-    ranks = {column.name: ranked(entries, column, figures) for column in columns}
+    ranks = {column.name: _ranked(entries, column, figures) for column in columns}
     found: dict[str, Section] = {}
     for stands in TITLES:
         for entry in entries:
             if entry.stands == stands:
                 cells = [cell(figures(entry, column), ranks[column.name].get(id(entry), 0)) for column in columns]
-                title = title_of(entry)
+                title = _title_of(entry)
                 found.setdefault(title, Section(title)).rows.append(Row(entry, cells))
     return list(found.values())
 
 
-def title_of(entry: Entry) -> str:
+def _title_of(entry: Entry) -> str:
     family = f": {entry.family}" if entry.stands == REPORTED and entry.family else ""
     return TITLES[entry.stands] + family
 
@@ -107,7 +107,7 @@ def cell(figure: Mapping | None, rank: int) -> Cell:
     return Cell(figure["share"], figure["low"], figure["high"], figure["n"], rank)
 
 
-def ranked(entries: Iterable[Entry], column: Column, figures: Figures) -> dict[int, int]:
+def _ranked(entries: Iterable[Entry], column: Column, figures: Figures) -> dict[int, int]:
     """1 and 2 for the entries with the best and the second best value, as printed; humans do not take part."""
     found = {id(entry): figures(entry, column) for entry in entries if entry.stands != HUMANS}
     shares = {one: round(of["share"], DECIMALS) for one, of in found.items() if of and of["share"] is not None}
@@ -127,7 +127,7 @@ class ByType:
         self.names = (inner, outer) if measure == outer else (measure,)
 
     def __call__(self, entry: Entry, column: Head) -> Mapping | None:
-        return next((self.of(one) for one in entry.figures["groups"] if name_of(one) == column.name), None)
+        return next((self.of(one) for one in entry.figures["groups"] if _name_of(one) == column.name), None)
 
     def of(self, group: Mapping) -> Mapping | None:
         found = (group["measures"].get(name) for name in self.names)
@@ -141,16 +141,15 @@ class ByType:
             for one in entry.figures["groups"]
             if self.of(one)
         }
-        return [
-            Head(name_of(one), said(one), chance, lower) for _, one in sorted(found.items(), key=lambda item: item[0])
-        ]
+        groups = (found[key] for key in sorted(found))
+        return [Head(_name_of(one), _words_of(one), chance, lower) for one in groups]
 
 
-def name_of(group: Mapping) -> str:
+def _name_of(group: Mapping) -> str:
     return f"{group['type']}/{'' if group['subtype'] is None else group['subtype'] or '-'}"
 
 
-def said(group: Mapping) -> str:
+def _words_of(group: Mapping) -> str:
     kind = group["type"] or "no type"
     return kind if group["subtype"] is None else f"{kind} {group['subtype'] or 'no subtype'}"
 
@@ -160,11 +159,11 @@ def ordered(entries: Sequence[Entry], order: str, measure: Named) -> list[Entry]
     if order == "name":
         return sorted(entries, key=lambda one: one.title.casefold())
     if order == "best":
-        return sorted(entries, key=lambda one: worth(of_whole(one, measure), measure.lower))
+        return sorted(entries, key=lambda one: _worth(of_whole(one, measure), measure.lower))
     return list(entries)
 
 
-def worth(figure: Mapping | None, lower: bool) -> float:
+def _worth(figure: Mapping | None, lower: bool) -> float:
     if not figure or figure["share"] is None:
         return math.inf
     return figure["share"] if lower else -figure["share"]
@@ -184,11 +183,11 @@ class Gap:
 
 def reference(entries: Iterable[Entry]) -> Entry | None:
     """The humans that models are held against: those who judged the most items here, else the first reported."""
-    people = [one for one in entries if one.stands == HUMANS and any_figure(one)]
+    people = [one for one in entries if one.stands == HUMANS and _any_figure(one)]
     return max(people, key=lambda one: one.figures["n"] or 0, default=None)
 
 
-def any_figure(entry: Entry) -> bool:
+def _any_figure(entry: Entry) -> bool:
     return any(of["share"] is not None for of in entry.figures["measures"].values())
 
 

@@ -1,11 +1,28 @@
-"""The managers' page of a benchmark's models beside the people who judged it."""
+"""The managers' pages of models beside people: a benchmark's comparison, and the tasks on which the two disagree."""
 
-from django.http import HttpRequest, HttpResponse
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
+from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from annotation.comparison import page
+from annotation import permissions
+from annotation.adjudication.disagreement_views import choices
+from annotation.adjudication.views import number
+from annotation.charts.study import Subject
+from annotation.comparison import charts, items, page
+from annotation.comparison.disagreements_with_models import LISTS, MISSED, SORTS, WRONG
+from annotation.comparison.question_map import asked_in
+from annotation.models import Stage
+from annotation.protocols.registry import PROTOCOLS
+from benchmarks.models import Run
 from benchmarks.permissions import benchmark_for, staff_only
+
+PAGE = 12
 
 
 @require_safe
@@ -14,3 +31,66 @@ def benchmark_models(request: HttpRequest, pk: int) -> HttpResponse:
     """`?measure=group&order=best&other=7`"""
     contents = page.contents(request.user, benchmark_for(request.user, pk), request.GET)
     return render(request, "comparison/models.html", {"section": "benchmarks", **contents})
+
+
+@dataclass(frozen=True, slots=True)
+class _Filters:
+    """What an address asks for; of no models, those that see images."""
+
+    which: str = MISSED
+    sort: str = WRONG
+    type: str = ""
+    subtype: str = ""
+    models: tuple[int, ...] = ()
+
+    def link(self, **more: object) -> str:
+        mine = {"which": self.which, "sort": self.sort, "type": self.type, "subtype": self.subtype}
+        given = {name: value for name, value in {**mine, **more}.items() if value}
+        return urlencode({**given, "model": self.models}, doseq=True)
+
+
+def _asked(query: QueryDict) -> _Filters:
+    """What is none of the choices is as if it were not there."""
+    which, sort = query.get("which", ""), query.get("sort", "")
+    models = [int(one) for one in query.getlist("model")[:100] if one.isascii() and one.isdecimal() and len(one) < 19]
+    return _Filters(
+        which if which in LISTS else MISSED, sort if sort in SORTS else WRONG,
+        query.get("type", "")[:60], query.get("subtype", "")[:60], tuple(models),
+    )  # fmt: skip
+
+
+@require_safe
+@staff_only
+def study_wrong(request: HttpRequest, pk: int) -> HttpResponse:
+    """`?stage=2&which=against&sort=margin&model=7&model=9&type=swap&page=3`."""
+    stage = permissions.stage_for(request.user, pk, request.GET.get("stage", ""))
+    stages = [one for one in stage.study.stages.order_by("position") if asked_in(one.protocol)]
+    if stages and stage not in stages:
+        stages[0].study, stage = stage.study, stages[0]
+    wanted, there = _asked(request.GET), items.comparable(stage)
+    runs = [run for run in there if run.pk in wanted.models] or [run for run in there if not run.blind] or there
+    context = {
+        "section": "studies", "study": stage.study, "stage": stage, "protocol": PROTOCOLS[stage.protocol],
+        "tabs": [(one, wanted.link(stage=one.position)) for one in stages], "wanted": wanted, "there": there,
+        "chosen": runs, "sorts": SORTS.items(), **(_listed(request, stage, runs, wanted) if runs else {}),
+    }  # fmt: skip
+    return render(request, "comparison/wrong.html", context)
+
+
+def _listed(request: HttpRequest, stage: Stage, runs: Sequence[Run], wanted: _Filters) -> dict[str, object]:
+    """The page's list, its neighbours, and the figure of all tasks that the filters leave."""
+    whole = items.table(stage, runs, wanted.type, wanted.subtype)
+    found = whole.listed(wanted.which, wanted.sort)
+    last = max(1, math.ceil(len(found) / PAGE))
+    page = min(max(1, number(request.GET.get("page"))), last)
+    of = Subject(stage.study_id, stage.study.name, timezone.now().isoformat(), stage.position, stage.name)
+    counts = whole.counts()
+    lists = [(name, words, counts[name]) for name, words in LISTS.items()]
+    types = choices(stage)
+    return {
+        "cases": items.cases(stage, runs, found[(page - 1) * PAGE : page * PAGE].tolist(), whole),
+        "lists": lists, "count": len(found), "compared": len(whole.tasks), "page": page, "last": last,
+        "types": types["types"], "subtypes": types["subtypes"], "plot": charts.margins(whole, of),
+        "earlier": wanted.link(stage=stage.position, page=page - 1) if page > 1 else "",
+        "later": wanted.link(stage=stage.position, page=page + 1) if page < last else "",
+    }  # fmt: skip

@@ -41,7 +41,7 @@ COUNTS = ("n_items", "n_annotators", "n_ratings")
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Query:
     """What the address asks for; what it asks wrongly is the first there is."""
 
     view: str
@@ -50,7 +50,7 @@ class Asked:
     pair: str
 
     @classmethod
-    def of(cls, stage: Stage, sent: QueryDict) -> "Asked":
+    def from_address(cls, stage: Stage, sent: QueryDict) -> "Query":
         views = [*rule_of(stage).projections()]
         return cls(
             _among(sent.get("view"), views),
@@ -65,7 +65,7 @@ def _among(wanted: str | None, there: Iterable[str], first: str = "") -> str:
     return wanted if wanted in there else first or there[0]
 
 
-def contents(stage: Stage, asked: Asked, by: str) -> dict:
+def contents(stage: Stage, asked: Query, by: str) -> dict:
     """Everything that the page shows. `seen` changes when its figures do."""
     found = agreement.look(stage, asked.view, by)
     made = found.made_at.isoformat() if found.made_at else ""
@@ -81,10 +81,10 @@ def contents(stage: Stage, asked: Asked, by: str) -> dict:
         "reckoned": found,
         "seen": f"{made} {stage.study.state} {job or ''}",
     }
-    return {**shown, **drawn(stage, asked, found)} if found.data is not None else shown
+    return {**shown, **_tables(stage, asked, found)} if found.data is not None else shown
 
 
-def drawn(stage: Stage, asked: Asked, found: Reckoned) -> dict:
+def _tables(stage: Stage, asked: Query, found: Reckoned) -> dict:
     """The figures, as the template shows them."""
     data = found.data
     whole, pairs = data["whole"], {name_of("pair", row): row for row in data["pair"]}
@@ -98,15 +98,15 @@ def drawn(stage: Stage, asked: Asked, found: Reckoned) -> dict:
         "heads": [MEASURES[name][1] for name in there],
         "rows": [{**row, "cells": [notes.marked(row["measures"][name]) for name in there]} for row in rows],
         "notes": notes.marks.items(),
-        "plots": plotted(stage, asked, rows, found),
+        "plots": _plotted(stage, asked, rows, found),
         "pairs": list(pairs),
         "chosen": chosen and name_of("pair", chosen),
-        "pooled": confusion(stage, data["labels"], mirrored(whole["confusion"])),
-        "confused": confusion(stage, data["labels"], chosen["confusion"]) if chosen else None,
+        "pooled": _confusion(stage, data["labels"], _mirrored(whole["confusion"])),
+        "confused": _confusion(stage, data["labels"], chosen["confusion"]) if chosen else None,
     }
 
 
-def plotted(stage: Stage, asked: Asked, rows: Sequence[Mapping], found: Reckoned) -> dict[str, study_charts.Plot]:
+def _plotted(stage: Stage, asked: Query, rows: Sequence[Mapping], found: Reckoned) -> dict[str, study_charts.Plot]:
     """The measure that is drawn, by what was asked; the matrix of annotators."""
     study, at = stage.study, found.made_at.isoformat()
     of = study_charts.Subject(study.pk, study.name, at, stage.position, stage.name)
@@ -150,12 +150,12 @@ class Notes:
 Cells = Sequence[Sequence[int]]  # label, label, n
 
 
-def mirrored(cells: Cells) -> list[list[int]]:
+def _mirrored(cells: Cells) -> list[list[int]]:
     """Of pairs without an order: two different labels stand in both of their cells."""
     return [list(cell) for cell in cells] + [[other, one, n] for one, other, n in cells if one != other]
 
 
-def confusion(stage: Stage, labels: Sequence[str], cells: Cells) -> dict:
+def _confusion(stage: Stage, labels: Sequence[str], cells: Cells) -> dict:
     """A square of the labels that were given most, by name; how many labels were `left_out`."""
     times: Counter[int] = Counter()
     for one, other, n in cells:
@@ -163,12 +163,12 @@ def confusion(stage: Stage, labels: Sequence[str], cells: Cells) -> dict:
         times[other] += n
     most = sorted(sorted(times, key=lambda label: (-times[label], label))[:LABELS])
     counts = {(one, other): n for one, other, n in cells}
-    names = {label: in_words(stage, labels[label]) for label in most}
+    names = {label: _in_words(stage, labels[label]) for label in most}
     rows = [{"name": names[one], "cells": [(counts.get((one, of), 0), one == of) for of in most]} for one in most]
     return {"heads": list(names.values()), "rows": rows, "left_out": len(times) - len(most)}
 
 
-def in_words(stage: Stage, label: str) -> str:
+def _in_words(stage: Stage, label: str) -> str:
     """An answer is put into words, as elsewhere; a projection's labels are words already."""
     protocol = PROTOCOLS[stage.protocol]
     try:
@@ -182,7 +182,7 @@ def in_words(stage: Stage, label: str) -> str:
 HEAD = ("stage", "view", "by", "name", *COUNTS, "measure", "value", "low", "high", "n", "note")
 
 
-def table_csv(stage: Stage, asked: Asked, data: dict) -> str:
+def table_csv(stage: Stage, asked: Query, data: dict) -> str:
     """The whole stage and each row of the breakdown, a line for each measure, with all their digits."""
     written = io.StringIO()
     table = csv.writer(written, lineterminator="\n")

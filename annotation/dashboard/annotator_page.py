@@ -104,14 +104,14 @@ def ordered(found: Sequence[Line], sort: str) -> list[Line]:
     ]
 
 
-def tested(data: Mapping) -> dict:
+def count_tests(data: Mapping) -> dict:
     """How many tests were made, and how many of them speak by chance at most."""
     rows = [row for stage in data["stages"] for row in stage["rows"]]
     count = sum(row[name]["p"] is not None for row in rows for name in ("side", "runs", "labels_test", "agreement"))
     return {"tests": count, "level": warning_signs.TEST_LEVEL, "by_chance": count * warning_signs.TEST_LEVEL}
 
 
-def plotted(study: Study, found: Reckoned, position: int | None) -> dict[str, Plot]:
+def plots(study: Study, found: Reckoned, position: int | None) -> dict[str, Plot]:
     """Answers and times in the stage; of the whole study, where protocols differ, in the stage with most judgments.
 
     {} of figures that were computed before there were times among them.

@@ -42,7 +42,7 @@ def study_annotators(request: HttpRequest, pk: int) -> HttpResponse:
     With `seen=`, what has changed since.
     """
     study = permissions.study_for(request.user, pk)
-    found, position = annotators.look(study), position_in(request.GET.get("stage"))
+    found, position = annotators.look(study), _position_in(request.GET.get("stage"))
     sort = request.GET.get("sort", "")
     sort = sort if sort.removeprefix("-") in annotator_page.ORDERS else DEFAULT_SORT
     context = {
@@ -50,7 +50,7 @@ def study_annotators(request: HttpRequest, pk: int) -> HttpResponse:
         "stages": study.stages.order_by("position"), "kinds": warning_signs.KINDS,
     }  # fmt: skip
     if found.data:
-        context |= _table(study, found.data, position, sort) | {"plots": annotator_page.plotted(study, found, position)}
+        context |= _table(study, found.data, position, sort) | {"plots": annotator_page.plots(study, found, position)}
     context["seen"] = _seen(study, found, context.get("lines", []))
     if request.GET.get("seen") == context["seen"]:
         return HttpResponse(status=NOTHING_NEW)
@@ -68,11 +68,11 @@ def _table(study: Study, data: dict, position: int, sort: str) -> dict:
     lines = annotator_page.ordered(annotator_page.lines(study, data, position), sort)
     return {
         "lines": lines, "stage": annotator_page.stage_of(data, position), "speed": data["speed"],
-        "tested": annotator_page.tested(data), "look": sum(line.look for line in lines),
+        "tested": annotator_page.count_tests(data), "look": sum(line.look for line in lines),
     }  # fmt: skip
 
 
-def position_in(text: str | None) -> int:
+def _position_in(text: str | None) -> int:
     """A stage's position from an address; 0, which none has, for anything else."""
     return int(text) if text and text.isascii() and text.isdecimal() and len(text) < 5 else 0
 
@@ -107,7 +107,7 @@ def _one(request: HttpRequest, who: Annotator) -> HttpResponse:
         "decisions": annotator_page.decisions_of(who),
     }  # fmt: skip
     if found.data:
-        asked = position_in(request.GET.get("stage")) or annotator_page.main_stage(found.data, who.number)
+        asked = _position_in(request.GET.get("stage")) or annotator_page.main_stage(found.data, who.number)
         context |= {"whole": annotator_page.row_of(found.data["whole"], who.number), "speed": found.data["speed"]}
         context |= _work(who, found.data, asked, request.GET.get("show", ""))
     return render(request, "dashboard/annotator.html", context)

@@ -24,7 +24,7 @@ def contents(study: Study) -> dict:
     shown = json.dumps([found, study.state], sort_keys=True).encode()
     return {
         "study": study,
-        "baselines": [{**one, **drawn(one)} for one in found],
+        "baselines": [{**one, **tables(one)} for one in found],
         "waits_for": _waits_for(study) if any(not one["questions"] for one in found) else [],
         "composites": [WORDS[name] for name in COMPOSITES],
         "singles": [WORDS[name] for name in SINGLES],
@@ -32,7 +32,7 @@ def contents(study: Study) -> dict:
     }
 
 
-def drawn(one: dict) -> dict:
+def tables(one: dict) -> dict:
     """The chart and its table; then tables of the composites, and of the single questions, which fewer read."""
     return {
         "rows": list(_rows(one["measures"])),

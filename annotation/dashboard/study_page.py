@@ -1,28 +1,54 @@
-"""The study page's contents: the funnel of its stages, and of one stage the figures and what is to be looked at."""
+"""The study page: the funnel of its stages, one stage's figures, and what calls for a manager's attention.
+
+`overview` computes what takes long, while the page waits or, of a large study, by the worker (figures/cache.py);
+`contents` adds what changes at once and makes of both what the templates show.
+"""
 
 import hashlib
+from collections.abc import Callable
+from itertools import count, zip_longest
 
-from django.urls import NoReverseMatch, reverse
+from django.urls import reverse
 from django.utils import timezone
 
-from annotation.adjudication import answers_shown
+from annotation.adjudication import answers_shown, disagreement_list
 from annotation.charts import bars
 from annotation.charts import study as study_charts
 from annotation.comparison.question_map import asked_in
-from annotation.dashboard import overview, paper_page
 from annotation.exports import job as export_job
-from annotation.figures import blocked_items, cache, funnel, human_baseline
+from annotation.figures import blocked_items, cache, human_baseline
 from annotation.figures.cache import Reckoned
-from annotation.figures.stage import FLAGS, LEASED
-from annotation.models import STUDY_MOVES, DecisionRule, Kind, Promotion, Stage, StageState, Strategy, Study, StudyState
+from annotation.figures.funnel import funnel, measures
+from annotation.figures.stage import FLAGS, LEASED, study_figures
+from annotation.models import (
+    STUDY_MOVES,
+    DecisionRule,
+    Kind,
+    Promotion,
+    Slot,
+    Stage,
+    StageState,
+    Strategy,
+    Study,
+    StudyState,
+)
 from annotation.pipeline import dawid_skene
+from annotation.protocols.base import Answer, Protocol
 from annotation.protocols.registry import PROTOCOLS
 from annotation.releases import lifecycle as release_lifecycle
 from annotation.releases import page as releases_page
 from annotation.sql import fetch
+from annotation.wording import pseudonym
 from benchmarks.jobs import jobs
+from benchmarks.jobs.jobs import Tell, silent
 from benchmarks.models import Job
+from benchmarks.views.likeness import panels
 
+KIND = "page"
+CASES = 6  # disagreements that are shown
+PAIRS = 45  # of annotators
+PLACES = 1000  # of batches
+PEOPLE = 100  # rows of annotators
 SHOWN = 6  # flags
 RELEASES = 3
 FRESH = ("summary", "reckoned", "stage", "flags", "exports", "releases")  # are of now, whatever the size
@@ -79,7 +105,7 @@ def contents(stage: Stage, small: bool = True) -> dict:
     """Everything that the page and its live part show. What takes long is, of a large study, what was computed last."""
     study, protocol = stage.study, PROTOCOLS[stage.protocol]
     stages = list(study.stages.order_by("position"))
-    found = computed(stage) if small else cache.look(stage, overview.KIND, small=False, good=good_for(stage))
+    found = _computed(stage) if small else cache.look(stage, KIND, small=False, good=_good_for(stage))
     shown = {
         "stage": stage,
         "study": study,
@@ -87,29 +113,29 @@ def contents(stage: Stage, small: bool = True) -> dict:
         "instructions": stage.instructions.latest("version"),
         "large": not small,
         "reckoned": found,
-        "tabs": [tab(one, stage) for one in stages],
-        **looked_at(stage),
-        **estimated(stage),
-        "stage_links": stage_links(stage),
-        "study_links": study_links(study, bool(human_baseline.pairs_of(stages))),
-        "seen": fingerprint(stage) if small else seen_large(stage, found),
+        "tabs": [_tab(one, stage) for one in stages],
+        **_looked_at(stage),
+        **_estimated(stage),
+        "stage_links": _stage_links(stage),
+        "study_links": _study_links(study, bool(human_baseline.pairs_of(stages))),
+        "seen": fingerprint(stage) if small else _seen_large(stage, found),
     }
     if found.data is not None:
-        shown |= drawn(stage, stages, found.data if small else up_to_date(stage, found.data))
-    return {**shown, "blocks": blocks(shown)}
+        shown |= _drawn(stage, stages, found.data if small else _up_to_date(stage, found.data))
+    return {**shown, "blocks": _blocks(shown)}
 
 
-def good_for(stage: Stage) -> int | None:
+def _good_for(stage: Stage) -> int | None:
     """Seconds: the forecast, and what is stuck since nobody comes, move with the clock while work goes on."""
     going = stage.study.state == StudyState.OPEN and stage.state == StageState.OPEN
     return cache.CLOCK if going else None
 
 
-def computed(stage: Stage) -> Reckoned:
-    return Reckoned(overview.overview(stage), timezone.now(), current=True)
+def _computed(stage: Stage) -> Reckoned:
+    return Reckoned(overview(stage), timezone.now(), current=True)
 
 
-def up_to_date(stage: Stage, data: dict) -> dict:
+def _up_to_date(stage: Stage, data: dict) -> dict:
     """What was computed earlier, with what can be counted at once: leases out and flags."""
     ((leased, _),), ((flags, unsettled),) = fetch(LEASED, stage=stage.pk), fetch(FLAGS, stage=stage.pk)
     figures = data["figures"]
@@ -125,23 +151,23 @@ def newer(shown: dict, seen: str) -> dict:
     return shown
 
 
-def drawn(stage: Stage, stages: list[Stage], data: dict) -> dict:
-    """The stage's figures (dashboard.overview.overview), with what the page makes of them to show them."""
+def _drawn(stage: Stage, stages: list[Stage], data: dict) -> dict:
+    """The stage's figures (dashboard.overview), with what the page makes of them to show them."""
     figures, whole = data["figures"], data["whole"]
     return {
         **data,
         "stuck": blocked_items.told(data.get("stuck", {})),
         "coarse": next(found for found in figures["agreement"] if found["on"] == figures["by_type_on"]),
-        "tabs": [tab(one, stage, whole) for one in stages],
-        "closing": closing(stage, stages, whole),
+        "tabs": [_tab(one, stage, whole) for one in stages],
+        "closing": _closing(stage, stages, whole),
         "disagreements": answers_shown.as_seen(stage, data["cases"]),
-        "outcome_bars": list(bars.outcome_bars(figures["outcomes"], funnel.measures(stage))),
-        "plots": plotted(stage, figures, whole),
-        **paper_page.block(PROTOCOLS[stage.protocol], figures),
+        "outcome_bars": list(bars.outcome_bars(figures["outcomes"], measures(stage))),
+        "plots": _plotted(stage, figures, whole),
+        **paper_block(PROTOCOLS[stage.protocol], figures),
     }
 
 
-def plotted(stage: Stage, figures: dict, whole: dict) -> dict[str, study_charts.Plot]:
+def _plotted(stage: Stage, figures: dict, whole: dict) -> dict[str, study_charts.Plot]:
     study, at = stage.study, figures["now"]["at"]
     of_stage = study_charts.Subject(study.pk, study.name, at, stage.position, stage.name)
     return {
@@ -151,19 +177,19 @@ def plotted(stage: Stage, figures: dict, whole: dict) -> dict[str, study_charts.
     }
 
 
-def looked_at(stage: Stage) -> dict:
+def _looked_at(stage: Stage) -> dict:
     """What is to be looked at, and what can be done."""
     study = stage.study
     return {
         "flags": answers_shown.open_flags(stage, SHOWN),
         "exports": list(export_job.exports_of(study)[:5]),
         "releases": [releases_page.row(release) for release in releases_page.listed(study)[:RELEASES]],
-        "busy": under_way(study),
+        "busy": _under_way(study),
         "moves": [(to, MOVES[to]) for to in MOVES if to in STUDY_MOVES[StudyState(study.state)]],
     }
 
 
-def under_way(study: Study) -> bool:
+def _under_way(study: Study) -> bool:
     """Whether the page shows a job that is to come to its end, in a closed study too."""
     going = Job.objects.filter(
         kind__in=(export_job.KIND, dawid_skene.KIND, release_lifecycle.KIND), params__study=study.pk
@@ -171,7 +197,7 @@ def under_way(study: Study) -> bool:
     return going.filter(state__in=cache.UNDER_WAY).exists()
 
 
-def estimated(stage: Stage) -> dict:
+def _estimated(stage: Stage) -> dict:
     """Of a stage that is decided by an estimate: the last one, how many judgments count now, and the next one's job."""
     if stage.rule != DecisionRule.DAWID_SKENE:
         return {}
@@ -181,12 +207,11 @@ def estimated(stage: Stage) -> dict:
     return {"estimate": {**told, "job": job, "pace": job and jobs.pace(job)}}
 
 
-def blocks(shown: dict) -> list[tuple[str, str]]:
+def _blocks(shown: dict) -> list[tuple[str, str]]:
     """The page's parts that change, each with its template: those that this stage has."""
     there = BLOCKS if "figures" in shown else FRESH
     templates = {name: f"dashboard/_{name}.html" for name in there if name != "batches" or shown["batches"]}
-    if "reckoned" in templates:
-        templates["reckoned"] = "components/_as_of.html"
+    templates["reckoned"] = "components/_as_of.html"
     return [*templates.items(), *([("paper", shown["paper_template"])] if "paper" in shown else [])]
 
 
@@ -198,7 +223,7 @@ def fingerprint(stage: Stage) -> str:
     return hashed((stage.position, row))
 
 
-def seen_large(stage: Stage, found: Reckoned) -> str:
+def _seen_large(stage: Stage, found: Reckoned) -> str:
     """`<of the figures>_<of what is of now>`; the first is 0 while there are none."""
     flags = fetch(FLAGS, stage=stage.pk)
     job = (found.job.pk, str(found.job.state), found.job.done, found.job.total) if found.job else None
@@ -211,7 +236,7 @@ def hashed(what: object) -> str:
     return hashlib.sha256(repr(what).encode()).hexdigest()[:16]
 
 
-def tab(one: Stage, shown: Stage, whole: dict | None = None) -> dict:
+def _tab(one: Stage, shown: Stage, whole: dict | None = None) -> dict:
     """A stage among the study's: how far it is, and where it stands in the funnel, where that is known."""
     named = {"stage": one, "title": PROTOCOLS[one.protocol].title, "current": one == shown}
     if whole is None:
@@ -223,7 +248,7 @@ def tab(one: Stage, shown: Stage, whole: dict | None = None) -> dict:
     return {**named, "total": total, "done": done}
 
 
-def closing(stage: Stage, stages: list[Stage], whole: dict) -> list[dict]:
+def _closing(stage: Stage, stages: list[Stage], whole: dict) -> list[dict]:
     """What closing the stage sends on: to which stage, and how many of the items that are settled now."""
     steps = {step["stage"]: step for step in whole["stages"]}
     found = []
@@ -237,7 +262,7 @@ def closing(stage: Stage, stages: list[Stage], whole: dict) -> list[dict]:
     return found
 
 
-def stage_links(stage: Stage) -> list[tuple[str, str]]:
+def _stage_links(stage: Stage) -> list[tuple[str, str]]:
     """The pages about this stage that one may open: (address, words)."""
     study, position = stage.study_id, stage.position
     query = f"?stage={position}"
@@ -245,7 +270,7 @@ def stage_links(stage: Stage) -> list[tuple[str, str]]:
     checks = [("study-checks", "Checks and training", [study, position], "")] if manages else []
     named = manages and stage.strategy == Strategy.NAMED
     models = [("study-wrong", "People and models", [study], query)] if asked_in(stage.protocol) else []
-    return there(
+    return _linked(
         ("study-instructions", "Instructions", [study], query),
         *checks,
         ("study-adjudicate", "Adjudicate" if manages else "Cases", [study], query),
@@ -254,22 +279,134 @@ def stage_links(stage: Stage) -> list[tuple[str, str]]:
     )
 
 
-def study_links(study: Study, measured: bool) -> list[tuple[str, str]]:
+def _study_links(study: Study, measured: bool) -> list[tuple[str, str]]:
     """The pages about the whole study that one may open."""
     models = ("benchmark-models", "Models and humans", [study.benchmark_id], "")
     baseline = [("study-baseline", "Human baseline", [study.pk], ""), models] if measured else []
     people = [("study-participants", "Participants", [study.pk], ""), ("study-members", "Members", [study.pk], "")]
     papers = [("study-report", "Report", [study.pk], ""), ("release-list", "Releases", [study.pk], "")]
-    return there(*(people if study.may.manage else []), *baseline, *papers)
+    return _linked(*(people if study.may.manage else []), *baseline, *papers)
 
 
-def there(*wanted: tuple) -> list[tuple[str, str]]:
-    found = [(address(name, args), query, words) for name, words, args, query in wanted]
-    return [(url + query, words) for url, query, words in found if url]
+def _linked(*pages: tuple) -> list[tuple[str, str]]:
+    return [(reverse(name, args=args) + query, words) for name, words, args, query in pages]
 
 
-def address(name: str, args: list[int]) -> str:
-    try:
-        return reverse(name, args=args)
-    except NoReverseMatch:
-        return ""
+# What takes long
+
+# Each place of each batch: whose it is, and how far.
+BATCHES = """
+SELECT task.batch, slot.number, count(DISTINCT task.item_id), count(*), count(slot.judgment_id),
+       max(annotator.number)
+FROM annotation_slot slot JOIN annotation_task task ON task.id = slot.task_id
+LEFT JOIN annotation_annotator annotator ON annotator.id = coalesce(slot.reserved_id, slot.annotator_id)
+WHERE slot.stage_id = %(stage)s AND task.kind = 'judge' AND task.live AND task.batch IS NOT NULL
+GROUP BY task.batch, slot.number ORDER BY task.batch, slot.number
+"""
+
+
+@cache.reckons(KIND)
+def overview(stage: Stage, key: str = "", tell: Tell = silent) -> dict:
+    """`figures` are study_figures without its `kappa_pairs` (`pairs` and `pair_count` stand for them), and with the
+    annotators that are shown (`people` says how many there are).
+    """
+    parts: dict[str, Callable[[Stage], object]] = {
+        "whole": lambda stage: funnel(stage.study),
+        "cases": lambda stage: disagreement_list.listed(stage, CASES),
+        "stuck": blocked_items.counts,
+        "batches": _batches,
+        "again": _again,
+        "no_checks": _no_checks,
+    }
+    done, total = count(1), 3 + len(PROTOCOLS[stage.protocol].projections) + len(parts)
+    tell(0, total)
+    found = _trimmed(study_figures(stage, lambda: tell(next(done), total)))
+    for name, compute in parts.items():
+        found[name] = compute(stage)
+        tell(next(done), total)
+    return found
+
+
+def _trimmed(figures: dict) -> dict:
+    coarse = next(found for found in figures["agreement"] if found["on"] == figures["by_type_on"])
+    agreement = [{name: of[name] for name in of if name != "kappa_pairs"} for of in figures["agreement"]]
+    return {
+        "figures": {**figures, "agreement": agreement, "annotators": _annotators_shown(figures["annotators"])},
+        "people": len(figures["annotators"]),
+        "pairs": sorted(coarse["kappa_pairs"], key=lambda pair: -pair["n"])[:PAIRS],
+        "pair_count": len(coarse["kappa_pairs"]),
+    }
+
+
+def _annotators_shown(annotators: list[dict]) -> list[dict]:
+    """Those to look at first, in the order of joining."""
+    places = sorted(range(len(annotators)), key=lambda at: (not annotators[at]["signs"], -annotators[at]["judged"]))
+    return [annotators[at] for at in sorted(places[:PEOPLE])]
+
+
+def _batches(stage: Stage) -> dict:
+    """Each place of each batch: whose it is and how far; and how many are given and done."""
+    if stage.strategy not in (Strategy.BATCHES, Strategy.EVERYONE):
+        return {}
+    names = ("batch", "place", "items", "tasks", "judged", "holder")
+    rows = [dict(zip(names, row, strict=True)) for row in fetch(BATCHES, stage=stage.pk)]
+    for row in rows:
+        row["who"] = pseudonym(row["holder"]) if row["holder"] else ""
+    return {
+        "rows": rows[:PLACES],
+        "count": len({row["batch"] for row in rows}),
+        "places": len(rows),
+        "given": sum(row["holder"] is not None for row in rows),
+        "done": sum(row["judged"] == row["tasks"] for row in rows),
+    }
+
+
+def _again(stage: Stage) -> int:
+    """Items of a closed stage that are given out all the same: sent back, or with new candidates."""
+    if stage.state == StageState.OPEN:
+        return 0
+    return Slot.objects.filter(stage=stage, live=True, judgment=None).values("task__item").distinct().count()
+
+
+def _no_checks(stage: Stage) -> bool:
+    """Whether the stage is to have checks, and has none."""
+    return bool(stage.check_rate) and not stage.tasks.filter(kind=Kind.CHECK, live=True).exists()
+
+
+# What the paper of a stage's protocol reports
+
+CRITERIA = {"sense": "commonsense", "fluency": "grammar"}  # the paper's names
+EDITS = ("Texts and edits", "dashboard/_paper_edits.html")
+PAPERS = {
+    "visla-paraphrase": EDITS,
+    "visla-triplet": EDITS,
+    "hard-positive-rank": ("Both positives above the negative", "dashboard/_paper_rank.html"),
+    "sugarcrepe-compare": ("Better, by origin", "dashboard/_paper_compare.html"),
+}
+
+
+def paper_block(protocol: Protocol, figures: dict) -> dict:
+    """What the page shows under `paper`; {} for a stage whose paper reports no more than the other blocks do."""
+    if "paper" not in figures:
+        return {}
+    title, template = PAPERS[protocol.name]
+    paper = figures["paper"]
+    return {"paper": paper, "paper_title": title, "paper_template": template, **_drawn_paper(protocol, paper)}
+
+
+def _drawn_paper(protocol: Protocol, paper: dict) -> dict:
+    """What its template needs beside the figures."""
+    if "fates" in paper:
+        holds = paper.get("holds", ())
+        return {
+            "fate_bars": list(bars.fate_bars(paper["fates"])),
+            "edit_rows": [row | {"spreads": [row["characters"], row["words"]]} for row in paper["edits"]],
+            "guideline_rows": [one | two for one, two in zip_longest(paper["broken"], holds, fillvalue={})],
+            "likeness_panels": panels(paper["lexical"]),
+        }
+    if "orders" in paper:
+        say = protocol.form.describe
+        orders = [row | {"words": say(Answer(row["order"]))} for row in paper["orders"]]
+        return {"order_rows": orders, "order_bars": list(bars.order_bars(orders))}
+    rows, whole = ([row | {"words": CRITERIA[row["criterion"]]} for row in paper[part]] for part in ("rows", "all"))
+    return {"compare_rows": rows, "compare_whole": whole, "compare_bars": list(bars.compare_bars(rows))}

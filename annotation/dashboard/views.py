@@ -1,20 +1,21 @@
-"""The managers' pages of studies: list, new, the study with its figures, what is done to it."""
+"""The managers' pages of studies: the list, a study with its figures, its agreement, baseline and blocked items."""
 
 from django.contrib import messages
 from django.core.files.storage import default_storage
-from django.http import FileResponse, HttpRequest, HttpResponse
+from django.core.paginator import Paginator
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation import permissions
-from annotation.dashboard import study_page
+from annotation.dashboard import agreement_page, human_baseline_page, study_page
 from annotation.exports import job as export_job
-from annotation.figures import cache
+from annotation.figures import agreement, blocked_items, cache
 from annotation.figures.study_list import with_people, with_stages
 from annotation.judging import flags
-from annotation.models import DecisionRule, Role, Stage
+from annotation.models import DecisionRule, Role, Stage, Strategy
 from annotation.participants.views import invitation
 from annotation.pipeline import dawid_skene, promotion
 from annotation.studies import lifecycle as study_lifecycle
@@ -25,6 +26,7 @@ from benchmarks.jobs import jobs
 from benchmarks.permissions import staff_only
 
 NOTHING_NEW = 204
+PAGE = 50  # blocked items
 
 
 @require_safe
@@ -87,7 +89,7 @@ def stage_move(request: HttpRequest, pk: int, position: int) -> HttpResponse:
         messages.success(request, f"Stage {moved.name} is {moved.state}.")
     except study_lifecycle.CannotMove as refusal:
         messages.error(request, str(refusal))
-    return to_stage(stage)
+    return _to_stage(stage)
 
 
 @require_POST
@@ -97,11 +99,67 @@ def stage_estimate(request: HttpRequest, pk: int, position: int) -> HttpResponse
     stage = permissions.stage_for(request.user, pk, position, Role.MANAGER)
     if stage.rule == DecisionRule.DAWID_SKENE:
         dawid_skene.ask(stage=stage, by=audit.named(request.user), created_by=request.user)
-    return to_stage(stage)
+    return _to_stage(stage)
 
 
-def to_stage(stage: Stage) -> HttpResponse:
+def _to_stage(stage: Stage) -> HttpResponse:
     return redirect(f"{reverse('study-detail', args=[stage.study_id])}?stage={stage.position}")
+
+
+@require_safe
+@staff_only
+def study_agreement(request: HttpRequest, pk: int) -> HttpResponse:
+    """The page (`?stage=2&view=answer&by=type`), or with `?seen=` what has changed in it since."""
+    stage = permissions.stage_for(request.user, pk, request.GET.get("stage", ""))
+    asked = agreement_page.Query.from_address(stage, request.GET)
+    contents = agreement_page.contents(stage, asked, by=audit.named(request.user))
+    if request.GET.get("seen") == contents["seen"]:
+        return HttpResponse(status=NOTHING_NEW)
+    return render(request, "dashboard/agreement.html", {"section": "studies", **contents})
+
+
+@require_safe
+@staff_only
+def study_agreement_csv(request: HttpRequest, pk: int) -> HttpResponse:
+    stage = permissions.stage_for(request.user, pk, request.GET.get("stage", ""))
+    asked = agreement_page.Query.from_address(stage, request.GET)
+    found = agreement.look(stage, asked.view, by=audit.named(request.user))
+    if found.data is None:
+        raise Http404("These figures are still being computed. Try again when the page shows them.")
+    text = agreement_page.table_csv(stage, asked, found.data)
+    name = f'attachment; filename="agreement-study-{pk}-stage-{stage.position}-{asked.by}.csv"'
+    return HttpResponse(text, content_type="text/csv; charset=utf-8", headers={"Content-Disposition": name})
+
+
+@require_safe
+@staff_only
+def study_baseline(request: HttpRequest, pk: int) -> HttpResponse:
+    """The page, or with `?seen=` what has changed in it since."""
+    contents = human_baseline_page.contents(permissions.study_for(request.user, pk))
+    seen = request.GET.get("seen")
+    if seen == contents["seen"]:
+        return HttpResponse(status=NOTHING_NEW)
+    return render(request, "dashboard/human_baseline.html", {"section": "studies", **contents})
+
+
+@require_safe
+@never_cache
+@staff_only
+def study_stuck(request: HttpRequest, pk: int) -> HttpResponse:
+    """`?stage=2&reason=gone&page=3`; of every reason where none is named."""
+    stage = permissions.stage_for(request.user, pk, request.GET.get("stage", ""))
+    found, reason = blocked_items.look(stage), request.GET.get("reason", "")
+    context = {
+        "section": "studies", "study": stage.study, "stage": stage, "reckoned": found,
+        "stages": stage.study.stages.order_by("position"), "named": stage.strategy == Strategy.NAMED,
+    }  # fmt: skip
+    if found.data:
+        context |= blocked_items.told(found.data["counts"])
+        reason = reason if reason in found.data["counts"] else ""
+        rows = blocked_items.listed(found.data, reason)
+        context |= {"reason": reason, "most": blocked_items.MOST, "listed": len(rows)}
+        context["page"] = Paginator(rows, PAGE).get_page(request.GET.get("page"))
+    return render(request, "dashboard/blocked_items.html", context)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -113,7 +171,7 @@ def study_instructions(request: HttpRequest, pk: int) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         text = form.cleaned_data["text"].replace("\r\n", "\n")
         study_lifecycle.revise_instructions(stage=stage, text=text, by=audit.named(request.user))
-        return to_stage(stage)
+        return _to_stage(stage)
     context = {
         "section": "studies", "study": stage.study, "stage": stage, "form": form, "current": current,
         "blocks": blocks(current.text),
@@ -142,4 +200,4 @@ def study_download(request: HttpRequest, pk: int, job: int) -> FileResponse:
 def flag_settle(request: HttpRequest, pk: int) -> HttpResponse:
     flag = permissions.flag_for(request.user, pk)
     flags.settle_flag(flag=flag, by=audit.named(request.user), settled_by=request.user)
-    return to_stage(flag.lease.task.stage)
+    return _to_stage(flag.lease.task.stage)

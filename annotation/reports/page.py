@@ -1,5 +1,5 @@
-"""What the page of a study's report shows: the report (reports/report.py) as tables. Nothing is computed here that a table says
-of the study; docs/guide/report.md has the parts.
+"""The page of a study's report: the report (report.py) as tables, in which nothing is computed that a table says of the
+study. docs/guide/report.md has the parts.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -7,13 +7,13 @@ from operator import itemgetter
 
 from django.template.loader import render_to_string
 
-from annotation.dashboard import human_baseline_page, paper_page
+from annotation.dashboard import human_baseline_page, study_page
 from annotation.dashboard.agreement_page import COUNTS, MEASURES, Notes
 from annotation.figures.cache import Reckoned
 from annotation.measures.warning_signs import KINDS
 from annotation.models import Study
 from annotation.protocols.registry import PROTOCOLS
-from annotation.reports import report_data
+from annotation.reports import report as study_report
 from annotation.studies.instructions import blocks
 
 COLUMNS = 11  # types side by side, as in BiVLC's Table 1; of more, each has a row
@@ -29,10 +29,10 @@ SPREADS = {
 
 def contents(study: Study, found: Reckoned) -> dict:
     shown = {"study": study, "reckoned": found}
-    return {**shown, **drawn(report_data.dated(found))} if found.data is not None else shown
+    return {**shown, **tables(study_report.dated(found))} if found.data is not None else shown
 
 
-def drawn(report: Mapping) -> dict:
+def tables(report: Mapping) -> dict:
     """The report, and what its tables need beside it."""
     people, paid = report["annotators"], bool(report["study"]["pay_per_hour"])
     stages = [stage(one) for one in report["stages"]]
@@ -41,10 +41,10 @@ def drawn(report: Mapping) -> dict:
         "stages": stages,
         "has_paper": any(one["paper"] for one in stages),
         "funnel": funnel(report["funnel"], report["retrieval_questions"]),
-        "baselines": [{**one, **human_baseline_page.drawn(one)} for one in report["baselines"]],
+        "baselines": [{**one, **human_baseline_page.tables(one)} for one in report["baselines"]],
         "composites": [human_baseline_page.WORDS[name] for name in human_baseline_page.COMPOSITES],
         "singles": [human_baseline_page.WORDS[name] for name in human_baseline_page.SINGLES],
-        "spreads": list(spreads(people["spread"], paid)),
+        "spreads": list(_spreads(people["spread"], paid)),
         "signs": [(KINDS[kind], n) for kind, n in people["signs"].items()],
         "people": first_of(people["rows"], PEOPLE),
     }
@@ -57,7 +57,7 @@ def first_of(rows: Sequence[Mapping], most: int) -> list[Mapping]:
     return [busy[at] for at in chosen]
 
 
-def spreads(found: Mapping, paid: bool) -> Iterator[dict]:
+def _spreads(found: Mapping, paid: bool) -> Iterator[dict]:
     for name, (words, unit) in SPREADS.items():
         if paid or unit != "money":
             yield {**found[name], "words": words, "unit": unit}
@@ -69,7 +69,7 @@ def spreads(found: Mapping, paid: bool) -> Iterator[dict]:
 def stage(one: Mapping) -> dict:
     """A stage of the report with its texts as they are read, and its agreement as tables."""
     protocol, paper = PROTOCOLS[one["protocol"]["name"]], ""
-    block = paper_page.block(protocol, one["figures"])
+    block = study_page.paper_block(protocol, one["figures"])
     if block:
         context = {**block, "protocol": protocol, "stage": one["settings"]}
         paper = render_to_string(block["paper_template"], context)
@@ -89,23 +89,23 @@ def view(found: Mapping) -> dict:
     there = [name for name in MEASURES if whole["measures"][name]["value"] is not None]
     rows = [
         {**row, "cells": [notes.marked(row["measures"][name]) for name in there]}
-        for row in by_kind(found["type"], found["subtype"])
+        for row in _by_kind(found["type"], found["subtype"])
     ]
     return {
         "on": found["view"],
         **{name: whole[name] for name in COUNTS},
         "lines": [{**whole["measures"][name], "words": said[0], "of": said[2]} for name, said in MEASURES.items()],
-        "undefined": [] if there else undefined(whole["measures"]),
+        "undefined": [] if there else _undefined(whole["measures"]),
         "heads": [MEASURES[name][1] for name in there],
         "rows": rows,
         "notes": list(notes.marks.items()),
-        "pairs": [pair(row) for row in found["pair"][:PAIRS]],
+        "pairs": [_pair(row) for row in found["pair"][:PAIRS]],
         "pair_count": found["pair_count"],
         **{name: found[name] for name in ("resamples", "resamples_cohen", "seed")},
     }
 
 
-def undefined(measures: Mapping[str, Mapping]) -> list[dict]:
+def _undefined(measures: Mapping[str, Mapping]) -> list[dict]:
     """Where no measure is defined: each reason, and the measures that it keeps from being so."""
     reasons = dict.fromkeys(measures[name]["note"] for name in MEASURES)
     return [
@@ -114,7 +114,7 @@ def undefined(measures: Mapping[str, Mapping]) -> list[dict]:
     ]
 
 
-def by_kind(types: Iterable[Mapping], subtypes: Iterable[Mapping]) -> Iterator[dict]:
+def _by_kind(types: Iterable[Mapping], subtypes: Iterable[Mapping]) -> Iterator[dict]:
     """Each type (its `subtype` None), then its subtypes where it has any that have a name."""
     below = list(subtypes)
     for row in types:
@@ -123,7 +123,7 @@ def by_kind(types: Iterable[Mapping], subtypes: Iterable[Mapping]) -> Iterator[d
         yield from mine if any(one["subtype"] for one in mine) else ()
 
 
-def pair(row: Mapping) -> dict:
+def _pair(row: Mapping) -> dict:
     return {**row, "percent": row["measures"]["percent"], "kappa": row["measures"]["cohen_mean"]}
 
 
@@ -138,7 +138,7 @@ def funnel(whole: Mapping, questions: Mapping | None) -> dict:
     return {
         "groups": list(groups(kinds)),
         "kinds": kinds,
-        "lines": [_line(whole, kinds, *said) for said in steps(whole)] + _questions(kinds, questions),
+        "lines": [_line(whole, kinds, *said) for said in _steps(whole)] + _questions(kinds, questions),
         "upright": len(kinds) > COLUMNS,
         "reasons": whole["reasons"],
         "open_in": whole["open_in"],
@@ -160,7 +160,7 @@ def groups(kinds: Sequence[Mapping]) -> Iterator[dict]:
         yield {"type": name, "span": sum(row["type"] == name for row in kinds)}
 
 
-def steps(whole: Mapping) -> Iterator[tuple]:
+def _steps(whole: Mapping) -> Iterator[tuple]:
     """(words, of which stage or None, name of the figure, whether it is a share)."""
     yield "imported", None, "imported", False
     for place, one in enumerate(whole["stages"]):

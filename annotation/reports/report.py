@@ -1,23 +1,46 @@
-"""The report of a study, the appendix of a paper: one dictionary of what other modules computed. Pure.
+"""The report of a study, the appendix of a paper: one dictionary of what other modules computed.
 
-reports/report_data.py reads what goes in; exports/setup_wording.py has its words. docs/guide/report.md describes every part. The same state
-gives the same dictionary; only `dated` adds a time.
+It rests on what the pages show: figures/{stage,agreement,funnel,human_baseline,annotators}.py; beside these it takes a
+few queries of a study and of each stage. exports/setup_wording.py has its words; docs/guide/report.md describes every
+part. It is computed once for each state of the study (figures/cache.py), and the same state gives the same dictionary;
+only `dated` adds a time.
 """
 
 import hashlib
 import json
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict
+from itertools import count
 from statistics import fmean, quantiles
 
-from annotation.exports import setup_wording
+from django.conf import settings
+from django.db import connection
+from django.db.models import Count, Sum
+
+from annotation.checks import attention_checks, qualification
+from annotation.exports import readme, setup_wording
+from annotation.figures import annotators, cache, human_baseline
+from annotation.figures.agreement import PROMPT, stage_agreement
+from annotation.figures.cache import Reckoned
+from annotation.figures.funnel import funnel
+from annotation.figures.stage import study_figures
+from annotation.measures import pass_rules
 from annotation.measures.counts import ratio
+from annotation.models import AttemptKind, Instructions, Judgment, Kind, Reckoning, Seat, Slot, Stage, Study
+from annotation.pipeline import promotion
+from annotation.pipeline.outcomes import rule_of
 from annotation.protocols.base import Protocol
+from annotation.protocols.registry import PROTOCOLS
 from annotation.wording import pseudonym
+from benchmarks.exports import source_layout
+from benchmarks.jobs.jobs import Tell, silent
 from benchmarks.metrics.base import wilson
 
+KIND = "report"
 LAYOUT = 1  # of the dictionary; another one where a name in it changes or goes
+KEY = str(LAYOUT)  # what an earlier layout kept is no report of this one
 QUESTIONS_AN_ITEM = 4  # of BiVLC's Table 1: two captions and two images are four retrieval questions
 SPREAD = ("judged", "active_minutes", "per_hour", "pay_reached")
 SUMMED = ("judgments_counted", "judgments_gone", "judgment_rows", "withdrawn", "surplus", "flags", "flags_open")
@@ -26,33 +49,26 @@ FUNNELS = ("imported", "kept", "dropped", "open", "kept_share", "dropped_share",
 CUT = ("comprehension", "instructions")  # of a stage's settings: right answers, and what stands beside
 
 
-def report(
-    *, study: Mapping, stages: Sequence[Mapping], funnel: Mapping, baselines: Sequence[Mapping],
-    people: Sequence[Mapping], exclusions: Sequence[Mapping], version: str,
-) -> dict:  # fmt: skip
-    """`stages` are made by `stage`, `people` by `person`; the rest is JSON-able as it is."""
-    protocols = {one["protocol"]["name"] for one in stages}
-    rules = {one["settings"].get("rule", "") for one in stages}
-    definitions = setup_wording.definitions(protocols, rules, bool(study["pay_per_hour"]))
-    return {
-        "layout": LAYOUT,
-        "made_by": {"app": "Winnow", "version": version},
-        "study": dict(study),
-        "totals": totals(funnel, stages, people),
-        "stages": list(stages),
-        "funnel": dict(funnel),
-        "retrieval_questions": retrieval_questions(funnel, protocols),
-        "baselines": list(baselines),
-        "annotators": annotators(people),
-        "exclusions": list(exclusions),
-        "definitions": definitions,
-        "references": setup_wording.references(definitions),
-    }
+def look(study: Study, by: str = "app", small: bool | None = None) -> Reckoned:
+    """What was computed last; a study with many judgments is left to the worker. `small`: of what size, if known."""
+    first = study.stages.order_by("position").first()
+    first.study = study
+    small = _is_small(study) if small is None else small
+    if small:  # else the worker does
+        promotion.take_in(study, by=by)
+    return cache.look(first, KIND, KEY, by=by, small=small)
 
 
-def dated(found: Mapping, at: str) -> dict:
-    """The report with the moment that it is of (ISO 8601), and the fingerprint of everything else in it."""
-    return {"as_of": at, "fingerprint": fingerprint(found), **found}
+def _is_small(study: Study) -> bool:
+    most = min(PROMPT, cache.SMALL)
+    judged = Slot.objects.filter(stage__study=study).exclude(judgment=None).values("pk")[: most + 1]
+    return len(judged) <= most and cache.is_small(study)
+
+
+def dated(found: Reckoned | Reckoning) -> dict:
+    """The report, of which there must be one, with the moment that it is of and the fingerprint of all else in it."""
+    report = json.loads(found.data["report"])
+    return {"as_of": found.made_at.isoformat(), "fingerprint": fingerprint(report), **report}
 
 
 def fingerprint(found: Mapping) -> str:
@@ -61,28 +77,146 @@ def fingerprint(found: Mapping) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-# A stage
+@cache.reckons(KIND)
+def _kept(stage: Stage, key: str, tell: Tell) -> dict:
+    """The report as text: PostgreSQL's jsonb would put its names into another order."""
+    return {"report": json.dumps(report(stage.study, tell), ensure_ascii=False)}
 
 
-def stage(
-    *, settings: Mapping, protocol: Protocol, figures: Mapping, agreement: Sequence[Mapping],
-    instructions: Sequence[Mapping], before: Mapping, checks: Mapping,
-) -> dict:  # fmt: skip
-    """`figures` is figures.stage.study_figures, `agreement` a stage_agreement for each view of the answers."""
+def report(study: Study, tell: Tell = silent) -> dict:
+    """Everything but `dated`'s time; of one moment."""
+    with _one_moment():
+        return _report(study, tell)
+
+
+def _one_moment() -> AbstractContextManager:
+    """The worker has begun one already."""
+    return nullcontext() if connection.in_atomic_block else source_layout.snapshot()
+
+
+def _report(study: Study, tell: Tell) -> dict:
+    stages = list(study.stages.select_related("study__benchmark", "source", "after").order_by("position"))
+    done, total = count(1), 2 + sum(2 + len(rule_of(stage).projections()) for stage in stages)
+
+    def step() -> None:
+        tell(next(done), total)
+
+    tell(0, total)
+    versions = _versions(study)
+    described = [_stage(stage, versions[stage.pk], step) for stage in stages]
+    whole, baselines = funnel(study), human_baseline.baselines(study)
+    step()
+    everybody = annotators.annotators(stages[0])
+    step()
+    about, everyone = _about(study), _people(study, everybody)
+    protocols = {one["protocol"]["name"] for one in described}
+    rules = {one["settings"].get("rule", "") for one in described}
+    definitions = setup_wording.definitions(protocols, rules, bool(about["pay_per_hour"]))
     return {
-        "settings": {name: value for name, value in settings.items() if name not in CUT},
-        "in_words": setup_wording.in_words(settings),
-        "protocol": told(protocol),
-        "instructions": list(instructions),
-        "before": dict(before),
-        "checks": dict(checks),
-        "figures": published(figures),
-        "agreement": [agreed(one) for one in agreement],
-        "adjudications": adjudications(figures),
+        "layout": LAYOUT,
+        "made_by": {"app": "Winnow", "version": settings.VERSION},
+        "study": about,
+        "totals": _totals(whole, described, everyone),
+        "stages": described,
+        "funnel": dict(whole),
+        "retrieval_questions": _retrieval_questions(whole, protocols),
+        "baselines": list(baselines),
+        "annotators": _annotators(everyone),
+        "exclusions": _exclusions(study, stages, everybody),
+        "definitions": definitions,
+        "references": setup_wording.references(definitions),
     }
 
 
-def told(protocol: Protocol) -> dict:
+# The study
+
+
+def _about(study: Study) -> dict:
+    text = study.consent
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    return {
+        "name": study.name,
+        "state": str(study.state),
+        "benchmark": {
+            "name": study.benchmark.name,
+            "source": study.benchmark.source,
+            "items": study.benchmark.items.count(),
+        },
+        "pay_per_hour": float(study.pay_per_hour),
+        "currency": study.currency,
+        "consent": {"text": text, "sha256": digest} if text else None,
+    }
+
+
+def _versions(study: Study) -> Mapping[int, list[dict]]:
+    """By stage: each version of the instructions with its text and the judgments that were made under it."""
+    judged = Judgment.objects.filter(instructions__stage__study=study, lease__slot__task__kind=Kind.JUDGE).order_by()
+    counts = {
+        pk: {"judgment_rows": given, "counted": counted}
+        for pk, given, counted in judged.values_list("instructions").annotate(Count("pk"), Count("counted_on"))
+    }
+    found: dict[int, list[dict]] = defaultdict(list)
+    for one in Instructions.objects.filter(stage__study=study).order_by("version"):
+        none = {"judgment_rows": 0, "counted": 0}
+        found[one.stage_id].append({"version": one.version, "text": one.text, **counts.get(one.pk, none)})
+    return found
+
+
+def _totals(funnel: Mapping, stages: Sequence[Mapping], people: Sequence[Mapping]) -> dict:
+    """Sums over the stages; who came, and what became of the items."""
+    figures = [one["figures"] for one in stages]
+    decided, settled = (sum(one["adjudications"][name] for one in stages) for name in ("tasks", "settled"))
+    return {
+        **{name: sum(one["progress"][name] for one in figures) for name in SUMMED},
+        **{name: sum(one["cost"][name] for one in figures) for name in COSTS},
+        "settled": settled,
+        "adjudicated": decided,
+        "adjudicated_share": ratio(decided, settled),
+        "annotators": len(people),
+        "annotators_who_judged": sum(bool(one["judged"]) for one in people),
+        **{name: sum(one[name] for one in people) for name in ("excluded", "left", "simulated")},
+        **{name: funnel[name] for name in FUNNELS},
+    }
+
+
+def _retrieval_questions(funnel: Mapping, protocols: Iterable[str]) -> dict | None:
+    """BiVLC's Table 1 counts questions, not items: four of each kept one. None where no stage makes such items."""
+    if not any(name.startswith("bivlc-") for name in protocols):
+        return None
+    kept = [{**_kind(row), "questions": QUESTIONS_AN_ITEM * row["kept"]} for row in funnel["by_type"]]
+    return {"all": QUESTIONS_AN_ITEM * funnel["kept"], "by_type": kept}
+
+
+def _kind(row: Mapping) -> dict:
+    return {"type": row["type"], "subtype": row["subtype"]}
+
+
+# A stage
+
+
+def _stage(stage: Stage, versions: list[dict], step: Callable[[], None]) -> dict:
+    protocol, figures, settings = PROTOCOLS[stage.protocol], study_figures(stage), readme.settings_of(stage)
+    step()
+    agreement = []
+    for view in rule_of(stage).projections():
+        agreement.append(_agreement(stage_agreement(stage, view, brief=True)))
+        step()
+    found = {
+        "settings": {name: value for name, value in settings.items() if name not in CUT},
+        "in_words": setup_wording.in_words(settings),
+        "protocol": _protocol(protocol),
+        "instructions": versions,
+        "before": _before(stage),
+        "checks": _checks(stage),
+        "figures": published(figures),
+        "agreement": agreement,
+        "adjudications": adjudications(figures),
+    }
+    step()
+    return found
+
+
+def _protocol(protocol: Protocol) -> dict:
     """What annotators are asked and what they may answer, with the keys for it."""
     form = protocol.form
     answers = [{"says": protocol.picks[1], "keys": [protocol.picks[0]]}] if protocol.picks[0] else []
@@ -109,7 +243,7 @@ def published(figures: Mapping) -> dict:
     return found
 
 
-def agreed(found: Mapping) -> dict:
+def _agreement(found: Mapping) -> dict:
     """A view's agreement: the whole stage, types, subtypes and pairs; the agreement page has annotators and weeks."""
     kept = {name: part for name, part in found.items() if name not in ("annotator", "week")}
     return kept | {"whole": _unconfused(found["whole"]), "pair": [_unconfused(row) for row in found["pair"]]}
@@ -125,46 +259,69 @@ def adjudications(figures: Mapping) -> dict:
     return {"tasks": count, "settled": settled, "share": ratio(count, settled)}
 
 
-def tested(n: int, right: int, guess: float | None) -> dict:
+def _before(stage: Stage) -> dict:
+    """What comes before the first screen, how it is passed, and how many did. No right answers."""
+    results, items = qualification.results(stage), qualification.training_tasks(stage).count()
+    tried = {kind: [of[kind].passed for of in results.values() if kind in of] for kind in AttemptKind.values}
+    questions = [{name: one[name] for name in ("question", "options")} for one in stage.comprehension]
+    return {
+        "on_failure": str(stage.on_failure),
+        "questions": questions,
+        "questions_tries": qualification.tries_of(stage, AttemptKind.COMPREHENSION) if questions else None,
+        "questions_results": _passed(tried[AttemptKind.COMPREHENSION]),
+        "training_items": items,
+        "training_pass": stage.training_pass,
+        "training_needed": pass_rules.required_right(items, stage.training_pass),
+        "training_tries": stage.training_tries,
+        "training_results": _passed(tried[AttemptKind.TRAINING]),
+    }
+
+
+def _passed(results: list[bool | None]) -> dict:
+    named = {"passed": True, "failed": False, "going_on": None}
+    return {"tried": len(results), **{name: results.count(value) for name, value in named.items()}}
+
+
+def _checks(stage: Stage) -> dict:
+    """Checks and how they went over all annotators; no right answers, nor which items they are."""
+    found = list(attention_checks.results(stage).values())
+    n, right = sum(one.n for one in found), sum(one.right for one in found)
+    guess = sum(one.guess_rate * one.n for one in found) / n if n else None
+    return {
+        "items": stage.tasks.filter(kind=Kind.CHECK, live=True).count(),
+        "rate": stage.check_rate,
+        "annotators": len(found),
+        "failed": sum(one.failed for one in found),
+        **_tested(n, right, guess),
+    }
+
+
+def _tested(n: int, right: int, guess: float | None) -> dict:
     """Answers to checks, with Wilson's interval; `guess` is what picking at random would have got right."""
     low, high = wilson(right, n)
     return {"answered": n, "right": right, "share": ratio(right, n), "low": low, "high": high, "guess": guess}
 
 
-# The study
+# People
 
 
-def totals(funnel: Mapping, stages: Sequence[Mapping], people: Sequence[Mapping]) -> dict:
-    """Sums over the stages; who came, and what became of the items."""
-    figures = [one["figures"] for one in stages]
-    decided, settled = (sum(one["adjudications"][name] for one in stages) for name in ("tasks", "settled"))
-    return {
-        **{name: sum(one["progress"][name] for one in figures) for name in SUMMED},
-        **{name: sum(one["cost"][name] for one in figures) for name in COSTS},
-        "settled": settled,
-        "adjudicated": decided,
-        "adjudicated_share": ratio(decided, settled),
-        "annotators": len(people),
-        "annotators_who_judged": sum(bool(one["judged"]) for one in people),
-        **{name: sum(one[name] for one in people) for name in ("excluded", "left", "simulated")},
-        **{name: funnel[name] for name in FUNNELS},
-    }
+def _people(study: Study, everybody: Mapping) -> list[dict]:
+    """Everybody, in the order of joining."""
+    judged = Judgment.objects.filter(lease__annotator__study=study)
+    elapsed = dict(judged.values_list("lease__annotator__number").annotate(Sum("elapsed_ms")).order_by())
+    whole = {row["number"]: row for row in everybody["whole"]}
+    return [
+        _person(
+            whole[who.number], elapsed.get(who.number, 0) / 60_000,
+            {"simulated": who.simulated, "excluded": who.excluded_at is not None, "left": who.left_at is not None},
+        )
+        for who in study.annotators.order_by("number")
+        if who.number in whole
+    ]  # fmt: skip
 
 
-def retrieval_questions(funnel: Mapping, protocols: Iterable[str]) -> dict | None:
-    """BiVLC's Table 1 counts questions, not items: four of each kept one. None where no stage makes such items."""
-    if not any(name.startswith("bivlc-") for name in protocols):
-        return None
-    kept = [{**_kind(row), "questions": QUESTIONS_AN_ITEM * row["kept"]} for row in funnel["by_type"]]
-    return {"all": QUESTIONS_AN_ITEM * funnel["kept"], "by_type": kept}
-
-
-def _kind(row: Mapping) -> dict:
-    return {"type": row["type"], "subtype": row["subtype"]}
-
-
-def person(row: Mapping, elapsed_minutes: float, who: Mapping) -> dict:
-    """An annotator over all stages, by pseudonym: `row` of figures.annotators.annotators, and what became of them (`who`).
+def _person(row: Mapping, elapsed_minutes: float, who: Mapping) -> dict:
+    """An annotator over all stages: `row` of figures.annotators.annotators, and what became of them (`who`).
 
     `pay_reached`: the pay for active time over the whole time from painted to answered, an hour.
     """
@@ -181,7 +338,7 @@ def person(row: Mapping, elapsed_minutes: float, who: Mapping) -> dict:
     }
 
 
-def annotators(people: Sequence[Mapping]) -> dict:
+def _annotators(people: Sequence[Mapping]) -> dict:
     """Everybody, in the order of joining; how those who judged are spread; how many show each sign."""
     busy = [one for one in people if one["judged"]]
     signs = Counter(kind for one in people for kind in {sign["kind"] for sign in one["signs"]})
@@ -199,3 +356,32 @@ def spread(values: Sequence[float]) -> dict:
     low, middle, high = quantiles(values, n=4, method="inclusive") if len(values) > 1 else [values[0]] * 3
     ends = {"least": min(values), "lower": low, "median": middle, "upper": high, "most": max(values)}
     return {**ends, "mean": fmean(values), "n": len(values)}
+
+
+def _exclusions(study: Study, stages: list[Stage], everybody: Mapping) -> list[dict]:
+    """Whoever does not count, or did not come past the start of a stage: when, by what, why. In the order of time."""
+    whole = {row["number"]: row for row in everybody["whole"]}
+    found = [*_excluded(study, whole), *_screened_out(stages)]
+    return sorted(found, key=lambda row: (row["at"], row["annotator"]))
+
+
+def _excluded(study: Study, whole: Mapping[int, dict]) -> Iterator[dict]:
+    for who in study.annotators.exclude(excluded_at=None):
+        row = whole.get(who.number, {"judged": 0, "signs": []})
+        yield {
+            "annotator": pseudonym(who.number), "at": who.excluded_at.isoformat(), "stage": None,
+            "by": "a manager’s decision", "why": who.exclusion_reason, "judgments": row["judged"],
+            "signs": [sign["words"] for sign in row["signs"]],
+        }  # fmt: skip
+
+
+def _screened_out(stages: list[Stage]) -> Iterator[dict]:
+    for stage in stages:
+        tried = qualification.results(stage)
+        for seat in Seat.objects.filter(stage=stage).exclude(screened_out_at=None).select_related("annotator"):
+            failed = [kind for kind, of in tried.get(seat.annotator.number, {}).items() if of.passed is False]
+            yield {
+                "annotator": pseudonym(seat.annotator.number), "at": seat.screened_out_at.isoformat(),
+                "stage": stage.position, "by": "the stage’s rule", "judgments": 0, "signs": [],
+                "why": f"failed {' and '.join(failed) or 'what comes before the first screen'}, all tries used",
+            }  # fmt: skip

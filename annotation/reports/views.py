@@ -6,7 +6,7 @@ from django.utils.text import slugify
 from django.views.decorators.http import require_safe
 
 from annotation import permissions
-from annotation.reports import page, report_data
+from annotation.reports import page, report
 from benchmarks import audit
 from benchmarks.permissions import staff_only
 
@@ -19,7 +19,7 @@ NOT_YET = "A worker is computing this report for the first time. Ask again in ha
 @staff_only
 def study_report(request: HttpRequest, pk: int) -> HttpResponse:
     study = permissions.study_for(request.user, pk)
-    found = report_data.look(study, by=audit.named(request.user))
+    found = report.look(study, by=audit.named(request.user))
     return render(request, "reports/report.html", {"section": "studies", **page.contents(study, found)})
 
 
@@ -28,12 +28,12 @@ def study_report(request: HttpRequest, pk: int) -> HttpResponse:
 def study_report_json(request: HttpRequest, pk: int) -> JsonResponse:
     """The newest there is, `as_of` says of when; 202 with a sentence while there is none."""
     study = permissions.study_for(request.user, pk)
-    found = report_data.look(study, by=audit.named(request.user))
+    found = report.look(study, by=audit.named(request.user))
     if found.data is None:
         return JsonResponse({"detail": NOT_YET}, status=ACCEPTED, headers={"Retry-After": str(AGAIN)})
     name = f"report-{slugify(study.name) or study.pk}.json"
     return JsonResponse(
-        report_data.dated(found),
+        report.dated(found),
         json_dumps_params={"ensure_ascii": False, "indent": 2},
         headers={"Content-Disposition": f'attachment; filename="{name}"'},
     )

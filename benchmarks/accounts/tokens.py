@@ -18,7 +18,7 @@ from rest_framework.throttling import UserRateThrottle
 from benchmarks import audit
 
 
-def digest(token: str) -> str:
+def _digest(token: str) -> str:
     return hashlib.sha256(token.encode()).hexdigest()[:40]
 
 
@@ -28,7 +28,7 @@ def make_token(*, user, by: str) -> str:
     get_user_model().objects.select_for_update(no_key=True).get(pk=user.pk)
     Token.objects.filter(user=user).delete()
     made = secrets.token_urlsafe(32)
-    Token.objects.create(user=user, key=digest(made))
+    Token.objects.create(user=user, key=_digest(made))
     audit.record(by=by, verb="made an API token", subject=user)
     return made
 
@@ -61,7 +61,7 @@ class ByToken(TokenAuthentication):
             raise BadToken(refused.detail) from None
 
     def authenticate_credentials(self, key: str):
-        return super().authenticate_credentials(digest(key))
+        return super().authenticate_credentials(_digest(key))
 
 
 class PerToken(UserRateThrottle):

@@ -30,25 +30,25 @@ USED = "This password worked once and has been used. Ask for a new one: manage.p
 def log_in(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
         return render(request, "accounts/login.html", {"form": AuthenticationForm(request)})
-    if too_many(request):
-        return refused(request, AuthenticationForm(request), SLOW_DOWN, 429)
+    if _too_many(request):
+        return _refused(request, AuthenticationForm(request), SLOW_DOWN, 429)
     form = AuthenticationForm(request, request.POST)
     if not form.is_valid():
-        return refused(request, form, "", 422)
+        return _refused(request, form, "", 422)
     user = form.get_user()
     first = user.last_login is None
     if first and not use_up(user):
-        return refused(request, AuthenticationForm(request), USED, 422)
+        return _refused(request, AuthenticationForm(request), USED, 422)
     login(request, user)
     request.session[OWN_PASSWORD] = first
-    return redirect("first-password" if first else after_login(request))
+    return redirect("first-password" if first else _after_login(request))
 
 
-def refused(request: HttpRequest, form, why: str, status: int) -> HttpResponse:
+def _refused(request: HttpRequest, form, why: str, status: int) -> HttpResponse:
     return render(request, "accounts/login.html", {"form": form, "why": why}, status=status)
 
 
-def too_many(request: HttpRequest) -> bool:
+def _too_many(request: HttpRequest) -> bool:
     """Counts this try. The name is hashed: it may be a password typed into the wrong field."""
     who = f"{request.META.get('REMOTE_ADDR')} {request.POST.get('username', '').lower()}"
     key = "login-" + hashlib.sha256(who.encode("utf-8", "replace")).hexdigest()
@@ -71,7 +71,7 @@ def use_up(user: User) -> bool:
     return True
 
 
-def after_login(request: HttpRequest) -> str:
+def _after_login(request: HttpRequest) -> str:
     asked = request.POST.get("next", "")
     safe = url_has_allowed_host_and_scheme(asked, {request.get_host()}, require_https=request.is_secure())
     return asked if safe else resolve_url("study-list")

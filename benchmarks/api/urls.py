@@ -7,8 +7,8 @@ from benchmarks.api import views
 
 urlpatterns = [
     path("schema/", SpectacularJSONAPIView.as_view(), name="api-schema"),
-    path("benchmarks/", views.benchmark_list, name="api-benchmark-list"),
-    path("benchmarks/<int:pk>/", views.benchmark_detail, name="api-benchmark-detail"),
-    path("benchmarks/<int:pk>/items/", views.item_list, name="api-item-list"),
-    path("jobs/<int:pk>/", views.job_detail, name="api-job-detail"),
+    path("benchmarks/", views.BenchmarkList.as_view(), name="api-benchmark-list"),
+    path("benchmarks/<int:pk>/", views.BenchmarkDetail.as_view(), name="api-benchmark-detail"),
+    path("benchmarks/<int:pk>/items/", views.ItemList.as_view(), name="api-item-list"),
+    path("jobs/<int:pk>/", views.JobDetail.as_view(), name="api-job-detail"),
 ]

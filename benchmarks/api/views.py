@@ -2,12 +2,10 @@
 
 from django.db.models import QuerySet
 from rest_framework import serializers
-from rest_framework.decorators import api_view
-from rest_framework.request import Request
-from rest_framework.response import Response
+from rest_framework.generics import ListAPIView, RetrieveAPIView
 
 from benchmarks import permissions, queries
-from benchmarks.api.filters import Asked, AskedPage, AskedPlace, Counted, Keyset, paged, tells
+from benchmarks.api.endpoints import Counted, CursorFilters, Endpoint, Keyset, OffsetFilters
 from benchmarks.models import Benchmark, Caption, Item, ItemImage, Job
 
 
@@ -59,41 +57,38 @@ class JobData(serializers.ModelSerializer):
         ]  # fmt: skip
 
 
-class AskedItems(AskedPage):
+class ItemFilters(CursorFilters):
     key = serializers.CharField(required=False)
     type = serializers.CharField(required=False, allow_blank=True)
     subtype = serializers.CharField(required=False, allow_blank=True)
 
 
-@tells("benchmarks", BenchmarkData, AskedPlace, Counted)
-@api_view(["GET"])
-def benchmark_list(request: Request) -> Response:
+class BenchmarkList(Endpoint, ListAPIView):
     """Newest first."""
-    AskedPlace.of(request)
-    found: QuerySet[Benchmark] = queries.with_counts(Benchmark.objects.all())
-    return paged(request, found, BenchmarkData, by=Counted)
+
+    operation, serializer_class, filters, pagination_class = "benchmarks", BenchmarkData, OffsetFilters, Counted
+    queryset = queries.with_counts(Benchmark.objects.all())
 
 
-@tells("benchmark", BenchmarkData)
-@api_view(["GET"])
-def benchmark_detail(request: Request, pk: int) -> Response:
-    Asked.of(request)
-    found = permissions.benchmark_for(request.user, pk)
-    return Response(BenchmarkData(queries.with_counts(Benchmark.objects.filter(pk=found.pk)).get()).data)
+class BenchmarkDetail(Endpoint, RetrieveAPIView):
+    operation, serializer_class = "benchmark", BenchmarkData
+    queryset = queries.with_counts(Benchmark.objects.all())
 
 
-@tells("items", ItemData, AskedItems, Keyset)
-@api_view(["GET"])
-def item_list(request: Request, pk: int) -> Response:
+class ItemList(Endpoint, ListAPIView):
     """The benchmark's items with their captions and what is known of their images, in the order of coming in."""
-    asked, benchmark = AskedItems.of(request), permissions.benchmark_for(request.user, pk)
-    wanted = {name: value for name, value in asked.items() if name in ("key", "type", "subtype")}
-    return paged(request, queries.with_material(benchmark.items.filter(**wanted)), ItemData)
+
+    operation, serializer_class, filters, pagination_class = "items", ItemData, ItemFilters, Keyset
+
+    def get_queryset(self) -> QuerySet[Item]:
+        return queries.with_material(permissions.benchmark_for(self.request.user, self.kwargs["pk"]).items.all())
 
 
-@tells("job", JobData)
-@api_view(["GET"])
-def job_detail(request: Request, pk: int) -> Response:
+class JobDetail(Endpoint, RetrieveAPIView):
     """A piece of slow work: how far it is, what was wrong, what came of it."""
-    Asked.of(request)
-    return Response(JobData(permissions.job_for(request.user, pk)).data)
+
+    operation, serializer_class = "job", JobData
+    queryset = Job.objects.select_related("created_by")
+
+    def check_object_permissions(self, request, job: Job) -> None:
+        permissions.check_job(request.user, job, change=False)

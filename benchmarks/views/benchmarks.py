@@ -10,8 +10,7 @@ from django.views.decorators.http import require_safe
 
 from benchmarks import permissions, queries
 from benchmarks.models import Benchmark, Item
-from benchmarks.views import plots
-from benchmarks.views.likeness import likeness
+from benchmarks.views.likeness import likeness, panels
 
 PAGE = 20  # items
 JOBS = 10
@@ -39,8 +38,8 @@ def benchmark_detail(request: HttpRequest, pk: int) -> HttpResponse:
         "rounds": queries.rounds(benchmark),
         "chosen": chosen,
         "chosen_count": items.count() if chosen else None,
-        "page": page_of(items, request.GET, urlencode(chosen)),
-        "likeness_panels": [] if request.GET else plots.panels(likeness(benchmark)),
+        "page": _page_of(items, request.GET, urlencode(chosen)),
+        "likeness_panels": [] if request.GET else panels(likeness(benchmark)),
     }
     return render(request, "benchmarks/detail.html", context)
 
@@ -54,26 +53,26 @@ class Page:
     later: str
 
 
-def page_of(items: QuerySet[Item], asked, kept: str) -> Page:
+def _page_of(items: QuerySet[Item], asked, kept: str) -> Page:
     """Keyset paging: `after=` or `before=` a position, so that page 300 costs what page 1 costs."""
-    after, before = place(asked.get("after")), place(asked.get("before"))
+    after, before = _place(asked.get("after")), _place(asked.get("before"))
     if before is not None:
         found = list(queries.with_material(items.filter(position__lt=before).order_by("-position"))[: PAGE + 1])
         shown, more = found[:PAGE][::-1], len(found) > PAGE
         return Page(
-            shown, link("before", shown[0], kept) if more else "", link("after", shown[-1], kept) if shown else ""
+            shown, _link("before", shown[0], kept) if more else "", _link("after", shown[-1], kept) if shown else ""
         )
     chosen = items if after is None else items.filter(position__gt=after)
     found = list(queries.with_material(chosen.order_by("position"))[: PAGE + 1])
     shown, more = found[:PAGE], len(found) > PAGE
-    earlier = link("before", shown[0], kept) if shown and after is not None else ""
-    return Page(shown, earlier, link("after", shown[-1], kept) if more else "")
+    earlier = _link("before", shown[0], kept) if shown and after is not None else ""
+    return Page(shown, earlier, _link("after", shown[-1], kept) if more else "")
 
 
-def link(way: str, item: Item, kept: str) -> str:
+def _link(way: str, item: Item, kept: str) -> str:
     return "&".join(filter(None, (kept, urlencode({way: item.position}))))
 
 
-def place(text: str | None) -> int | None:
+def _place(text: str | None) -> int | None:
     """A position from the address; anything else counts as not given."""
     return int(text) if text and text.isascii() and text.isdecimal() and len(text) < 10 else None

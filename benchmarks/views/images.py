@@ -14,15 +14,15 @@ HEADERS = {"Content-Type": "image/jpeg", "Cache-Control": "private, max-age=3153
 
 @require_safe
 def served(request: HttpRequest, opaque: str) -> HttpResponse:
-    return picture("served", opaque)
+    return _picture("served", opaque)
 
 
 @require_safe
 def thumbnail(request: HttpRequest, opaque: str) -> HttpResponse:
-    return picture("thumbnails", opaque)
+    return _picture("thumbnails", opaque)
 
 
-def picture(folder: str, opaque: str) -> HttpResponse:
+def _picture(folder: str, opaque: str) -> HttpResponse:
     """The file, or (with ACCEL_REDIRECT) the word to nginx where it lies."""
     path = f"{folder}/{opaque[:2]}/{opaque}.jpg"
     if settings.ACCEL_REDIRECT:

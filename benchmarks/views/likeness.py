@@ -1,4 +1,11 @@
-"""How alike the captions of a benchmark are by their wording, where its items have two positive ones and a negative."""
+"""How alike the captions of a benchmark are by their wording, where its items have two positive ones and a negative.
+
+`panels` places the marks of its plot: a panel for each measure, in it a row of bars for each pair of captions, all rows
+on one axis and one scale. Bars are equally wide, whatever their bins hold. Places and widths are in percent of the
+plot, heights in pixels.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
 
 from django.core.cache import cache
 from django.db.models import Count, Max
@@ -8,6 +15,17 @@ from benchmarks.models import Benchmark, Caption, Role
 
 DAY = 24 * 3600
 ROLES = (Role.POSITIVE, Role.SECOND_POSITIVE, Role.NEGATIVE)
+TITLES = {
+    "characters": "Edit distance in characters",
+    "words": "Edit distance in words",
+    "overlap": "Word overlap",
+}
+HIGH = 44  # pixels of a row
+LEAST = 5  # bins shown, however few there is something in
+MARKS = 6  # at most, on an axis
+STEPS = (1, 2, 5, 10, 20, 50, 100)  # between marks
+
+Bin = Mapping[str, float | None]  # benchmarks.metrics.lexical.overlap: from, to, count
 
 
 def likeness(benchmark: Benchmark) -> dict:
@@ -17,13 +35,88 @@ def likeness(benchmark: Benchmark) -> dict:
     if not state["count"]:
         return {}
     key = f"likeness:{benchmark.pk}:{state['count']}:{state['last']}"
-    return cache.get_or_set(key, lambda: lexical.overlap(triplets(benchmark)), DAY)
+    return cache.get_or_set(key, lambda: lexical.overlap(_triplets(benchmark)), DAY)
 
 
-def triplets(benchmark: Benchmark) -> list[tuple[str, str, str]]:
+def _triplets(benchmark: Benchmark) -> list[tuple[str, str, str]]:
     """The first caption of each of the three roles, of every item that has all three."""
     found: dict[int, dict[str, str]] = {}
     written = Caption.objects.filter(item__benchmark=benchmark, role__in=ROLES, position=0).order_by()
     for item, role, text in written.values_list("item_id", "role", "text"):
         found.setdefault(item, {})[role] = text
     return [tuple(texts[role] for role in ROLES) for texts in found.values() if len(texts) == len(ROLES)]
+
+
+def panels(overlap: Mapping[str, Mapping]) -> list[dict]:
+    """Of what `lexical.overlap` returns; none where there are no items."""
+    if not any(found["n"] for found in overlap.values()):
+        return []
+    return [_panel(measure, {pair: found[measure] for pair, found in overlap.items()}) for measure in TITLES]
+
+
+def _panel(measure: str, pairs: Mapping[str, Mapping]) -> dict:
+    shown = _shown_bins(measure, [found["bins"] for found in pairs.values()])
+    most = max(one["count"] for found in pairs.values() for one in found["bins"]) or 1
+    bins = next(iter(pairs.values()))["bins"][:shown]
+    return {
+        "measure": measure,
+        "title": TITLES[measure],
+        "places": 2 if measure == "overlap" else 1,  # decimals
+        "rows": [_row(pair, found, shown, most) for pair, found in pairs.items()],
+        "marks": list(_marks(bins)),
+        "table": [
+            {"label": _label(one), "counts": [found["bins"][place]["count"] for found in pairs.values()]}
+            for place, one in enumerate(bins)
+        ],
+    }
+
+
+def _shown_bins(measure: str, every: Sequence[Sequence[Bin]]) -> int:
+    """Up to the last bin in which there is something; of overlap all, since its axis has an end."""
+    if measure == "overlap":
+        return len(every[0])
+    return max(LEAST, *(place for bins in every for place, one in enumerate(bins, 1) if one["count"]))
+
+
+def _row(pair: str, found: Mapping, shown: int, most: int) -> dict:
+    bins = found["bins"][:shown]
+    return {
+        "pair": pair.replace("-", "\N{EN DASH}"),
+        "mean": found["mean"],
+        "median": found["median"],
+        "bars": [_bar(place, one["count"], shown, most) for place, one in enumerate(bins) if one["count"]],
+        "at": round(100 * _place_of(found["mean"], bins) / shown, 3),
+    }
+
+
+def _bar(place: int, count: int, shown: int, most: int) -> dict:
+    """At least a pixel high: something is there."""
+    height = max(1.0, round((HIGH - 2) * count / most, 2))
+    return {"x": round(100 * place / shown, 3), "width": round(92 / shown, 3), "y": HIGH - height, "height": height}
+
+
+def _place_of(value: float, bins: Sequence[Bin]) -> float:
+    """Where a value lies on the axis, in bins from its start; within a bin by its share of it."""
+    for place, one in reversed(list(enumerate(bins))):
+        if one["from"] <= value:
+            return place + ((value - one["from"]) / (one["to"] - one["from"]) if one["to"] else 0.5)
+    return 0.0
+
+
+def _marks(bins: Sequence[Bin]) -> Iterator[dict]:
+    """Round numbers at which bins begin, as many of them as there is room for."""
+    begin = [round(one["from"] * (10 if isinstance(one["from"], float) else 1)) for one in bins]
+    step = next(step for step in STEPS if sum(start % step == 0 for start in begin) <= MARKS)
+    for place, start in enumerate(begin):
+        if start % step == 0:
+            yield {"x": round(100 * place / len(bins), 3), "value": f"{bins[place]['from']:g}"}
+
+
+def _label(one: Bin) -> str:
+    """`0`, `5 to 9`, `100 or more` of counts; `0.2 to 0.3` of shares, whose end is the next one's."""
+    low, high = one["from"], one["to"]
+    if high is None:
+        return f"{low:g}" if low == 1 else f"{low:g} or more"
+    if isinstance(low, float):
+        return f"{low:g} to {high:g}"
+    return f"{low}" if high == low + 1 else f"{low} to {high - 1}"

@@ -1,7 +1,13 @@
-"""What tests of several rooms share: somebody who may do everything, and exports of studies."""
+"""What tests of annotation share: a superuser who is logged in, exports of studies, and a world that a
+module builds once.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import transaction
 from django.test import override_settings
 
 from tests.annotation.releases.released import STUDIES
@@ -13,6 +19,28 @@ def manager(client) -> User:
     user = User.objects.create_superuser("ana", password="x")
     client.force_login(user)
     return user
+
+
+@pytest.fixture(scope="module")
+def module_world(django_db_setup, django_db_blocker, tmp_path_factory) -> Iterator[Path]:
+    """A folder for files, and a transaction that lasts as long as the module.
+
+    A module-scoped fixture that takes it builds what all tests of the module ask. They take `savepoint` instead of the
+    mark `django_db`.
+    """
+    media = tmp_path_factory.mktemp("media")
+    with django_db_blocker.unblock(), override_settings(MEDIA_ROOT=media), transaction.atomic():
+        yield media
+        transaction.set_rollback(True)
+
+
+@pytest.fixture
+def savepoint(module_world, own_files, settings) -> Iterator[None]:
+    """What a test changes in the module's world is undone after it."""
+    settings.MEDIA_ROOT = module_world
+    with transaction.atomic():
+        yield
+        transaction.set_rollback(True)
 
 
 @pytest.fixture(scope="session")

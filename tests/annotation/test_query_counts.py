@@ -27,7 +27,6 @@ from tests.annotation.test_rights import ROUTES, TOLD
 from tests.builders import annotators, predictions, releases
 from tests.builders import studies as builders_studies
 
-pytestmark = pytest.mark.django_db
 ONE, MORE = 1, 3
 # What stands there once, however much there is: `judge-before` is one screen, or the questions, which are one row.
 NO_ROWS = {

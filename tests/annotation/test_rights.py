@@ -1,10 +1,10 @@
 """Who may what: every address of the project × GET and POST × six kinds of people, each cell asked of the server.
 
-The addresses come from the URL resolver, so one that nobody has written into the table fails here.
+The addresses come from the URL resolver, so one that nobody has written into the table fails here. All cells ask one
+world, each in a savepoint.
 """
 
 from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 from django.contrib.auth.models import User
@@ -22,7 +22,7 @@ from benchmarks.jobs import jobs
 from benchmarks.models import Image, Job, JobState, Run
 from tests.builders import releases, studies
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.usefixtures("savepoint")
 
 # `annotator` has an account without the right to manage, beside the link by which they judge; `other` owns another
 # study; `nobody` is not logged in.
@@ -120,32 +120,23 @@ class World:
     flag: Flag
     export: Job
     release: Release
-    clients: dict[str, Client]
+    people: dict[str, User]
 
 
 def account(name: str, **rights) -> User:
     return User.objects.create_user(name, password="x", **rights)
 
 
-@pytest.fixture
-def people() -> dict[str, User]:
-    return {name: account(name, is_staff=name != "annotator") for name in PEOPLE[:-1]}
-
-
-@pytest.fixture
-def study(people) -> Study:
-    made = studies.study(items=2, created_by=people["owner"])
+@pytest.fixture(scope="module")
+def world(module_world) -> World:
+    people = {name: account(name, is_staff=name != "annotator") for name in PEOPLE[:-1]}
+    study = studies.study(items=2, created_by=people["owner"])
     for role in (Role.MANAGER, Role.VIEWER):
-        members.add(study=made, user=people[role], role=role, by="test")
+        members.add(study=study, user=people[role], role=role, by="test")
     studies.study(created_by=people["other"])
-    return made
-
-
-@pytest.fixture
-def world(people, study, settings) -> World:
     annotator, image = studies.annotator(study), studies.image()
     for folder in ("served", "thumbnails"):
-        path = Path(settings.MEDIA_ROOT) / folder / image.opaque[:2] / f"{image.opaque}.jpg"
+        path = module_world / folder / image.opaque[:2] / f"{image.opaque}.jpg"
         path.parent.mkdir(parents=True)
         path.write_bytes(b"picture")
     lease = leases.hold(annotator=annotator, stage=study.stages.get(), wanted=1)[0]
@@ -156,14 +147,19 @@ def world(people, study, settings) -> World:
     export.report = {"file": kept, "bytes": 3, "counts": counts, "download": "/the-zip"}
     export.state, export.finished_at = JobState.DONE, export.created_at
     export.save()
-    clients = {name: Client() for name in PEOPLE}
-    for name, user in people.items():
-        clients[name].force_login(user)
-    clients["superuser"] = Client()
-    clients["superuser"].force_login(User.objects.create_superuser("root"))
+    people["superuser"] = User.objects.create_superuser("root")
     run = Run.objects.create(benchmark=study.benchmark, origin="reported", kind="bivlc", title="CLIP")
     release = releases.by_hand(study)
-    return World(study, annotator, image, run, Flag.objects.get(), export, release, clients)
+    return World(study, annotator, image, run, Flag.objects.get(), export, release, people)
+
+
+@pytest.fixture
+def clients(world) -> dict[str, Client]:
+    """A session for each: logging out ends one for good, whatever is rolled back."""
+    found = {name: Client() for name in (*PEOPLE, "superuser")}
+    for name, user in world.people.items():
+        found[name].force_login(user)
+    return found
 
 
 def addresses(patterns=None, before: str = "") -> dict[str, str]:
@@ -217,11 +213,11 @@ def test_every_address_is_in_the_table():
 
 
 @pytest.mark.parametrize("name", ROUTES)
-def test_each_may_what_the_table_says(world, name):
+def test_each_may_what_the_table_says(world, clients, name):
     url = address(name, world)
-    found = ["".join(cell(world.clients[who], method, url) for who in PEOPLE) for method in METHODS]
+    found = ["".join(cell(clients[who], method, url) for who in PEOPLE) for method in METHODS]
     assert found == expected(name).split(), f"{name}: {', '.join(PEOPLE)}"
-    superuser = [cell(world.clients["superuser"], method, url) for method in METHODS]
+    superuser = [cell(clients["superuser"], method, url) for method in METHODS]
     assert superuser == [row[0] for row in found], f"{name}: a superuser may what an owner may"
 
 
@@ -230,42 +226,40 @@ def test_each_may_what_the_table_says(world, name):
 
 @pytest.mark.parametrize("name", ["study-list", "api-study-list"])
 @pytest.mark.parametrize("who, sees", [("owner", 1), ("viewer", 1), ("other", 0)])
-def test_lists_show_ones_own_studies(world, name, who, sees):
-    page = world.clients[who].get(reverse(name)).content.decode()
+def test_lists_show_ones_own_studies(world, clients, name, who, sees):
+    page = clients[who].get(reverse(name)).content.decode()
     assert (world.study.name in page) == sees
 
 
-def test_who_is_a_member_no_more_finds_nothing(world, people):
-    members.remove(member=Member.objects.get(study=world.study, user=people["viewer"]), by="test")
-    assert world.clients["viewer"].get(reverse("study-detail", args=[world.study.pk])).status_code == 404
+def test_who_is_a_member_no_more_finds_nothing(world, clients):
+    members.remove(member=Member.objects.get(study=world.study, user=world.people["viewer"]), by="test")
+    assert clients["viewer"].get(reverse("study-detail", args=[world.study.pk])).status_code == 404
 
 
-def test_a_member_whose_rights_were_taken_is_refused(world, people):
-    User.objects.filter(pk=people["owner"].pk).update(is_staff=False)
-    assert world.clients["owner"].get(reverse("study-detail", args=[world.study.pk])).status_code == 403
+def test_a_member_whose_rights_were_taken_is_refused(world, clients):
+    User.objects.filter(pk=world.people["owner"].pk).update(is_staff=False)
+    assert clients["owner"].get(reverse("study-detail", args=[world.study.pk])).status_code == 403
 
 
-def test_a_refusal_says_what_it_takes(world):
+def test_a_refusal_says_what_it_takes(world, clients):
     for name in ("study-participants", "study-members"):
-        answer = world.clients["viewer"].get(reverse(name, args=[world.study.pk]))
+        answer = clients["viewer"].get(reverse(name, args=[world.study.pk]))
         assert "You are a viewer of this study, and this takes a manager of this study." in answer.text
 
 
-def test_an_import_is_its_makers(world, people):
-    job = jobs.queue_job(kind="import", title="Import of cups", params={}, by="test", created_by=people["viewer"])
-    found = {name: world.clients[name].get(reverse("job-detail", args=[job.pk])).status_code for name in PEOPLE[:-1]}
+def test_an_import_is_its_makers(world, clients):
+    job = jobs.queue_job(kind="import", title="Import of cups", params={}, by="test", created_by=world.people["viewer"])
+    found = {name: clients[name].get(reverse("job-detail", args=[job.pk])).status_code for name in PEOPLE[:-1]}
     assert found == {"owner": 404, "manager": 404, "viewer": 200, "annotator": 403, "other": 404}
-    listed = {
-        name: job.title in world.clients[name].get(reverse("benchmark-list")).text for name in ("viewer", "owner")
-    }
+    listed = {name: job.title in clients[name].get(reverse("benchmark-list")).text for name in ("viewer", "owner")}
     assert listed == {"viewer": True, "owner": False}
 
 
 @pytest.mark.parametrize("kind", ["reckon", "estimate"])
-def test_figures_that_a_worker_computes_are_the_members(world, kind):
+def test_figures_that_a_worker_computes_are_the_members(world, clients, kind):
     params = {"stage": world.study.stages.get().pk, "kind": "page", "key": ""}
     job = jobs.queue_job(kind=kind, title="Figures", params=params, by="app")
-    asked = {name: world.clients[name].post(reverse("job-cancel", args=[job.pk])).status_code for name in PEOPLE[:-1]}
+    asked = {name: clients[name].post(reverse("job-cancel", args=[job.pk])).status_code for name in PEOPLE[:-1]}
     assert asked == {"owner": 302, "manager": 302, "viewer": 403, "annotator": 403, "other": 404}
 
 
@@ -276,25 +270,25 @@ HIDDEN = [
 
 
 @pytest.mark.parametrize("who", ["manager", "viewer"])
-def test_the_study_page_shows_what_one_may(world, who):
-    shown = world.clients[who].get(reverse("study-detail", args=[world.study.pk])).text
+def test_the_study_page_shows_what_one_may(world, clients, who):
+    shown = clients[who].get(reverse("study-detail", args=[world.study.pk])).text
     assert {name: address(name, world) in shown for name in HIDDEN} == dict.fromkeys(HIDDEN, who == "manager")
     assert (world.study.invite in shown) == (who == "manager")
 
 
 @pytest.mark.parametrize("name", ["study-instructions", "study-adjudicate", "study-disagreements"])
-def test_viewers_find_no_form_of_managers(world, name):
-    pages = {who: world.clients[who].get(address(name, world)).text for who in ("manager", "viewer")}
+def test_viewers_find_no_form_of_managers(world, clients, name):
+    pages = {who: clients[who].get(address(name, world)).text for who in ("manager", "viewer")}
     assert '<button name="do"' not in pages["viewer"] and 'class="primary"' not in pages["viewer"]
     assert name == "study-disagreements" or 'class="primary"' in pages["manager"]
 
 
-def test_right_answers_are_for_managers(world):
+def test_right_answers_are_for_managers(world, clients):
     stage = world.study.stages.get()
     world.study.stages.update(comprehension=[{"question": "Why?", "options": ["zebra"], "right": 0}])
     stage.tasks.update(gold=["candidate-2"])
     pages = {name: address(name, world) for name in ("api-task-list", "api-stage-detail")}
-    told = {who: {name: world.clients[who].get(url).text for name, url in pages.items()} for who in PEOPLE[:3]}
+    told = {who: {name: clients[who].get(url).text for name, url in pages.items()} for who in PEOPLE[:3]}
     for who, found in told.items():
         assert ('"gold":["candidate-2"]' in found["api-task-list"]) == (who != "viewer")
         assert ("zebra" in found["api-stage-detail"]) == (who != "viewer")
@@ -302,15 +296,15 @@ def test_right_answers_are_for_managers(world):
 
 
 @pytest.mark.parametrize("who", ["manager", "viewer"])
-def test_a_download_is_shown_to_those_who_may(world, who):
+def test_a_download_is_shown_to_those_who_may(world, clients, who):
     for name in ("job-detail", "study-detail"):
-        shown = world.clients[who].get(address(name, world)).text
+        shown = clients[who].get(address(name, world)).text
         assert ('href="/the-zip"' in shown) == (who == "manager"), name
 
 
-def test_names_and_prolific_ids_are_for_managers(world):
+def test_names_and_prolific_ids_are_for_managers(world, clients):
     world.study.annotators.update(name="Grace Hopper", prolific_pid="5f1e00000000000000000001")
     for name in (name for name, route in ROUTES.items() if "studies/<" in route):
-        answer = world.clients["viewer"].get(address(name, world))
+        answer = clients["viewer"].get(address(name, world))
         told = b"".join(answer.streaming_content) if answer.streaming else answer.content
         assert b"Grace Hopper" not in told and b"5f1e000" not in told, name

@@ -11,7 +11,7 @@ from django.utils.safestring import SafeString, mark_safe
 from annotation.management.named import named
 from annotation.models import Study
 from annotation.reports import page as reports_page
-from annotation.reports import report_data
+from annotation.reports import report
 
 STYLES = tuple(f"css/{name}.css" for name in ("base", "manage", "study", "plots", "report"))
 
@@ -31,14 +31,14 @@ class Command(BaseCommand):
         if given["json"]:
             given["json"].write_text(json.dumps(found, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
         if given["html"]:
-            context = {**reports_page.drawn(found), "style": styles()}
+            context = {**reports_page.tables(found), "style": styles()}
             given["html"].write_text(render_to_string("reports/file.html", context), encoding="utf-8")
         self.stdout.write(f"as of {found['as_of']}  {found['fingerprint']}")
 
 
 def computed(study: Study) -> dict:
     """Of now, whatever the study's size: what was kept where that still is, else computed here."""
-    return report_data.dated(report_data.look(study, by="command", small=True))
+    return report.dated(report.look(study, by="command", small=True))
 
 
 def styles() -> SafeString:

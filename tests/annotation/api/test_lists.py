@@ -1,39 +1,28 @@
-"""The API's lists and pages: who may read, what may be asked, how many queries it takes."""
+"""The API's lists and pages: what may be asked, and in what order it comes.
+
+tests/annotation/test_rights.py holds who may read, test_query_counts.py how many queries it takes.
+"""
 
 from datetime import timedelta
 
 import pytest
 from django.contrib.auth.models import User
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from annotation.models import Annotator, Flag, Judgment, Study, Task
 from annotation.studies import members
-from tests.annotation.api.reading import LISTS, OF_STUDY, adjudicate, rows, told
+from tests.annotation.api.reading import OF_STUDY, rows, told
 from tests.builders import crowds, studies
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.usefixtures("savepoint")
 
 
-@pytest.fixture
-def study() -> Study:
+@pytest.fixture(scope="module")
+def study(module_world) -> Study:
     return crowds.stage(items=18, people=4, overlap=2).study
 
 
 # Who may read
-
-
-@pytest.mark.parametrize("name", OF_STUDY)
-def test_members_read_and_to_others_there_is_no_such_study(client, study, name):
-    member, other = (User.objects.create_user(called, is_staff=True) for called in ("vera", "otto"))
-    members.add(study=study, user=member, role="viewer", by="test")
-    client.force_login(member)
-    told(client, name, study.pk)
-    client.force_login(other)
-    told(client, name, study.pk, expects=404)
-    client.logout()
-    told(client, name, study.pk, expects=403)
 
 
 def test_the_list_has_what_one_is_a_member_of(client, study):
@@ -45,10 +34,10 @@ def test_the_list_has_what_one_is_a_member_of(client, study):
     assert [(row["id"], row["role"]) for row in page["results"]] == [(mine.pk, "manager")]
 
 
-@pytest.mark.parametrize("name", OF_STUDY)
-def test_nothing_can_be_changed(client, manager, study, name):
-    for method in (client.post, client.put, client.patch, client.delete):
-        assert method(reverse(name, args=[study.pk])).status_code == 405
+def test_nothing_can_be_changed(client, manager, study):
+    for name in OF_STUDY:
+        for method in (client.post, client.put, client.patch, client.delete):
+            assert method(reverse(name, args=[study.pk])).status_code == 405, name
 
 
 # What may be asked
@@ -124,8 +113,7 @@ def test_other_lists_are_filtered(client, manager, study):
     assert [row["id"] for row in rows(client, "api-flag-list", study.pk, settled="true")] == [flag.pk]
     Annotator.objects.filter(study=study, number=3).update(excluded_at=flag.created_at, exclusion_reason="Random.")
     assert [row["annotator"] for row in rows(client, "api-annotator-list", study.pk, excluded="true")] == ["A-03"]
-    study.state = "closed"
-    study.save()
+    Study.objects.filter(pk=study.pk).update(state="closed")
     for state, count in (("open", 0), ("closed", 1)):
         assert client.get(reverse("api-study-list"), {"state": state}).json()["count"] == count
 
@@ -144,32 +132,3 @@ def test_pages_follow_each_other_and_miss_nothing_that_came_meanwhile(client, ma
     second = client.get(first["next"]).json()
     assert [row["id"] for row in second["results"]] == [row["id"] for row in whole[5:10]]
     assert client.get(second["previous"]).json()["results"] == whole[:5]
-
-
-@pytest.mark.parametrize("name", LISTS)
-def test_lists_take_as_many_queries_for_three_rows_as_for_one(client, manager, name):
-    counts = []
-    for some in (1, 3):
-        stage = studies.stage(items=some)
-        for _ in range(some):
-            studies.judgment(person := studies.annotator(stage.study), stage, "candidate-1")
-            Flag.objects.create(lease=person.leases.first(), reason="A typing error.")
-        for task in stage.tasks.select_related("stage__study"):
-            adjudicate(task, manager)
-        with CaptureQueriesContext(connection) as captured:
-            assert len(told(client, name, stage.study_id)["results"]) == some
-        counts.append(len(captured))
-    assert counts[0] == counts[1]
-
-
-@pytest.mark.parametrize("name", ["api-stage-list", "api-item-list", "api-benchmark-list", "api-study-list"])
-def test_the_other_lists_too(client, manager, name):
-    counts = []
-    for some in (1, 3):
-        made = [crowds.stage(items=some, people=some).study for _ in range(some)][-1]
-        key = [] if name in ("api-benchmark-list", "api-study-list") else [made.pk]
-        key = [made.benchmark_id] if name == "api-item-list" else key
-        with CaptureQueriesContext(connection) as captured:
-            assert client.get(reverse(name, args=key)).status_code == 200
-        counts.append(len(captured))
-    assert counts[0] == counts[1]

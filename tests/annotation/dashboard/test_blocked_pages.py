@@ -5,7 +5,7 @@ import re
 import pytest
 from django.urls import reverse
 
-from annotation.dashboard import blocked_views as view
+from annotation.dashboard import views
 from annotation.figures import blocked_items
 from tests.builders import studies
 
@@ -34,7 +34,7 @@ def test_each_row_says_why_and_leads_on(client, manager):
 
 
 def test_one_reason_page_by_page(client, manager, monkeypatch):
-    monkeypatch.setattr(view, "PAGE", 2)
+    monkeypatch.setattr(views, "PAGE", 2)
     stage = studies.stage(items=5)
     pages = [look(client, stage, reason="nobody", page=number) for number in (1, 2, 3)]
     assert [len(re.findall(r"item-\d", page)) for page in pages] == [2, 2, 1]

@@ -10,7 +10,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation import tasks
-from annotation.dashboard import overview
+from annotation.assignment import leases
+from annotation.dashboard import study_page
 from annotation.figures import cache
 from annotation.figures.stage import study_figures
 from annotation.judging import submissions
@@ -101,7 +102,7 @@ def test_what_is_of_now_comes_without_new_figures(client, manager, study):
     page = look(client, study)
     assert live(client, study, page).status_code == 204
     person = studies.annotator(study)
-    lease = studies.assignment_leases.hold(annotator=person, stage=study.stages.get(), wanted=1)[0]
+    lease = leases.hold(annotator=person, stage=study.stages.get(), wanted=1)[0]
     submissions.flag(annotator=person, token=lease.token, reason="A strange one")
     changed = live(client, study, page).content.decode()
     assert "1 on screens" in changed and 'id="live-funnel"' not in changed
@@ -140,7 +141,7 @@ def test_any_page_can_ask_again_until_its_figures_are_of_now(rf):
 
 
 def test_a_failure_is_told(client, manager, study, monkeypatch):
-    monkeypatch.setitem(cache.KINDS, overview.KIND, lambda *given: 1 / 0)
+    monkeypatch.setitem(cache.KINDS, study_page.KIND, lambda *given: 1 / 0)
     look(client, study)
     work()
     page = look(client, study)
@@ -156,14 +157,14 @@ def test_the_list_says_what_was_counted_last(client, manager, study):
 
 
 def test_many_annotators_are_shown_in_part(monkeypatch):
-    monkeypatch.setattr(overview, "PEOPLE", 2)
+    monkeypatch.setattr(study_page, "PEOPLE", 2)
     rows = [{"name": n, "signs": signs, "judged": judged} for n, signs, judged in
             [(1, [], 5), (2, [], 9), (3, ["fast"], 1)]]  # fmt: skip
-    assert [row["name"] for row in overview.shown(rows)] == [2, 3]
+    assert [row["name"] for row in study_page._annotators_shown(rows)] == [2, 3]
 
 
 def test_only_what_the_page_shows_is_kept(study):
     """An export has every pair of annotators."""
-    found = overview.overview(study.stages.get())
+    found = study_page.overview(study.stages.get())
     assert all("kappa_pairs" not in of for of in found["figures"]["agreement"])
     assert len(found["pairs"]) == found["pair_count"] == 6

@@ -1,7 +1,7 @@
 """Every number of a study's pages is one that independent scripts compute from its export, to 1e-9.
 
-The walk (dashboard/page_numbers.py) takes each number of a page's main content with where it stands: which part of the page, what row.
-It has to be among the few that the scripts have for that place, and where the page carries its digits, equal to them.
+The walk (page_numbers.py) takes each number of a page's main content with its part of the page and its row. It has to
+be among the few that the scripts have for that place, and where the page carries its digits, equal to them.
 """
 
 import json

@@ -91,8 +91,8 @@ def test_the_numbers_on_the_page_are_the_judgments(client, manager):
     stage = text_items.stage("visla-paraphrase", items=4)
     first, second = studies.annotator(stage.study), studies.annotator(stage.study)
     for said in (
-        text_annotators.picks("caption-candidate-0"), text_annotators.edits("caption-candidate-0", "A cat rests on one mat."),
-        text_annotators.rejects, text_annotators.edits("caption-candidate-1", "On a mat a cat is."),
+        text_annotators.picks("caption-candidate-0"),
+        text_annotators.edits("caption-candidate-0", "A cat rests on one mat."), text_annotators.rejects, text_annotators.edits("caption-candidate-1", "On a mat a cat is."),
     ):  # fmt: skip
         assert text_annotators.says(first, stage, said)
     assert text_annotators.says(second, stage, text_annotators.takes_edit)

@@ -6,6 +6,7 @@ import re
 import pytest
 from django.urls import reverse
 
+from annotation.assignment import seats
 from annotation.checks import setup
 from annotation.checks.gold_items import CannotSet
 from annotation.designs.plan import NO_CHECKS, StagePlan
@@ -15,7 +16,7 @@ from annotation.studies.lifecycle import CannotCreate
 from tests.annotation.adjudication.test_pages import fields, post, url
 from tests.builders import ranking_screens, studies, text_items
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.usefixtures("savepoint")
 FIRST, SECOND, THIRD = "A cat is lying on a mat.", "There is a cat on a mat.", "A mat <b>has</b> a cat on it."
 
 
@@ -119,7 +120,7 @@ def test_a_flag_is_read_with_the_words_that_an_earlier_stage_gave(client, manage
     text_items.picks(here)
     second = Stage.objects.select_related("study").get(position=2)
     person = studies.annotator(second.study)
-    studies.seats.sit(annotator=person, stage=second)
+    seats.sit(annotator=person, stage=second)
     studies.read(person, second)
     lease = text_items.hold(person, second)
     submissions.flag(annotator=person, token=lease.token, reason="Odd")

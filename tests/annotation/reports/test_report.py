@@ -11,10 +11,10 @@ from annotation.figures.funnel import funnel
 from annotation.figures.stage import study_figures
 from annotation.participants import lifecycle as participant_lifecycle
 from annotation.protocols.registry import PROTOCOLS
-from annotation.reports import report, report_data
+from annotation.reports import report
 from annotation.reports.page import first_of
 from annotation.reports.page import funnel as table_1
-from annotation.reports.report import adjudications, dated, spread, told
+from annotation.reports.report import _protocol, adjudications, spread
 from annotation.studies import lifecycle as study_lifecycle
 from tests.builders import crowds, studies
 
@@ -51,14 +51,13 @@ def test_the_share_of_adjudications_is_of_settled_tasks():
 
 @pytest.mark.parametrize("name", PROTOCOLS)
 def test_every_protocol_says_what_may_be_answered_and_by_which_key(name):
-    found = told(PROTOCOLS[name])
+    found = _protocol(PROTOCOLS[name])
     assert found["question"] and found["answers"][:-1] and found["answers"][-1]["says"].startswith("Cannot judge")
     assert all(answer["keys"] for answer in found["answers"][:-1])
 
 
 def test_anybody_can_make_the_fingerprint_again():
-    found = dated({"n": 1, "a": ["ü"]}, "2026-03-02T08:00:00+00:00")
-    assert found["fingerprint"] == hashlib.sha256('{"a":["ü"],"n":1}'.encode()).hexdigest()
+    assert report.fingerprint({"n": 1, "a": ["ü"]}) == hashlib.sha256('{"a":["ü"],"n":1}'.encode()).hexdigest()
 
 
 @pytest.mark.parametrize("name", PROTOCOLS)
@@ -102,7 +101,7 @@ def study(db):
 
 
 def computed(study) -> dict:
-    return json.loads(json.dumps(report_data.dated(report_data.look(study))))
+    return json.loads(json.dumps(report.dated(report.look(study))))
 
 
 def test_its_figures_are_those_of_every_other_page(study):
@@ -117,7 +116,7 @@ def test_its_figures_are_those_of_every_other_page(study):
 
 
 def test_the_same_state_gives_the_same_report_but_for_its_time(study):
-    one, other = report_data.report(study), report_data.report(study)
+    one, other = report.report(study), report.report(study)
     assert report.fingerprint(one) == report.fingerprint(other) == computed(study)["fingerprint"]
 
 
@@ -140,7 +139,7 @@ def test_who_is_excluded_stands_there_with_the_reason_and_without_a_name(study):
     assert found["totals"]["excluded"] == 1 and "Grace" not in json.dumps(found)
 
 
-def test_no_right_answer_is_told(study):
+def test_no_right_answer_is_in_it(study):
     stage = study.stages.get()
     stage.comprehension = [{"question": "Do looks matter?", "options": ["Yes", "No"], "answer": 1}]
     stage.save()

@@ -3,26 +3,26 @@
 import pytest
 
 from benchmarks.metrics import lexical
-from benchmarks.views import plots
+from benchmarks.views import likeness
 
 ITEMS = [("A cat sits on a mat.", "On a mat there is a cat.", "A mat sits on a cat."), ("A dog.", "A hound.", "A cat.")]
 
 
 def panel(measure: str, items=ITEMS) -> dict:
-    return next(one for one in plots.panels(lexical.overlap(items)) if one["measure"] == measure)
+    return next(one for one in likeness.panels(lexical.overlap(items)) if one["measure"] == measure)
 
 
 def test_no_items_no_plot():
-    assert plots.panels(lexical.overlap([])) == []
+    assert likeness.panels(lexical.overlap([])) == []
 
 
-@pytest.mark.parametrize("measure", plots.TITLES)
+@pytest.mark.parametrize("measure", likeness.TITLES)
 def test_every_item_stands_in_the_table_and_nothing_beyond_the_axis(measure):
     found = panel(measure)
     assert [sum(row["counts"][pair] for row in found["table"]) for pair in range(3)] == [2, 2, 2]
     for row in found["rows"]:
         assert 0 <= row["at"] <= 100
-        assert all(bar["x"] + bar["width"] <= 100 and 0 <= bar["y"] < plots.HIGH for bar in row["bars"])
+        assert all(bar["x"] + bar["width"] <= 100 and 0 <= bar["y"] < likeness.HIGH for bar in row["bars"])
 
 
 def test_the_axis_ends_with_the_last_bin_that_holds_something():
@@ -51,9 +51,9 @@ def test_marks_are_round_numbers():
     ],
 )  # fmt: skip
 def test_bins_in_words(one, said):
-    assert plots.label(one) == said
+    assert likeness._label(one) == said
 
 
 def test_the_mean_stands_within_its_bin_by_its_share():
     bins = [{"from": 0, "to": 1}, {"from": 1, "to": 5}, {"from": 5, "to": None}]
-    assert [plots.place_of(value, bins) for value in (0, 3, 7)] == [0, 1.5, 2.5]
+    assert [likeness._place_of(value, bins) for value in (0, 3, 7)] == [0, 1.5, 2.5]

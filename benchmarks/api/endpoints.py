@@ -1,0 +1,133 @@
+"""What every endpoint of the API shares: its filters, its pages, and both in the API's description.
+
+A filter that is unknown, repeated or of the wrong type is refused with a sentence (400): a filter that is silently
+ignored gives figures of something else. Hence serializers validate filters, not django-filter, for which a blank value
+or a wrong boolean is no filter.
+"""
+
+from functools import cached_property
+
+from django.db.models import QuerySet
+from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiResponse, inline_serializer
+from rest_framework import serializers
+from rest_framework.exceptions import NotFound, ValidationError
+from rest_framework.generics import GenericAPIView
+from rest_framework.pagination import CursorPagination, LimitOffsetPagination
+
+PAGE, MOST = 100, 1000  # rows of a page: by default, and at most
+NO_LOOKUPS = {"limit", "cursor", "offset", "stage"}  # filters that the view itself applies
+
+
+class Filters(serializers.Serializer):
+    """The query parameters of an endpoint; the `source` of each is the lookup it makes. By default there are none."""
+
+    def to_internal_value(self, data) -> dict:
+        known = ", ".join(self.fields) or "none"
+        wrong = {name: [f"There is no such filter here. There are: {known}."] for name in set(data) - set(self.fields)}
+        wrong |= {name: ["Give this once."] for name, values in data.lists() if len(values) > 1}
+        if wrong:
+            raise ValidationError(wrong)
+        return super().to_internal_value(data.dict())
+
+
+class _Limited(Filters):
+    limit = serializers.IntegerField(
+        required=False, min_value=1, max_value=MOST, help_text=f"How many rows; {PAGE} where nobody says."
+    )
+
+
+class CursorFilters(_Limited):
+    cursor = serializers.CharField(required=False, help_text="From `next` or `previous` of another page.")
+
+
+class OffsetFilters(_Limited):
+    offset = serializers.IntegerField(required=False, min_value=0, help_text="How many rows to pass over first.")
+
+
+class Keyset(CursorPagination):
+    """Pages by id, in the order of creation: each costs the same wherever it is, and new rows shift nothing."""
+
+    ordering, page_size, page_size_query_param, max_page_size = "pk", PAGE, "limit", MOST
+
+    def decode_cursor(self, request):
+        try:
+            cursor = super().decode_cursor(request)
+        except NotFound:
+            raise _InvalidCursor from None
+        last = cursor.position if cursor else None
+        if last is not None and not (last.isascii() and last.isdecimal() and len(last) < 19):
+            raise _InvalidCursor
+        return cursor
+
+
+class _InvalidCursor(ValidationError):
+    def __init__(self):
+        super().__init__({"cursor": ["This is no cursor. Follow `next` of another page as it is."]})
+
+
+class Counted(LimitOffsetPagination):
+    """Pages by offset, with the number of all rows."""
+
+    default_limit, max_limit = PAGE, MOST
+
+
+class Endpoint(GenericAPIView):
+    # A subclass has the name of its `operation`, its `filters`, and its description as its docstring (hence none here).
+    operation: str
+    filters: type[Filters] = Filters
+    pagination_class = None
+
+    @cached_property
+    def asked(self) -> dict:
+        """The filters given, by lookup. Raises ValidationError with a sentence for each that is wrong."""
+        given = self.filters(data=self.request.query_params, context={"view": self})
+        given.is_valid(raise_exception=True)
+        return given.validated_data
+
+    def filter_queryset(self, queryset: QuerySet) -> QuerySet:
+        lookups = {name: value for name, value in self.asked.items() if name not in NO_LOOKUPS}
+        return queryset.filter(**lookups) if lookups else queryset
+
+
+class _Refusal(serializers.Serializer):
+    detail = serializers.CharField(help_text="Why, in words.")
+
+    class Meta:
+        ref_name = "Refusal"
+
+
+_WRONG = {"type": "object", "additionalProperties": {"type": "array", "items": {"type": "string"}}}
+_REFUSALS = {
+    400: OpenApiResponse(_WRONG, "A filter is unknown or wrong: for each, why in words."),
+    401: OpenApiResponse(_Refusal, "The token is not known, or its owner may not log in any more."),
+    403: OpenApiResponse(_Refusal, "There is neither a token nor a session, or its owner manages nothing."),
+    404: OpenApiResponse(_Refusal, "There is no such thing, or it is not yours to see."),
+    429: OpenApiResponse(_Refusal, "Too many requests with this token; `Retry-After` says when to go on."),
+}
+
+
+class Description(AutoSchema):
+    """The OpenAPI operation of an Endpoint."""
+
+    def get_operation_id(self) -> str:
+        return self.view.operation
+
+    def get_override_parameters(self) -> list:
+        return [self.view.filters] if self.view.filters().fields else []
+
+    def get_response_serializers(self) -> dict:
+        answer = self.view.serializer_class or OpenApiTypes.OBJECT
+        return {200: self._page_of(answer) if self.view.pagination_class else answer, **_REFUSALS}
+
+    def _is_list_view(self, serializer=None) -> bool:
+        return False  # `_page_of` describes lists
+
+    def _page_of(self, row: type[serializers.Serializer]) -> serializers.Serializer:
+        links = {
+            name: serializers.URLField(allow_null=True, help_text=f"The {name} page.") for name in ("next", "previous")
+        }
+        counted = issubclass(self.view.pagination_class, Counted)
+        counts = {"count": serializers.IntegerField(help_text="Rows in all.")} if counted else {}
+        return inline_serializer(f"{row.__name__}Page", {**counts, **links, "results": row(many=True)})
