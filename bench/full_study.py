@@ -44,10 +44,10 @@ def run(items: int, annotators: int) -> bool:
     with scratch.winnow() as var:
         from django.core.management import call_command
 
-        from annotation.releases.verification.recomputing.differences import differences
-        from annotation.releases.verification.recomputing.recomputed import figures as told
-        from annotation.releases.verification.recomputing.recomputed import recompute
+        from annotation.releases.verification.differences import differences
         from config import preparation, supervisor
+        from tests.independent.recomputed import figures as told
+        from tests.independent.recomputed import recompute
 
         preparation.collect_static()
         began = time.monotonic()

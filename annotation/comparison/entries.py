@@ -11,7 +11,8 @@ from django.conf import settings
 from annotation import permissions
 from annotation.comparison.table import BLIND, HUMANS, IMPORTED, MEASURED, REPORTED, Entry
 from annotation.designs.presets import BASELINE_PROTOCOLS
-from annotation.figures import human_baseline
+from annotation.figures.human_baseline import OUTCOMES
+from annotation.measures import human_baseline
 from annotation.models import Stage, Study
 from annotation.protocols.registry import PROTOCOLS
 from annotation.sql import fetch
@@ -94,7 +95,7 @@ def _verdicts(stages: Iterable[Stage]) -> dict[int, dict[human_baseline.Question
     directions = {protocol: name for name, protocol in BASELINE_PROTOCOLS.items()}
     names = {stage.pk: directions[stage.protocol] for stage in stages}
     found: dict[int, dict] = defaultdict(dict)
-    rows = fetch(human_baseline.OUTCOMES, stages=list(protocols)) if protocols else []
+    rows = fetch(OUTCOMES, stages=list(protocols)) if protocols else []
     for stage, position, kind, subtype, question, options, state, outcome in rows:
         right = protocols[stage].right_answer(question, options)
         asked = human_baseline.Question(position, kind, subtype, human_baseline.which(names[stage], right))

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from annotation.designs.plan import Assumptions, StagePlan
+from annotation.measures.human_baseline import BASELINE_PROTOCOLS, DIFFERENT_ANNOTATORS, I2T, ONE_ANNOTATOR, T2I
 from annotation.protocols.base import Carried, UnsuitableItem
 from annotation.protocols.registry import PROTOCOLS
 from benchmarks.records import CaptionRecord, ImageRecord, ItemRecord
@@ -48,10 +49,7 @@ def _batch_settings(size: int = _BATCH, **settings: object) -> dict[str, object]
 # text half first. That is the design `one`: one annotator answers all four questions of an item, so the four answers
 # are not independent. In the design `different` nobody gets two questions of one item: the answers are independent, at
 # the price of more annotators.
-I2T, T2I = "i2t", "t2i"
-ONE_ANNOTATOR, DIFFERENT_ANNOTATORS = "one", "different"
 _DESIGNS = (ONE_ANNOTATOR, DIFFERENT_ANNOTATORS)
-BASELINE_PROTOCOLS = {I2T: "bivlc-i2t", T2I: "bivlc-t2i"}
 _QUESTIONS = 2  # of an item in each of the stages
 
 

@@ -8,6 +8,7 @@ from django.db.models import F
 
 from annotation.figures import funnel
 from annotation.figures.edit_names import Edits, named, told
+from annotation.measures.funnel import fates
 from annotation.models import Stage, Study
 from annotation.pipeline import promotion
 from annotation.protocols.base import CANNOT_JUDGE, Carried, carried_texts
@@ -46,7 +47,7 @@ class Split:
         self.items = study.benchmark.items.order_by("position")
         self.selecting = {stage.pk: stage for stage in stages if not funnel.measures(stage)}
         self.walk = funnel.walk_of(study, list(self.selecting.values()))
-        self.fates = funnel.fates(self.walk)
+        self.fates = fates(self.walk)
         self.results = {pk: promotion.results(stage) for pk, stage in self.selecting.items()}
         self.votes: dict[int, Counter] = defaultdict(Counter)
         places = [stage.pk for stage in stages]

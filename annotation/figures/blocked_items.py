@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 
 from django.utils import timezone
 
-from annotation.figures import cache, funnel
+from annotation.figures import cache
+from annotation.measures.funnel import waits_for
 from annotation.models import Stage
 from annotation.models.choices import BATCHED
 from annotation.protocols.decision_rule import DAWID_SKENE
@@ -196,7 +197,7 @@ def look(stage: Stage, by: str = "app") -> cache.Reckoned:
 
 def _values(stage: Stage) -> Mapping[str, object]:
     stages = list(stage.study.stages.all())
-    waits = stage.source_id is not None and funnel.waits_for(stage, stage.source)
+    waits = stage.source_id is not None and waits_for(stage, stage.source)
     return {
         "stage": stage.pk, "study": stage.study_id, "links": links(stage, stages), "quota": stage.quota,
         "apart": [one.pk for one in stages if one.position in stage.apart_from],

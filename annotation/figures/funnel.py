@@ -1,21 +1,14 @@
-"""From imported to kept: what became of every item of a study, stage by stage.
+"""From imported to kept, of a study in the database: the rows behind measures/funnel.py, which counts them."""
 
-Stages that measure take nothing away and stand beside. Everything here is counted in items; an item that is asked again
-in a later round counts once, by its live tasks. Always: imported = kept + dropped by reason + open by where it is.
-"""
+from collections import defaultdict
+from collections.abc import Sequence
 
-from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-
-from annotation.models import Promotion, Stage, StageState, Study
-from annotation.protocols.decision_rule import DROPPED, KEPT, OPEN
+from annotation.measures import funnel as measures_funnel
+from annotation.measures.funnel import Walk
+from annotation.models import Stage, Study
 from annotation.protocols.registry import PROTOCOLS
 from annotation.sql import fetch
 from benchmarks import audit
-
-# Reasons for which an item never got into a stage that would have taken it.
-CHECK_ITEM, NOT_SAMPLED, NOT_SUITABLE = "check_item", "not_sampled", "not_suitable"
 
 # What each stage makes of each item that is in it: `promotion.results` for all stages at once, without what is carried.
 RESULTS = """
@@ -45,33 +38,6 @@ FROM annotation_task task LEFT JOIN annotation_outcome outcome ON outcome.task_i
 WHERE task.stage_id = ANY(%(stages)s) AND task.kind = 'judge' AND task.live GROUP BY task.stage_id
 """
 
-Kind = tuple[str, str]  # type and subtype
-
-
-@dataclass(frozen=True, slots=True)
-class Fate:
-    """What became of an item: kept, dropped for a reason, or open. `stage` is where; none: no stage selects."""
-
-    state: str
-    stage: Stage | None = None
-    reason: str = ""  # of a dropped item
-    waits: bool = False  # open: not in the stage yet; it comes when the stage before it closes
-    left_out: bool = False  # dropped without ever having been in the stage
-
-
-@dataclass(frozen=True, slots=True)
-class Walk:
-    """What is known of a study's items. `found` has each stage's (state, reason) of the items that are in it."""
-
-    stages: Sequence[Stage]
-    kinds: Mapping[int, Kind]
-    found: Mapping[int, Mapping[int, tuple[str, str]]]
-    known: Mapping[int, Collection[int]] = field(default_factory=dict)  # items whose answer a stage knows
-    unsuited: Mapping[int, Collection[int]] = field(default_factory=dict)  # items that it could not ask about
-
-    def takers(self, stage: Stage) -> list[Stage]:
-        return [taker for taker in self.stages if taker.source_id == stage.pk]
-
 
 def measures(stage: Stage) -> bool:
     return PROTOCOLS[stage.protocol].measures
@@ -85,18 +51,7 @@ def funnel(study: Study) -> dict:
 def of_stages(study: Study, stages: Sequence[Stage]) -> dict:
     """The same where some of the study's stages are all there is: with a stage must come its source."""
     walk = walk_of(study, [stage for stage in stages if not measures(stage)])
-    ends = fates(walk)
-    groups = defaultdict(list)
-    for item, kind in walk.kinds.items():
-        groups[kind].append(item)
-    return {
-        **counts(walk, ends, walk.kinds),
-        "measuring": _measured([stage for stage in stages if measures(stage)]),
-        "by_type": [
-            {"type": kind, "subtype": subtype, **counts(walk, ends, items)}
-            for (kind, subtype), items in sorted(groups.items())
-        ],
-    }
+    return measures_funnel.figures(walk, _measured([stage for stage in stages if measures(stage)]))
 
 
 def walk_of(study: Study, stages: Sequence[Stage]) -> Walk:
@@ -114,138 +69,6 @@ def walk_of(study: Study, stages: Sequence[Stage]) -> Walk:
     return Walk(stages, {item: tuple(kind) for item, kind in kinds.items()}, found, known, unsuited)
 
 
-def fates(walk: Walk) -> dict[int, Fate]:
-    """Dropped where one stage drops an item and no later one takes it up; kept where every last word says so."""
-    full = {stage.pk: is_full(walk, stage) for stage in walk.stages}
-    return {item: _fate(list(_last_words(walk, item, full))) for item in walk.kinds}
-
-
-def _fate(words: list[Fate]) -> Fate:
-    for state in (DROPPED, OPEN, KEPT):
-        for word in words:
-            if word.state == state:
-                return word
-    return Fate(KEPT)
-
-
-def _last_words(walk: Walk, item: int, full: Mapping[int, bool]) -> Iterable[Fate]:
-    """What the stages say of the item after which no other stage speaks; `full` says which have their whole sample."""
-    for stage in walk.stages:
-        result = walk.found[stage.pk].get(item)
-        if result is None:
-            if stage.source_id is None:
-                yield _left_out(walk, stage, item, waits=not full[stage.pk])
-            continue
-        state, reason = result
-        wanting = [taker for taker in walk.takers(stage) if (reason or state) in taker.takes]
-        for taker in wanting:
-            if item not in walk.found[taker.pk]:
-                yield _left_out(walk, taker, item, waits=waits_for(taker, stage))
-        if not wanting:
-            yield Fate(state, stage, reason)
-
-
-def is_full(walk: Walk, stage: Stage) -> bool:
-    """Whether a stage that takes the benchmark's items has its whole sample, of every type where it is drawn so."""
-    if stage.sample is None:
-        return False
-    found = walk.found[stage.pk]
-    if not stage.sample_each:
-        return len(found) >= stage.sample
-    has, there = (Counter(walk.kinds[item][0] for item in items) for items in (found, walk.kinds))
-    return all(has[kind] >= min(stage.sample, there[kind]) for kind in there)
-
-
-def waits_for(taker: Stage, source: Stage) -> bool:
-    """Whether the taker gets what the source settled only when it closes."""
-    at_once = taker.promotion == Promotion.SETTLED and taker.sample is None
-    return source.state == StageState.OPEN and not at_once
-
-
-def _left_out(walk: Walk, stage: Stage, item: int, waits: bool) -> Fate:
-    if item in walk.known[stage.pk]:
-        return Fate(DROPPED, stage, CHECK_ITEM, left_out=True)
-    if item in walk.unsuited[stage.pk]:
-        return Fate(DROPPED, stage, NOT_SUITABLE, left_out=True)
-    if waits:
-        return Fate(OPEN, stage, waits=True)
-    return Fate(DROPPED, stage, NOT_SUITABLE if stage.sample is None else NOT_SAMPLED, left_out=True)
-
-
-def counts(walk: Walk, ends: Mapping[int, Fate], items: Collection[int]) -> dict:
-    """Of these items: imported, a row for each stage, and what came of them in the end."""
-    mine = [ends[item] for item in items]
-    states = Counter(end.state for end in mine)
-    total = len(mine)
-    return {
-        "imported": total,
-        "stages": [_step(walk, stage, items, mine) for stage in walk.stages],
-        "kept": states[KEPT],
-        "dropped": states[DROPPED],
-        "open": states[OPEN],
-        "kept_share": _share(states[KEPT], total),
-        "dropped_share": _share(states[DROPPED], total),
-        "open_share": _share(states[OPEN], total),
-        "reasons": _by_stage(mine, DROPPED),
-        "open_in": _by_stage(mine, OPEN),
-    }
-
-
-def _step(walk: Walk, stage: Stage, items: Collection[int], ends: Sequence[Fate]) -> dict:
-    """One stage: what is in it and what it made of that; beside it, what has not come in."""
-    found = [walk.found[stage.pk][item] for item in items if item in walk.found[stage.pk]]
-    states = Counter(state for state, _ in found)
-    entered, imported = len(found), len(ends)
-    waiting = sum(end.waits and end.stage is stage for end in ends)
-    left_out = Counter(end.reason for end in ends if end.left_out and end.stage is stage)
-    return {
-        **naming(stage),
-        "entered": entered,
-        "entered_share": _share(entered, imported),
-        **{state: states[state] for state in (KEPT, DROPPED, OPEN)},
-        **{f"{state}_share": _share(states[state], entered) for state in (KEPT, DROPPED, OPEN)},
-        "kept_of_imported": _share(states[KEPT], imported),
-        "reasons": _rows(Counter(reason for state, reason in found if state == DROPPED), entered),
-        "waiting": waiting,
-        "left_out": _rows(left_out, imported),
-    }
-
-
-def naming(stage: Stage) -> dict:
-    return {"stage": stage.position, "name": stage.name, "protocol": stage.protocol}
-
-
-def _rows(reasons: Counter, total: int) -> list[dict]:
-    """Most items first."""
-    ordered = sorted(reasons.items(), key=lambda pair: (-pair[1], pair[0]))
-    return [{"reason": reason, "items": count, "share": _share(count, total)} for reason, count in ordered]
-
-
-def _by_stage(ends: Sequence[Fate], state: str) -> list[dict]:
-    """Where items with that fate are, by stage and by reason, each with its share of all."""
-    found = Counter((end.stage.position, end.stage.name, end.reason, end.waits) for end in ends if end.state == state)
-    names = ("stage", "name", "reason", "waits")
-    return [
-        {**dict(zip(names, place, strict=True)), "items": count, "share": _share(count, len(ends))}
-        for place, count in sorted(found.items())
-    ]
-
-
 def _measured(stages: Sequence[Stage]) -> list[dict]:
-    """The measuring stages: items drawn, tasks made of them, and how many of these are answered."""
     rows = {stage: row for stage, *row in fetch(MEASURED, stages=[stage.pk for stage in stages])} if stages else {}
-    return [{**naming(stage), **_sampled(*rows.get(stage.pk, (0, 0, 0)))} for stage in stages]
-
-
-def _sampled(items: int, tasks: int, answered: int) -> dict:
-    return {
-        "sampled": items,
-        "tasks": tasks,
-        "answered": answered,
-        "open": tasks - answered,
-        "answered_share": _share(answered, tasks),
-    }
-
-
-def _share(part: int, whole: int) -> float | None:
-    return part / whole if whole else None
+    return [measures_funnel.measured(stage, *rows.get(stage.pk, (0, 0, 0))) for stage in stages]

@@ -5,22 +5,18 @@ beside (annotation/figures/paper.py). Everything under `now` depends on the cloc
 """
 
 import math
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict
-from statistics import median
 from sys import intern
 
 from annotation.figures.edit_names import edits_of, named
 from annotation.figures.paper import paper
-from annotation.measures import agreement
 from annotation.measures import counts as measures_counts
-from annotation.measures.agreement import RatingTable
+from annotation.measures import stage_figures
 from annotation.measures.counts import HOUR, JudgmentRow, TaskRow, iso_time
-from annotation.models import Kind, Stage, StageState, StudyState
+from annotation.measures.stage_figures import SETTINGS, StageRows
+from annotation.models import Stage, StageState, StudyState
 from annotation.pipeline.outcomes import rule_of
-from annotation.protocols.base import Protocol
-from annotation.protocols.decision_rule import EDIT_PREFIX, Rule
+from annotation.protocols.decision_rule import EDIT_PREFIX
 from annotation.sql import fetch, stream
 
 LONGEST = 10 * 365 * 24  # hours; a forecast beyond that is none
@@ -71,11 +67,6 @@ FROM annotation_flag flag JOIN annotation_lease lease ON lease.id = flag.lease_i
 JOIN annotation_task task ON task.id = lease.task_id WHERE task.stage_id = %(stage)s
 """
 
-OF_STAGE = (
-    "protocol", "strategy", "overlap", "cap", "rule", "tie_rule", "batch_size", "agreement_items", "agreement_overlap",
-    "sample", "quota", "check_rate",
-)  # fmt: skip
-
 
 def judgment_rows(stage: Stage, annotator: int | None = None) -> list[JudgmentRow]:
     """Every judgment of the stage, of checks too, revisions and surplus included, by item and by the time of giving.
@@ -106,119 +97,33 @@ def asked_rows(stage: Stage) -> list[TaskRow]:
 
 
 def study_figures(stage: Stage, step: Callable[[], None] = lambda: None) -> dict:
-    """Every figure of the stage, JSON-able; docs/reference/measures.md defines them. The same rows give the same dictionary.
+    """Every figure of the stage, JSON-able (docs/reference/measures.md). The same rows give the same dictionary.
 
     `step()` is called when all is read, after each view of agreement, and at the end.
     """
-    rule, everything, asked = rule_of(stage), judgment_rows(stage), asked_rows(stage)
+    ((flags, unsettled),) = fetch(FLAGS, stage=stage.pk)
+    rows = StageRows(
+        _settings(stage), rule_of(stage), judgment_rows(stage), asked_rows(stage), (flags, unsettled),
+        fetch(ANNOTATORS, stage=stage.pk), paper(stage),
+    )  # fmt: skip
     step()
-    rows = [row for row in everything if row.kind == Kind.JUDGE]
-    counted = [row for row in rows if row.counted]
-    standing = [row for row in counted if row.live]
-    wanted, gone = sum(task.overlap for task in asked), len(counted) - len(standing)
-    found = {
-        "study": _settings(stage, rule),
-        "progress": _progress(stage, rows, asked, wanted, gone),
-        "outcomes": measures_counts.outcome_counts(asked),
-        "pace": measures_counts.pace(counted),
-        "cost": measures_counts.stage_cost(everything, len(counted), wanted + gone, float(stage.study.pay_per_hour)),
-        **_agreement(stage, rule, everything, asked, standing, step),
-        "series": measures_counts.judgments_over_time(counted),
-        **paper(stage),
-        "now": _now(stage, counted, wanted - len(standing)),
-    }
+    counted = rows.counted
+    found = stage_figures.figures(rows, step)
+    found["now"] = _now(stage, counted, rows.wanted - sum(row.live for row in counted))
     step()
     return found
 
 
-def _agreement(
-    stage: Stage,
-    rule: Rule,
-    rows: list[JudgmentRow],
-    asked: list[TaskRow],
-    standing: list[JudgmentRow],
-    step: Callable[[], None],
-) -> dict:
-    """All that compares annotators, on each view of the answers that stand: of the stage, annotators and types."""
-    long, agreements = measures_counts.rating_table(standing), []
-    seen = {name: long.projected(view) for name, view in rule.projections().items()}
-    for name, table in seen.items():
-        agreements.append(measures_counts.agreement_figures(name, table))
-        step()
-    coarse = list(seen)[min(1, len(seen) - 1)]
-    return {
-        "agreement": agreements,
-        "disagreements": {name: agreement.count_disagreements(table) for name, table in seen.items()},
-        "annotators": _annotators(stage, rows, seen, agreements, rule.protocol),
-        "by_type_on": coarse,
-        "by_type": measures_counts.figures_by_type(asked, standing, seen[coarse]),
-    }
-
-
-def _settings(stage: Stage, rule: Rule) -> dict:
+def _settings(stage: Stage) -> dict:
     study = stage.study
     return {
         "name": study.name,
         "stage": stage.position,
         "stage_name": stage.name,
-        **{name: getattr(stage, name) for name in OF_STAGE},
+        **{name: getattr(stage, name) for name in SETTINGS},
         "pay_per_hour": float(study.pay_per_hour),
         "currency": study.currency,
-        "views": list(rule.projections()),
     }
-
-
-def _progress(stage: Stage, rows: list[JudgmentRow], asked: list[TaskRow], wanted: int, gone: int) -> dict:
-    ((flags, unsettled),) = fetch(FLAGS, stage=stage.pk)
-    return {
-        "items": len({task.task[0] for task in asked}),
-        "tasks": len(asked),
-        "settled": sum(task.state is not None for task in asked),
-        "judgments_wanted": wanted,
-        "judgments_counted": sum(row.counted for row in rows) - gone,
-        "judgments_gone": gone,
-        "judgment_rows": len(rows),
-        "withdrawn": sum(row.withdrawn for row in rows),
-        "surplus": sum(row.surplus and not row.withdrawn for row in rows),
-        "flags": flags,
-        "flags_open": unsettled,
-    }
-
-
-def _annotators(
-    stage: Stage, rows: list[JudgmentRow], seen: dict[str, RatingTable], agreements: list[dict], protocol: Protocol
-) -> list[dict]:
-    """Everybody who has been in the stage, in the order of joining."""
-    mine = defaultdict(list)
-    for row in rows:
-        mine[row.annotator].append(row)
-    everyone = median([row.active_ms for row in rows if row.counted and row.kind == Kind.JUDGE] or [0])
-    majority = {name: agreement.agreement_with_majority(table) for name, table in seen.items()}
-    kappas = {found["on"]: _kappas(found["kappa_pairs"]) for found in agreements}
-    nothing = agreement.Value(None, 0, measures_counts.NOTHING_JUDGED)
-    fixed, pay = [choice.identity for choice in protocol.fixed], float(stage.study.pay_per_hour)
-    names = ("simulated", "excluded", "exclusion_reason", "left", "batch", "skipped")
-    return [
-        {
-            **measures_counts.annotator_summary(number, mine[number], everyone, pay, fixed),
-            "with_majority": {name: asdict(found.get(number, nothing)) for name, found in majority.items()},
-            "kappa_mean": {
-                name: measures_counts.ratio(sum(of[number]), len(of[number])) for name, of in kappas.items()
-            },
-            **dict(zip(names, who, strict=True)),
-        }
-        for number, *who in fetch(ANNOTATORS, stage=stage.pk)
-    ]
-
-
-def _kappas(pairs: list[dict]) -> dict[int, list[float]]:
-    """Each annotator's defined kappas, with whomever."""
-    found = defaultdict(list)
-    for pair in pairs:
-        if pair["value"] is not None:
-            found[pair["first"]].append(pair["value"])
-            found[pair["second"]].append(pair["value"])
-    return found
 
 
 def _now(stage: Stage, counted: list[JudgmentRow], remaining: int) -> dict:

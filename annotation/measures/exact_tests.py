@@ -1,6 +1,6 @@
 """How probable a count is by chance: the few exact tests that signs rest on. Pure.
 
-Written out instead of taken from scipy, by which a release's verification computes them a second time: so neither rests
+Written out instead of taken from scipy, by which tests/independent computes them a second time: so neither rests
 on the other. tests/annotation/test_chances.py holds them against it and against published values.
 """
 

@@ -7,6 +7,7 @@ beside the tests: of so many, `LEVEL` times as many speak by chance. And a test 
 from what is expected: with many judgments, next to nothing is significant.
 """
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -180,16 +181,25 @@ def answers_test(own: Mapping[str, int], others: Mapping[str, int]) -> dict:
 
     `label` is the answer with the smallest p.
     """
+    return answers_test_readings(own, others)[0]
+
+
+def answers_test_readings(own: Mapping[str, int], others: Mapping[str, int]) -> list[dict]:
+    """`answers_test`, then what else it could be: of two labels both have the same p, and rounding decides."""
     n, others_n = sum(own.values()), sum(others.values())
     labels = sorted(set(own) | set(others))
     figures = {"n": n, "others": others_n}
     if n < SIGNS_FROM or others_n < SIGNS_FROM or len(labels) < 2:
         reason = f"{_FEW} judgments" if n < SIGNS_FROM else "the others gave too few answers to compare with"
-        return _no_test(reason if others_n < SIGNS_FROM or n < SIGNS_FROM else "all answers are the same", **figures)
+        return [_no_test(reason if others_n < SIGNS_FROM or n < SIGNS_FROM else "all answers are the same", **figures)]
     found = {label: exact_tests.fisher_exact(own.get(label, 0), n, others.get(label, 0), others_n) for label in labels}
-    label = min(found, key=found.get)
-    shares = {"share": own.get(label, 0) / n, "others_share": others.get(label, 0) / others_n}
-    return {"p": min(1.0, found[label] * len(labels)), "reason": "", "label": label, **shares, **figures}
+    return [
+        {
+            "p": min(1.0, found[label] * len(labels)), "reason": "", "label": label,
+            "share": own.get(label, 0) / n, "others_share": others.get(label, 0) / others_n, **figures,
+        }
+        for label in _least(found)
+    ]  # fmt: skip
 
 
 def answers_sign(test: Mapping, say=str) -> list[Sign]:
@@ -206,16 +216,31 @@ def agreement_test(compared: Mapping[str, tuple[int, int, float | None]]) -> dic
     The one-sided binomial test against that median, p times the number of views; `on` is the view with the smallest p.
     A median, since a few who answer anything would pull a mean down to themselves.
     """
+    return agreement_test_readings(compared)[0]
+
+
+def agreement_test_readings(compared: Mapping[str, tuple[int, int, float | None]]) -> list[dict]:
+    """`agreement_test`, then what else it could be where two views have the same p but for rounding."""
     found = {
         view: (exact_tests.binomial_at_most(same, n, typical), same / n, typical, n)
         for view, (same, n, typical) in compared.items()
         if n >= SIGNS_FROM and typical is not None
     }
     if not found:
-        return _no_test(f"{_FEW} judgments can be compared with the others'", n=0)
-    on = min(found, key=lambda view: found[view][0])
-    p, share, typical, n = found[on]
-    return {"p": min(1.0, p * len(found)), "reason": "", "on": on, "share": share, "others_share": typical, "n": n}
+        return [_no_test(f"{_FEW} judgments can be compared with the others'", n=0)]
+    readings = []
+    for on in _least({view: one[0] for view, one in found.items()}):
+        p, share, typical, n = found[on]
+        shares = {"share": share, "others_share": typical}
+        readings.append({"p": min(1.0, p * len(found)), "reason": "", "on": on, **shares, "n": n})
+    return readings
+
+
+def _least(found: Mapping[str, float]) -> list[str]:
+    """The name with the smallest p, then those whose p is the same but for rounding."""
+    least = min(found, key=found.get)
+    level = (name for name in found if math.isclose(found[name], found[least], rel_tol=1e-9, abs_tol=1e-300))
+    return list(dict.fromkeys([least, *level]))
 
 
 def agreement_sign(test: Mapping) -> list[Sign]:

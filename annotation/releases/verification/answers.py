@@ -22,7 +22,7 @@ class Known:
     quiet: bool  # free comments are not public
 
 
-def of_row(row: Row, task: Row, versions: set[int], known: Known) -> Iterator[str]:
+def check_judgment(row: Row, task: Row, versions: set[int], known: Known) -> Iterator[str]:
     """What one judgment says that its task, its annotator or its stage says otherwise."""
     for name in SAME:
         if row[name] != task[name]:
@@ -33,34 +33,34 @@ def of_row(row: Row, task: Row, versions: set[int], known: Known) -> Iterator[st
         yield f"instructions_version is {row['instructions_version']}, of which the manifest has no words"
     if sorted(one for one in row["shown"] if not one.startswith(EDIT)) != sorted(task["options"]):
         yield f"shown is {row['shown']!r:.80}, the task's options are others"
-    if row["place"] != place_of(row):
-        yield f"place is {row['place']}, in shown the answer stands at {place_of(row)}"
+    if row["place"] != _place_of(row):
+        yield f"place is {row['place']}, in shown the answer stands at {_place_of(row)}"
     if row["withdrawn"] != (row["answer"] is None):
         yield f"withdrawn is {row['withdrawn']}, the answer says another"
     if row["kind"] == "judge" and not 1 <= row["slot"] <= task["overlap"]:
         yield f"slot is {row['slot']}, the task has {task['overlap']}"
     if odd := {*(row["flags"] or ())} - known.flagged.get(tuple(row[name] for name in FLAGGED), set()):
         yield f"flags has {min(odd)!r:.60}, which flags.jsonl has not"
-    if known.quiet and content_of(row).get("reason") is not None:
+    if known.quiet and _content_of(row).get("reason") is not None:
         yield "its content has a reason, which is not public"
 
 
-def place_of(row: Row) -> int | None:
+def _place_of(row: Row) -> int | None:
     return row["shown"].index(row["answer"]) + 1 if row["answer"] in row["shown"] else None
 
 
-def content_of(row: Row) -> dict:
+def _content_of(row: Row) -> dict:
     return json.loads(row["content"] or "{}")
 
 
-def of_proposals(task: Row, rows: Sequence[Row]) -> Iterator[str]:
-    if odd := {*task["proposals"]} - {*map(edit_name, rows)}:
+def check_proposals(task: Row, rows: Sequence[Row]) -> Iterator[str]:
+    if odd := {*task["proposals"]} - {*map(_edit_name, rows)}:
         yield f"proposals has {min(odd)}, which is no judgment of the task"
     if task["gold"] and task["kind"] == "judge":
         yield f"gold is {task['gold']}, of what was asked since nobody knew"
 
 
-def of_task(rows: Sequence[Row]) -> Iterator[str]:
+def check_judgments(rows: Sequence[Row]) -> Iterator[str]:
     """What its judgments cannot all be together."""
     if sorted(row["given"] for row in rows) != list(range(1, len(rows) + 1)):
         yield "given is not the place of each among them, from 1"
@@ -68,16 +68,16 @@ def of_task(rows: Sequence[Row]) -> Iterator[str]:
     if times != sorted(times):
         yield "given and created_at are not in one order"
     for name in ("slot", "annotator"):
-        if most(row[name] for row in rows if row["counted"]) > 1:
+        if _most(row[name] for row in rows if row["counted"]) > 1:
             yield f"two of one {name} count"
-    screens = [list(group) for _, group in groupby(sorted(rows, key=screen_of), key=screen_of)]
+    screens = [list(group) for _, group in groupby(sorted(rows, key=_screen_of), key=_screen_of)]
     for screen in screens:
         yield from _of_screen(screen)
-    for who, numbers in groupby((screen_of(screen[0]) for screen in screens), key=lambda key: key[0]):
+    for who, numbers in groupby((_screen_of(screen[0]) for screen in screens), key=lambda key: key[0]):
         found = [number for _, number in numbers]
         if found != list(range(1, len(found) + 1)):
             yield f"the screens of {who} are not numbered from 1"
-    unknown = {one for row in rows for one in row["shown"] if one.startswith(EDIT)} - {*map(edit_name, rows)}
+    unknown = {one for row in rows for one in row["shown"] if one.startswith(EDIT)} - {*map(_edit_name, rows)}
     if unknown:
         yield f"{min(unknown)} was shown, which is no judgment of the task"
 
@@ -95,15 +95,15 @@ def _of_screen(rows: Sequence[Row]) -> Iterator[str]:
         yield f"counted is a revision of {who} that another replaced"
 
 
-def screen_of(row: Row) -> tuple[str, int]:
+def _screen_of(row: Row) -> tuple[str, int]:
     return row["annotator"], row["screen"]
 
 
-def edit_name(row: Row) -> str:
+def _edit_name(row: Row) -> str:
     return f"{EDIT}{row['annotator']}-{row['screen']}-{row['revision']}"
 
 
-def most(names: Iterator) -> int:
+def _most(names: Iterator) -> int:
     return max(Counter(names).values(), default=0)
 
 
@@ -114,12 +114,12 @@ def votes(rows: Sequence[Row]) -> dict[str, int]:
 # Texts
 
 
-def of_texts(texts: Sequence[Row], task: Row, rows: Sequence[Row], confirms: bool) -> Iterator[str]:
+def check_texts(texts: Sequence[Row], task: Row, rows: Sequence[Row], confirms: bool) -> Iterator[str]:
     """Every revision of every text is listed once, as its judgment or the adjudicator's verdict has it."""
-    there = {text_key(text): text for text in texts}
+    there = {_text_key(text): text for text in texts}
     if len(there) < len(texts):
         yield "a text is listed twice"
-    wanted = {text_key(one): one for one in written(task, rows, confirms)}
+    wanted = {_text_key(one): one for one in _written(task, rows, confirms)}
     for key in sorted(there.keys() ^ wanted.keys(), key=str):
         who, screen, revision, role = key
         words = f"the {role} of {who or 'an adjudicator'} ({screen}, {revision})"
@@ -130,23 +130,23 @@ def of_texts(texts: Sequence[Row], task: Row, rows: Sequence[Row], confirms: boo
                 yield f"{name} is {there[key][name]!r:.60}, by the judgments and the task {one[name]!r:.60}"
 
 
-def text_key(text: Row) -> tuple:
+def _text_key(text: Row) -> tuple:
     return text["annotator"], text["screen"], text["revision"], text["role"]
 
 
-def written(task: Row, rows: Sequence[Row], confirms: bool) -> Iterator[dict]:
+def _written(task: Row, rows: Sequence[Row], confirms: bool) -> Iterator[dict]:
     """Lines as they should be; without `before` where the files cannot tell what it was."""
-    edits = {edit_name(row): content_of(row).get("texts", {}) for row in rows} if confirms else {}
-    revisions = {(*screen_of(row), row["revision"]): row["withdrawn"] for row in rows}
+    edits = {_edit_name(row): _content_of(row).get("texts", {}) for row in rows} if confirms else {}
+    revisions = {(*_screen_of(row), row["revision"]): row["withdrawn"] for row in rows}
     for row in rows:
         edited = confirms and (row["answer"] == "edited" or (row["answer"] or "").startswith(EDIT))
         about = {
             "annotator": row["annotator"], "screen": row["screen"], "revision": row["revision"], "by": "annotator",
-            "counted": row["counted"], "withdrawn": revisions.get((*screen_of(row), row["revision"] + 1), False),
+            "counted": row["counted"], "withdrawn": revisions.get((*_screen_of(row), row["revision"] + 1), False),
             "created_at": row["created_at"] and row["created_at"].isoformat(),
-            "edit": edit_name(row) if edited else None,
+            "edit": _edit_name(row) if edited else None,
         }  # fmt: skip
-        yield from _texts(about, task, content_of(row), edits)
+        yield from _texts(about, task, _content_of(row), edits)
     if task["decided_by"] == "adjudicator":
         about = dict.fromkeys(("annotator", "screen", "revision", "edit"))
         about |= {"by": "adjudicator", "counted": True, "withdrawn": False}

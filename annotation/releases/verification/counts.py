@@ -1,16 +1,18 @@
-"""What the manifest counts, counted again; and its words about people and splits against the tables."""
+"""What the manifest counts, counted again; what it says about people and splits against the tables; and release.json,
+which repeats it.
+"""
 
 from collections import Counter
 
 from annotation.releases.plan import Plan
-from annotation.releases.verification.place import MANIFEST, Place, streamed
-from annotation.releases.verification.recomputing.differences import differences
+from annotation.releases.verification.differences import differences
+from annotation.releases.verification.place import MANIFEST, SETTINGS, Place
 from annotation.releases.verification.report import Report
 
 STATES = ("kept", "dropped", "open")
 
 
-def check(place: Place, report: Report) -> None:
+def check_counts(place: Place, report: Report) -> None:
     manifest = place.manifest
     splits = Counter(line["split"] for line in place.lines("items.jsonl"))
     reasons = Counter((line["stage"], line["reason"]) for line in place.lines("dropped.jsonl"))
@@ -18,33 +20,32 @@ def check(place: Place, report: Report) -> None:
     number = {"kept": splits.total(), "dropped": reasons.total()}
     number["open"] = sum(row["items"] for row in counts["open_in"])
     for state in STATES:
-        equal(report, f"counts/{state}", number[state], counts[state])
-    equal(report, "counts/imported", sum(counts[state] for state in STATES), counts["imported"])
+        _compare(report, f"counts/{state}", number[state], counts[state])
+    _compare(report, "counts/imported", sum(counts[state] for state in STATES), counts["imported"])
     told = Counter({(row["name"], row["reason"]): row["items"] for row in counts["reasons"]})
-    equal(report, "counts/reasons", told, reasons)
-    equal(report, "items_by_type", sum(row["imported"] for row in manifest["items_by_type"]), counts["imported"])
+    _compare(report, "counts/reasons", told, reasons)
+    _compare(report, "items_by_type", sum(row["imported"] for row in manifest["items_by_type"]), counts["imported"])
     there = dict.fromkeys(manifest["splits"], 0) | splits
-    equal(report, "splits", {name: split["items"] for name, split in manifest["splits"].items()}, there)
-    equal(report, "release/splits", set(manifest["release"]["splits"]), set(manifest["splits"]))
+    _compare(report, "splits", {name: split["items"] for name, split in manifest["splits"].items()}, there)
+    _compare(report, "release/splits", set(manifest["release"]["splits"]), set(manifest["splits"]))
     exclusions = [(one["annotator"], one["reason"], one["judgments"]) for one in manifest["exclusions"]]
-    equal(report, "exclusions", exclusions, excluded(place))
+    _compare(report, "exclusions", exclusions, _exclusions(place))
     _check_funnel(place, report)
     for field, words in Plan.from_json(manifest["release"]).problems().items():
         report.problem(MANIFEST, f"the plan's {field} cannot be: {words}")
 
 
-def equal(report: Report, name: str, ours: object, theirs: object) -> None:
+def _compare(report: Report, name: str, ours: object, theirs: object) -> None:
     report.count("counts of the manifest")
     if ours != theirs:
         report.problem(MANIFEST, f"{name} does not fit the tables: {ours!r:.80} and {theirs!r:.80}")
 
 
-def excluded(place: Place) -> list[tuple[str, str, int]]:
+def _exclusions(place: Place) -> list[tuple[str, str, int]]:
     """Who was and why, and how many rows of judgments.parquet are theirs."""
     given: Counter[str] = Counter()
-    with streamed(place.folder / "judgments.parquet") as file:
-        for batch in file.iter_batches(columns=["annotator"], use_threads=False):
-            given.update(batch.column(0).to_pylist())
+    for batch in place.judgments(["annotator"]):
+        given.update(batch.column(0).to_pylist())
     people = (line for line in place.lines("annotators.jsonl") if line["excluded"])
     return [(line["annotator"], line["exclusion_reason"], given[line["annotator"]]) for line in people]
 
@@ -56,3 +57,16 @@ def _check_funnel(place: Place, report: Report) -> None:
     for words in differences(counts, place.manifest["counts"], "counts"):
         report.problem(MANIFEST, f"{words.partition(':')[0]} is another than in figures.json")
     report.count("counts of the manifest", len(counts))
+
+
+def check_settings(place: Place, report: Report) -> None:
+    """The manifest's words stand in a file of their own too, which the hash of all content is of."""
+    if not place.has(SETTINGS):
+        return
+    with report.reading(SETTINGS):
+        ours = {name: part for name, part in place.manifest.items() if name not in ("files", "content")}
+        theirs = place.json(SETTINGS)
+        report.count("settings of the manifest in release.json", len(ours))
+        for name in sorted(ours.keys() | theirs.keys()):
+            if name not in ours or name not in theirs or ours[name] != theirs[name]:
+                report.problem(SETTINGS, f"{name} is another than in {MANIFEST}")

@@ -25,7 +25,7 @@ class Items:
         self.images: dict[int, set[str]] = {}
         self.decisions: dict[int, list[dict]] = defaultdict(list)
 
-    def read(self, name: str, place: Place, report: Report) -> None:
+    def add_file(self, name: str, place: Place, report: Report) -> None:
         last = -1
         for line in place.lines(name):
             position = line["position"]
@@ -33,10 +33,10 @@ class Items:
                 report.problem(name, f"item {line['id']!r} does not stand in the order of positions, each once")
             last = position
             self.kinds[position] = line["id"], line["type"], line["subtype"]
-            self.words[position] = imported(line)
+            self.words[position] = _imported(line)
             self.images[position] = {image["key"] for image in line["images"]}
 
-    def of_task(self, task: Mapping, stage: Mapping, votes: Mapping, quiet: bool) -> Iterator[str]:
+    def check_task(self, task: Mapping, stage: Mapping, votes: Mapping, quiet: bool) -> Iterator[str]:
         """What it says of its item that another file, or a task before, does not."""
         position, shown = task["position"], [*task["shows"], *task["options"]]
         if quiet and (task["content"] or {}).get("reason") is not None:
@@ -51,7 +51,7 @@ class Items:
         elif position in self.words:
             yield from self._of_parts(task, shown)
         if task["live"] and task["kind"] == "judge":
-            self.decisions[position].append(decision(task, stage, votes))
+            self.decisions[position].append(_decision(task, stage, votes))
 
     def _of_parts(self, task: Mapping, shown: list[str]) -> Iterator[str]:
         came = {f"{key}-0": text for key, text in task["carried"].items() if key.startswith(WORDS)}
@@ -62,7 +62,7 @@ class Items:
             yield f"it shows {min(odd)}, which the item has not"
 
 
-def imported(line: Mapping) -> dict[str, str]:
+def _imported(line: Mapping) -> dict[str, str]:
     """The words that an item came with, by identity."""
     places: Counter[str] = Counter()
     words = {}
@@ -74,7 +74,7 @@ def imported(line: Mapping) -> dict[str, str]:
     return words
 
 
-def decision(task: Mapping, stage: Mapping, votes: Mapping) -> dict:
+def _decision(task: Mapping, stage: Mapping, votes: Mapping) -> dict:
     return {
         "stage": task["stage"], "stage_position": stage["position"], "question": task["question"],
         "round": task["round"], "state": task["state"] or "open", "outcome": task["outcome"] or None,
@@ -84,7 +84,7 @@ def decision(task: Mapping, stage: Mapping, votes: Mapping) -> dict:
     }  # fmt: skip
 
 
-def check(place: Place, report: Report, items: Items) -> None:
+def check_decisions(place: Place, report: Report, items: Items) -> None:
     stages = {stage["name"]: stage for stage in place.manifest["stages"]}
     for name in FILES:
         with report.reading(name):
@@ -100,7 +100,7 @@ def check(place: Place, report: Report, items: Items) -> None:
 
 
 def _of_item(line: Mapping, stages: Mapping[str, Mapping], items: Items) -> Iterator[str]:
-    carried = carried_by(line, stages)
+    carried = _carried_by(line, stages)
     yield from _decided(line, items)
     yield from _captions(line, carried)
     yield from _images(line, carried)
@@ -122,7 +122,7 @@ def _order(decision: Mapping) -> tuple:
     return decision["stage_position"], decision["question"], decision["round"]
 
 
-def carried_by(line: Mapping, stages: Mapping[str, Mapping]) -> dict[str, str]:
+def _carried_by(line: Mapping, stages: Mapping[str, Mapping]) -> dict[str, str]:
     """What the stages up to the one with the last word on the item chose and wrote, by its own decisions."""
     chain, name = [], line["stage"]
     while name is not None and name not in chain:
@@ -150,13 +150,13 @@ def _captions(line: Mapping, carried: Mapping[str, str]) -> Iterator[str]:
         changed = {key: caption[key] for key in caption if key not in ("role", "text", "imported")}
         if "imported" in caption and (text is None or caption["imported"] == text):
             yield f"its {role} caption is said to be changed from imported, and no decision did that"
-        if changed != (writer(line, role, caption["text"]) if "imported" in caption else {}):
+        if changed != (_writer(line, role, caption["text"]) if "imported" in caption else {}):
             yield f"its {role} caption has {changed}; that is not what the decisions say"
     for role in texts:
         yield f"it has no {role} caption, and by the decisions one"
 
 
-def writer(line: Mapping, role: str, text: str) -> dict:
+def _writer(line: Mapping, role: str, text: str) -> dict:
     """The last stage whose outcome has these words, and what they were made of."""
     for row in reversed(line["decisions"]):
         content = row.get("content", {})

@@ -2,32 +2,30 @@
 
 from collections.abc import Callable, Iterator
 
-from annotation.releases.documents import statistics
+from annotation.measures.funnel import fates
+from annotation.releases.verification import outcomes, recomputed, statistics
+from annotation.releases.verification.differences import differences, leaves
 from annotation.releases.verification.place import Place
-from annotation.releases.verification.recomputing.differences import differences, leaves
-from annotation.releases.verification.recomputing.funnels import Walk
-from annotation.releases.verification.recomputing.outcomes import outcome_rows, told
-from annotation.releases.verification.recomputing.reading import Files
-from annotation.releases.verification.recomputing.recomputed import parts, read_stages
 from annotation.releases.verification.report import Report
+from annotation.releases.verification.rows import Rows
 
 FIGURES, STATISTICS, TASKS = "figures.json", "statistics.json", "tasks.jsonl"
 
 
-def check(place: Place, report: Report) -> None:
+def check_figures(place: Place, report: Report) -> None:
     """A part that cannot be computed is a problem and leaves the others to be checked."""
-    files, theirs = Files(place.folder), place.json(FIGURES)
-    stages = read_stages(files)
-    known = parts(files, stages)
+    rows, theirs = Rows(place), place.json(FIGURES)
+    decided = outcomes.decide(rows)
+    known = recomputed.parts(rows, decided)
     for name in sorted({*known, *theirs}):
         with report.reading(f"{FIGURES}: /{name}"):
             _compare(report, FIGURES, f"/{name}", known.get(name), theirs, name)
     with report.reading(TASKS):
-        ours = outcome_rows(stages)
+        ours = outcomes.computed(rows, decided)
         report.count("outcomes of tasks by the decision rule", len(ours))
-        for words in differences(ours, told(files)):
+        for words in differences(ours, outcomes.listed(rows.stages)):
             report.problem(TASKS, f"what came of a task differs: {words.replace(FIGURES, TASKS)}")
-    _check_fates(place, report, files, stages)
+    _check_fates(place, report, rows, decided)
 
 
 def _compare(report: Report, file: str, path: str, compute: Callable | None, theirs: dict, name: str) -> None:
@@ -43,14 +41,14 @@ def _compare(report: Report, file: str, path: str, compute: Callable | None, the
         report.problem(file, words)
 
 
-def _check_fates(place: Place, report: Report, files: Files, stages: list) -> None:
+def _check_fates(place: Place, report: Report, rows: Rows, decided: recomputed.Outcomes) -> None:
     """Where the tables put each item is where its outcomes leave it."""
     with report.reading("items.jsonl"):
-        walk = Walk(files, stages)
+        ends = fates(recomputed.walk_of(rows, decided))
     for name, state in (("items.jsonl", "kept"), ("dropped.jsonl", "dropped")):
         with report.reading(name):
             for line in place.lines(name):
-                end = walk.ends.get(line["position"])
+                end = ends.get(line["position"])
                 report.count("items by where their outcomes leave them")
                 if end and (end.state, end.reason) != (state, line.get("reason", "")):
                     is_one = f"{end.state} {end.reason}".strip()
@@ -63,7 +61,7 @@ def _check_fates(place: Place, report: Report, files: Files, stages: list) -> No
 
 def check_statistics(place: Place, report: Report) -> None:
     with report.reading(STATISTICS):
-        ours = statistics.compute(place.folder)
+        ours = statistics.count(place)
         report.count("numbers of statistics.json", leaves(ours))
         for words in lines(ours, place.json(STATISTICS)):
             report.problem(STATISTICS, words)

@@ -20,7 +20,7 @@ DATA = "data"
 BYTES = 1024 * 1024
 
 
-def check(place: Place, report: Report) -> None:
+def check_files(place: Place, report: Report) -> None:
     listed = place.manifest["files"]
     there = {*place.names} - {MANIFEST}
     for name in place.links:
@@ -32,7 +32,7 @@ def check(place: Place, report: Report) -> None:
     for name in sorted({*ALWAYS} - {*listed}):
         report.problem(MANIFEST, f"it names no {name}, which every release has")
     for name in sorted({*listed} & there - {*ALWAYS, SETTINGS}):
-        if not belongs(place, name):
+        if not _belongs(place, name):
             report.problem(name, "it is of no form and no split that the release has")
     for name in sorted(there):
         with report.reading(name):
@@ -42,7 +42,7 @@ def check(place: Place, report: Report) -> None:
     _check_content(place, report)
 
 
-def belongs(place: Place, name: str) -> bool:
+def _belongs(place: Place, name: str) -> bool:
     """Whether a file is of a form in the plan and of a split: `data/test-…`, `csv/test.csv`, `imagefolder/test/…`."""
     folder, _, rest = name.partition("/")
     if folder != DATA and folder not in place.manifest["release"]["forms"]:
@@ -58,7 +58,7 @@ def _check_file(place: Place, name: str, listed: dict, report: Report) -> None:
     report.count("sizes of files")
     if size != listed["bytes"]:
         report.problem(name, f"it has {size:,} bytes, the manifest says {listed['bytes']:,}")
-    counter = counter_of(name)
+    counter = _counter_of(name)
     if counter is None and listed["rows"] is None:
         return
     rows = counter(place.folder / name) if counter else None
@@ -81,28 +81,33 @@ def digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def counter_of(name: str) -> Callable[[Path], int] | None:
+def _counter_of(name: str) -> Callable[[Path], int] | None:
     """How rows are counted in files of that name; None where a file has no rows, or the source's own format counts."""
     folder, _, rest = name.partition("/")
     if folder == "source" or (folder == "imagefolder" and not rest.endswith("/metadata.jsonl")):
         return None
-    return {"jsonl": of_lines, "parquet": of_parquet, "csv": of_csv, "tar": of_tar}.get(name.rpartition(".")[2])
+    return {
+        "jsonl": _count_lines,
+        "parquet": _count_parquet_rows,
+        "csv": _count_csv_rows,
+        "tar": _count_tar_samples,
+    }.get(name.rpartition(".")[2])
 
 
-def of_lines(path: Path) -> int:
+def _count_lines(path: Path) -> int:
     with path.open("rb") as file:
         return sum(block.count(b"\n") for block in iter(lambda: file.read(BYTES), b""))
 
 
-def of_parquet(path: Path) -> int:
+def _count_parquet_rows(path: Path) -> int:
     return pq.read_metadata(path).num_rows
 
 
-def of_csv(path: Path) -> int:
+def _count_csv_rows(path: Path) -> int:
     with path.open(encoding="utf-8-sig", newline="") as file:
         return sum(1 for _ in csv.reader(file, strict=True)) - 1
 
 
-def of_tar(path: Path) -> int:
+def _count_tar_samples(path: Path) -> int:
     with tarfile.open(path, "r|") as file:
         return sum(member.name.endswith(".json") for member in file)

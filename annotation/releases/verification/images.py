@@ -13,7 +13,7 @@ SAID = ("source_name", "licence", "attribution")
 Found = dict[str, tuple]
 
 
-def check(place: Place, report: Report, seen: Mapping[str, set[str]]) -> None:
+def check_images(place: Place, report: Report, seen: Mapping[str, set[str]]) -> None:
     """`seen` has the names of each image in the data, by its hash."""
     sizes: Found = {}
     said: dict[str, tuple[dict, ...]] = {}  # of each image in the data what items say of it, in the order of coming
@@ -33,7 +33,7 @@ def _check_image(report: Report, name: str, item: str, image: Mapping, sizes: Fo
     report.count("images of items by their keys")
     wrong = [key for key, kind in IMAGE.items() if key not in image or not fits(image[key], kind)]
     wrong += sorted({*image} - {*IMAGE, "crop"})
-    if wrong or not is_hash(image["sha256"]) or image["format"] not in EXTENSIONS:
+    if wrong or not _is_hash(image["sha256"]) or image["format"] not in EXTENSIONS:
         report.problem(name, f"item {item!r}: an image has {', '.join(wrong) or 'a hash or format'} that cannot be")
         return
     size = tuple(image[key] for key in SIZE)
@@ -41,7 +41,7 @@ def _check_image(report: Report, name: str, item: str, image: Mapping, sizes: Fo
         report.problem(name, f"item {item!r}: image {image['sha256']} is {size}, elsewhere {sizes[image['sha256']]}")
 
 
-def is_hash(text: str) -> bool:
+def _is_hash(text: str) -> bool:
     return len(text) == 64 and not text.strip("0123456789abcdef")
 
 

@@ -16,7 +16,7 @@ ITEMS, IMAGES, DATA = "items.jsonl", "images.jsonl", "data"
 ABSENT = object()
 
 
-def check(place: Place, report: Report) -> None:
+def check_items(place: Place, report: Report) -> None:
     splits, columns = place.splits, place.manifest["columns"]
     forms = ["spreadsheet" if form == "csv" else form for form in place.manifest["release"]["forms"]]
     forms += ["csv"] if "spreadsheet" in forms else []
@@ -27,7 +27,7 @@ def check(place: Place, report: Report) -> None:
     with report.reading(ITEMS):
         _check_apart(place, report)
     with report.reading(IMAGES):
-        images.check(place, report, seen)
+        images.check_images(place, report, seen)
 
 
 def _check_split(place: Place, report: Report, split: str, columns: dict, chosen: dict, seen: dict) -> None:
@@ -35,7 +35,7 @@ def _check_split(place: Place, report: Report, split: str, columns: dict, chosen
     readers = {DATA: safely(report, f"{DATA}/{split}", parquet(place, split))}
     for name, (_, reader) in chosen.items():
         readers[name] = safely(report, f"{name}/{split}", reader(place, split))
-    lines = safely(report, ITEMS, ((ITEMS, line) for line in numbered(place) if line[1].get("split") == split))
+    lines = safely(report, ITEMS, ((ITEMS, line) for line in _numbered(place) if line[1].get("split") == split))
     counts = dict.fromkeys(readers, 0)
     items = 0
     for item, *rows in zip_longest(lines, *readers.values(), fillvalue=(None, ABSENT)):
@@ -61,7 +61,7 @@ def safely(report: Report, file: str, rows: Iterator) -> Iterator:
         yield from rows
 
 
-def numbered(place: Place) -> Iterator[tuple[int, dict]]:
+def _numbered(place: Place) -> Iterator[tuple[int, dict]]:
     return enumerate(place.lines(ITEMS))
 
 
@@ -81,7 +81,7 @@ def _check_row(report: Report, name: str, file: str, row: Row, item: object, dat
 
 def _against_item(report: Report, file: str, row: Row, line: dict, columns: dict) -> None:
     for column, part in columns.items():
-        wanted = part_of(line, part)
+        wanted = _part_of(line, part)
         value = row[column]
         report.count("cells of parquet files")
         if is_image(part):
@@ -90,45 +90,47 @@ def _against_item(report: Report, file: str, row: Row, line: dict, columns: dict
         elif part.startswith("meta:") and isinstance(value, str) and not isinstance(wanted, str):
             wanted = wanted if wanted is None else json.dumps(wanted, ensure_ascii=False, sort_keys=True)
         if value != wanted:
-            report.problem(file, f"item {line['id']!r} has {column} {brief(row[column])}, {ITEMS} has {brief(wanted)}")
+            report.problem(
+                file, f"item {line['id']!r} has {column} {_brief(row[column])}, {ITEMS} has {_brief(wanted)}"
+            )
 
 
 def _against_data(report: Report, name: str, file: str, row: Row, data: Row) -> None:
     if set(row) != set(data):
         report.problem(file, f"it has the columns {', '.join(sorted(row))}; the parquet files have others")
         return
-    compare: Callable = {"csv": same_cell, "spreadsheet": same_safe}.get(name, same)
+    compare: Callable = {"csv": _same_cell, "spreadsheet": _same_safe}.get(name, _same)
     for column, value in data.items():
         if not compare(row[column], value):
-            words = f"{column} {brief(row[column])}, the parquet files have {brief(value)}"
-            report.problem(file, f"a row has {words} (in {brief(data.get('id', next(iter(data.values()))))})")
+            words = f"{column} {_brief(row[column])}, the parquet files have {_brief(value)}"
+            report.problem(file, f"a row has {words} (in {_brief(data.get('id', next(iter(data.values()))))})")
 
 
-def same(one: object, other: object) -> bool:
+def _same(one: object, other: object) -> bool:
     return one == other and isinstance(one, bool) == isinstance(other, bool)
 
 
-def same_cell(cell: str, value: object) -> bool:
+def _same_cell(cell: str, value: object) -> bool:
     return cell == as_csv(value)
 
 
-def same_safe(cell: str, value: object) -> bool:
+def _same_safe(cell: str, value: object) -> bool:
     """But for apostrophes that were put before signs, and nothing left that begins like a formula."""
     wanted = as_csv(value)
     risky = isinstance(value, str) and cell[:1] in tuple("=+-@\t\r\n")
     return not risky and (cell == wanted or cell.replace("'", "") == wanted.replace("'", ""))
 
 
-def brief(value: object) -> str:
+def _brief(value: object) -> str:
     words = repr(value)
     return words if len(words) <= 80 else f"{words[:77]}…"
 
 
-def part_of(line: dict, part: str) -> object:
+def _part_of(line: dict, part: str) -> object:
     """What an item has where a column has it (columns of the manifest); an image by its hash."""
     of, _, name = part.partition(":")
     if of == "image":
-        return image_of(line, name)
+        return _image_of(line, name)
     if of == "caption":
         role, _, place = name.partition("-")
         found = [caption["text"] for caption in line["captions"] if caption["role"] == role]
@@ -136,7 +138,7 @@ def part_of(line: dict, part: str) -> object:
     return line["meta"].get(name) if of == "meta" else line["id" if of == "key" else of]
 
 
-def image_of(line: dict, role: str) -> str | None:
+def _image_of(line: dict, role: str) -> str | None:
     """The negative one is the chosen one."""
     key = line["negative_image"] if role == "negative" else f"{role}-0"
     return next((image["sha256"] for image in line["images"] if image["key"] == key), None)

@@ -1,14 +1,16 @@
 """A release as it lies in a folder: its files, found and not as its manifest names them, and readers of some kinds."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 MANIFEST = "manifest.json"
+JUDGMENTS = "judgments.parquet"
 SETTINGS = "release.json"  # the manifest without its list of files
 
 
@@ -62,6 +64,11 @@ class Place:
                     yield as_object(line)
                 except ValueError:
                     raise Wrong(f"line {number} is no JSON object") from None
+
+    def judgments(self, columns: Sequence[str] | None = None, rows: int = 10_000) -> Iterator[pa.RecordBatch]:
+        """So many rows of judgments.parquet at a time; all columns, or these."""
+        with streamed(self.folder / JUDGMENTS) as file:
+            yield from file.iter_batches(rows, columns=columns, use_threads=False)
 
     def below(self, folder: str, ending: str = "") -> list[str]:
         """The names of the files there, in order."""

@@ -35,7 +35,7 @@ class Report:
         try:
             yield
         except Exception as problem:
-            self.problem(file, f"it cannot be checked further: {said(problem)}")
+            self.problem(file, f"it cannot be checked further: {_in_words(problem)}")
 
     def lines(self) -> Iterator[str]:
         """For people."""
@@ -51,7 +51,7 @@ class Report:
         return found | {"more": dict(sorted(self.more.items()))}
 
 
-def said(problem: Exception) -> str:
+def _in_words(problem: Exception) -> str:
     """In one line; a KeyError's only word is what is missing."""
     words = " ".join(str(problem).split())[:300]
     if isinstance(problem, KeyError):

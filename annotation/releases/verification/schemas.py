@@ -5,16 +5,15 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from annotation.releases.verification.forms import is_image
-from annotation.releases.verification.place import Place, streamed
+from annotation.releases.verification.place import Place
 from annotation.releases.verification.report import Report
 from annotation.releases.verification.spec import HIDDEN, HIDDEN_COLUMNS, JUDGMENTS, TABLES, fits
 
 IMAGE = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
 PLAIN = (pa.string(), pa.int64(), pa.float64(), pa.bool_())
-BATCH = 10_000
 
 
-def check(place: Place, report: Report) -> None:
+def check_schemas(place: Place, report: Report) -> None:
     for name in place.below("data"):
         with report.reading(name):
             _check_shard(place, name, report)
@@ -54,17 +53,16 @@ def _check_judgments(place: Place, report: Report) -> None:
     tasks = {key_of(line) for line in place.lines("tasks.jsonl")}
     people = {line["annotator"] for line in place.lines("annotators.jsonl")}
     keys = ["stage", "item", "question", "round", "kind"]
-    with streamed(place.folder / name) as file:
-        for batch in file.iter_batches(BATCH, columns=[*keys, "annotator", *hidden], use_threads=False):
-            report.count("judgments with their tasks and annotators", len(batch))
-            asked = set(zip(*(batch.column(key).to_pylist() for key in keys), strict=True))
-            for one in sorted(asked - tasks, key=str):
-                report.problem(name, f"a judgment is of a task that tasks.jsonl has not: {one}")
-            for who in sorted(set(pc.unique(batch.column("annotator")).to_pylist()) - people, key=str):
-                report.problem(name, f"a judgment is of {who!r}, whom annotators.jsonl has not")
-            for column in hidden:
-                if batch.column(column).null_count < len(batch):
-                    report.problem(name, f"its column {column} is not public and has values")
+    for batch in place.judgments([*keys, "annotator", *hidden]):
+        report.count("judgments with their tasks and annotators", len(batch))
+        asked = set(zip(*(batch.column(key).to_pylist() for key in keys), strict=True))
+        for one in sorted(asked - tasks, key=str):
+            report.problem(name, f"a judgment is of a task that tasks.jsonl has not: {one}")
+        for who in sorted(set(pc.unique(batch.column("annotator")).to_pylist()) - people, key=str):
+            report.problem(name, f"a judgment is of {who!r}, whom annotators.jsonl has not")
+        for column in hidden:
+            if batch.column(column).null_count < len(batch):
+                report.problem(name, f"its column {column} is not public and has values")
 
 
 def key_of(line: dict) -> tuple:

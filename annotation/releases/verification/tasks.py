@@ -9,14 +9,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 from operator import itemgetter
 
-from annotation.releases.verification import answers, decisions, reports
+from annotation.releases.verification import answers, decisions, flags_and_adjudications
 from annotation.releases.verification.decisions import Items
 from annotation.releases.verification.items import safely
-from annotation.releases.verification.place import Place, streamed
+from annotation.releases.verification.place import JUDGMENTS, Place
 from annotation.releases.verification.report import Report
 from annotation.releases.verification.schemas import key_of
 
-TASKS, JUDGMENTS, TEXTS = "tasks.jsonl", "judgments.parquet", "texts.jsonl"
+TASKS, TEXTS = "tasks.jsonl", "texts.jsonl"
 BATCH = 2_000
 
 
@@ -40,7 +40,7 @@ class Beside:
                 last = number
                 yield number, rows
 
-    def of(self, number: int) -> list[Mapping]:
+    def rows_of(self, number: int) -> list[Mapping]:
         """Asked for in order."""
         if self.next is None or self.next[0] != number:
             return []
@@ -48,7 +48,7 @@ class Beside:
         return rows
 
 
-def check(place: Place, report: Report) -> None:
+def check_tasks(place: Place, report: Report) -> None:
     numbers: dict[tuple, int] = {}
     for number, line in enumerate(place.lines(TASKS)):
         if numbers.setdefault(key_of(line), number) != number:
@@ -56,11 +56,11 @@ def check(place: Place, report: Report) -> None:
     items = Items()
     for name in ("items.jsonl", "dropped.jsonl"):
         with report.reading(name):
-            items.read(name, place, report)
-    reports.check(place, report)
+            items.add_file(name, place, report)
+    flags_and_adjudications.check_flags_and_adjudications(place, report)
     with report.reading(TASKS):
         _walk(place, report, numbers, items)
-        decisions.check(place, report, items)
+        decisions.check_decisions(place, report, items)
 
 
 def _walk(place: Place, report: Report, numbers: Mapping[tuple, int], items: Items) -> None:
@@ -69,20 +69,20 @@ def _walk(place: Place, report: Report, numbers: Mapping[tuple, int], items: Ite
     stages = {stage["name"]: stage for stage in place.manifest["stages"]}
     known = _known(place)
     for number, task in enumerate(place.lines(TASKS)):
-        rows, texts, stage = judged.of(number), wrote.of(number), stages.get(task["stage"])
+        rows, texts, stage = judged.rows_of(number), wrote.rows_of(number), stages.get(task["stage"])
         if stage is None:
             report.problem(TASKS, f"a task is of the stage {task['stage']!r}, of which the manifest knows nothing")
             continue
         report.count("tasks with their judgments, texts and items")
         versions = {one["version"] for one in stage["instructions"]}
         found: dict[str, list[Iterator[str]]] = defaultdict(list)
-        found[JUDGMENTS] = [answers.of_row(row, task, versions, known) for row in rows]
-        found[JUDGMENTS].append(answers.of_task(rows))
-        found[TEXTS].append(answers.of_texts(texts, task, rows, stage["confirms"]))
-        found[TASKS].append(answers.of_proposals(task, rows))
-        found[TASKS].append(items.of_task(task, stage, answers.votes(rows), known.quiet))
+        found[JUDGMENTS] = [answers.check_judgment(row, task, versions, known) for row in rows]
+        found[JUDGMENTS].append(answers.check_judgments(rows))
+        found[TEXTS].append(answers.check_texts(texts, task, rows, stage["confirms"]))
+        found[TASKS].append(answers.check_proposals(task, rows))
+        found[TASKS].append(items.check_task(task, stage, answers.votes(rows), known.quiet))
         for name, checks in found.items():
-            for words in _said(report, name, checks):
+            for words in _problems(report, name, checks):
                 report.problem(name, f"{task['stage']}, {task['item']!r}: {words}")
 
 
@@ -94,12 +94,11 @@ def _known(place: Place) -> answers.Known:
     return answers.Known(excluded, flagged, "comments" not in place.public)
 
 
-def _said(report: Report, name: str, checks: Iterable[Iterator[str]]) -> Iterator[str]:
+def _problems(report: Report, name: str, checks: Iterable[Iterator[str]]) -> Iterator[str]:
     for check in checks:
         yield from safely(report, name, check)
 
 
 def _judgments(place: Place) -> Iterator[Mapping]:
-    with streamed(place.folder / JUDGMENTS) as file:
-        for batch in file.iter_batches(BATCH, use_threads=False):
-            yield from batch.to_pylist()
+    for batch in place.judgments(rows=BATCH):
+        yield from batch.to_pylist()

@@ -5,19 +5,19 @@ A damaged folder has problems; it never makes this fail.
 
 from pathlib import Path
 
-from annotation.releases.verification import counts, figures, files, items, reports, schemas, tasks
+from annotation.releases.verification import counts, figures, files, items, schemas, tasks
 from annotation.releases.verification.place import MANIFEST, Place
 from annotation.releases.verification.report import Report
 
 CHECKS = {  # in order, by what a failing one is called
-    "files": files.check,
-    "schemas": schemas.check,
-    "items": items.check,
-    "tasks.jsonl": tasks.check,
-    "manifest.json": counts.check,
-    "release.json": reports.check_settings,
+    "files": files.check_files,
+    "schemas": schemas.check_schemas,
+    "items": items.check_items,
+    "tasks.jsonl": tasks.check_tasks,
+    "manifest.json": counts.check_counts,
+    "release.json": counts.check_settings,
     "statistics.json": figures.check_statistics,
-    "figures.json": figures.check,
+    "figures.json": figures.check_figures,
 }
 
 

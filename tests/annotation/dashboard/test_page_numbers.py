@@ -16,15 +16,15 @@ from django.urls import reverse
 
 from annotation.exports.export import export_split
 from annotation.models import Study
-from annotation.releases.verification.recomputing import agreement_page
-from annotation.releases.verification.recomputing.baselines import baselines
-from annotation.releases.verification.recomputing.differences import Either
-from annotation.releases.verification.recomputing.reading import Files
-from annotation.releases.verification.recomputing.recomputed import read_stages, recompute
+from annotation.releases.verification.differences import Either
 from annotation.templatetags import figures as written
 from tests.annotation.dashboard.page_numbers import Seen, every, numbers
 from tests.builders import cohorts
 from tests.builders.pipelines import pipeline, with_originals
+from tests.independent import agreement_page
+from tests.independent.baselines import baselines
+from tests.independent.reading import Files
+from tests.independent.recomputed import read_stages, recompute
 
 pytestmark = pytest.mark.django_db(transaction=True)
 NO_FIGURES = re.compile(  # words of the pages, and what depends on the clock

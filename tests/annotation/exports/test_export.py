@@ -22,13 +22,13 @@ from annotation.exports.export import export_split
 from annotation.figures.funnel import funnel
 from annotation.figures.stage import study_figures
 from annotation.models import Annotator, Judgment, Lease, Slot, Study
-from annotation.releases.verification.recomputing import recomputed
-from annotation.releases.verification.recomputing.differences import differences
-from annotation.releases.verification.recomputing.recomputed import figures, recompute
+from annotation.releases.verification.differences import differences
 from benchmarks.models import Event, Image, Job
 from tests.builders import crowds, studies
 from tests.builders import pipelines as several
 from tests.builders.pipelines import with_originals
+from tests.independent import recomputed
+from tests.independent.recomputed import figures, recompute
 
 pytestmark = pytest.mark.django_db(transaction=True)
 FIELDS = ["image", "caption", "negative_caption", "negative_image", "type", "subtype", "id"]

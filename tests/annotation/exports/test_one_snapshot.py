@@ -13,10 +13,10 @@ from django.db import connections
 
 from annotation.exports.export import export_split
 from annotation.models import Annotator, Judgment, Stage
-from annotation.releases.verification.recomputing.differences import differences
-from annotation.releases.verification.recomputing.recomputed import figures, recompute
+from annotation.releases.verification.differences import differences
 from benchmarks.exports import source_layout
 from tests.builders import crowds, pipelines, studies
+from tests.independent.recomputed import figures, recompute
 
 pytestmark = pytest.mark.django_db(transaction=True)
 PEOPLE, OVERLAP = 50, 5

@@ -19,15 +19,15 @@ from annotation.exports import export as exports_export
 from annotation.exports import job as export_job
 from annotation.exports.item_table import columns_of
 from annotation.models import Judgment, Study
-from annotation.releases.verification.recomputing.differences import differences
-from annotation.releases.verification.recomputing.papers import papers
-from annotation.releases.verification.recomputing.reading import Files
-from annotation.releases.verification.recomputing.recomputed import figures, recompute
+from annotation.releases.verification.differences import differences
 from benchmarks.formats.registry import FORMATS
 from tests.annotation.exports.test_export import export, lines
 from tests.benchmarks.bad_inputs.images import saved
 from tests.builders import aro_rows, studies, text_annotators
 from tests.builders.quartered_picture import quarters
+from tests.independent.papers import papers
+from tests.independent.reading import Files
+from tests.independent.recomputed import figures, recompute
 
 pytestmark = pytest.mark.django_db(transaction=True)
 SECOND, CANDIDATE = "caption-second_positive-0", "caption-candidate-0"

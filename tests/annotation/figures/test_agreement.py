@@ -12,10 +12,10 @@ from annotation.measures.agreement import RatingTable, cohen_kappas, mean_kappa
 from annotation.measures.breakdowns import Part, agreement_by
 from annotation.measures.pairwise_kappa import AnnotatorPairs
 from annotation.protocols.bivlc_choose import any_or_none
-from annotation.releases.verification.recomputing import agreement_page
 from tests.annotation.exports.test_export import with_originals
 from tests.annotation.measures.test_agreement import some_rows
 from tests.builders import crowds, studies
+from tests.independent import agreement_page
 
 MONDAY = 1_772_409_600_000_000  # 2 March 2026, 0:00 UTC, in microseconds
 BREAKDOWNS = ("type", "subtype", "week", "annotator", "pair")

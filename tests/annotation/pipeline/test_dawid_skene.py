@@ -22,14 +22,14 @@ from annotation.participants import lifecycle as participant_lifecycle
 from annotation.pipeline import dawid_skene
 from annotation.pipeline.outcomes import rule_of
 from annotation.protocols.decision_rule import Decision, decide
-from annotation.releases.verification.recomputing.deciding import posteriors
-from annotation.releases.verification.recomputing.differences import differences
-from annotation.releases.verification.recomputing.recomputed import recompute
+from annotation.releases.verification.differences import differences
 from annotation.screens import read_answer
 from annotation.studies import lifecycle as study_lifecycle
 from benchmarks.models import Event, Job
 from tests.annotation.exports.test_export import with_originals
 from tests.builders import crowds, studies
+from tests.independent.deciding import posteriors
+from tests.independent.recomputed import recompute
 
 pytestmark = pytest.mark.django_db
 RIGHT = [0.97, 0.97, 0.6, 0.55, 0.6]  # of each annotator's answers

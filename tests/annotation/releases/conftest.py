@@ -1,26 +1,11 @@
-"""Exports that several tests of releases share: each study is made once, by the first test that needs it, which has to
-be marked `django_db(transaction=True)`, and only its files are kept.
-"""
+"""Releases that several tests share, made of the exports of tests/annotation/conftest.py."""
+
+from collections.abc import Collection
 
 import pytest
-from django.test import override_settings
+from django.core.management import call_command
 
-from tests.annotation.releases.released import STUDIES, copied, release
-
-
-@pytest.fixture(scope="session")
-def exports(tmp_path_factory):
-    """The export of one of releases.released.STUDIES, by its name."""
-    found = {}
-
-    def of(name: str):
-        if name not in found:
-            folder = tmp_path_factory.mktemp(name)
-            with override_settings(VAR=folder, MEDIA_ROOT=folder / "media"):
-                found[name] = STUDIES[name](folder)
-        return found[name]
-
-    return of
+from tests.annotation.releases.released import copied, release
 
 
 @pytest.fixture(scope="session")
@@ -34,6 +19,31 @@ def whole(exports, tmp_path_factory):
         return found[name]
 
     return of
+
+
+@pytest.fixture(scope="session")
+def public_releases(exports, tmp_path_factory):
+    """Releases in parquet alone, by the study's name and what is public. They are shared: to be read, not changed."""
+    found = {}
+
+    def of(name: str, public: Collection[str]):
+        key = name, tuple(public)
+        if key not in found:
+            found[key] = release(exports(name), tmp_path_factory.mktemp(name) / "public", public, forms=())
+        return found[key]
+
+    return of
+
+
+@pytest.fixture(scope="module")
+def studies_exported(request, exports, django_db_setup, django_db_blocker):
+    """Exports of the module's STUDIES, made before its first test: so its tests, which read files, need no empty
+    database each, as those do that are marked `django_db(transaction=True)`. `django_db` will do.
+    """
+    with django_db_blocker.unblock():
+        for name in request.module.STUDIES:
+            exports(name)
+            call_command("flush", verbosity=0, interactive=False, reset_sequences=False)
 
 
 @pytest.fixture

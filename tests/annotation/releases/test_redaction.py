@@ -13,11 +13,11 @@ from annotation.models import Annotator, Attempt, Flag, Judgment, Outcome, Seat,
 from annotation.releases import public_judgments, redaction
 from annotation.releases.export_reader import Exported
 from annotation.releases.plan import PUBLIC
-from annotation.releases.verification.recomputing.reading import Files
 from annotation.releases.verification.verifying import verify
 from tests.annotation.releases.released import release
 from tests.builders import studies, text_annotators
 from tests.builders.pipelines import pipeline
+from tests.independent.reading import Files
 
 pytestmark = pytest.mark.django_db(transaction=True)
 TABLES = ("items", "dropped", "tasks", "texts", "adjudications", "annotators", "flags", "images")

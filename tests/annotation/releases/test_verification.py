@@ -6,26 +6,23 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 from django.core.management import call_command
-from sklearn.metrics import cohen_kappa_score
 
 from annotation.releases.plan import PUBLIC
-from annotation.releases.verification.recomputing.agreeing import kappa
-from annotation.releases.verification.recomputing.differences import Either, differences
+from annotation.releases.verification.differences import Either, differences
 from annotation.releases.verification.verifying import verify
-from tests.annotation.releases.released import STUDIES, release
+from tests.annotation.releases.released import STUDIES
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("studies_exported")]
 ROOT = Path(__file__).resolve().parents[3]
 CHOICES = [(), tuple(PUBLIC), *((one,) for one in PUBLIC)]
 
 
 @pytest.mark.parametrize("study", STUDIES)
 @pytest.mark.parametrize("public", CHOICES, ids=lambda public: "+".join(public) or "least")
-def test_whatever_is_public_can_be_verified(exports, tmp_path, study, public):
-    report = verify(release(exports(study), tmp_path / "out", public))
+def test_whatever_is_public_can_be_verified(public_releases, study, public):
+    report = verify(public_releases(study, public))
     assert report.problems == []
     assert report.checked["figures computed again"] > 300
 
@@ -62,21 +59,11 @@ def test_it_runs_where_there_is_no_database_and_no_setting(released, tmp_path):
     assert done.stdout.endswith("Everything is as it should be.\n")
 
 
-def test_the_second_computation_shares_no_code_with_the_first():
-    own = "annotation.releases.verification.recomputing"
-    code = f"import sys, {own}.recomputed; print(*(name for name in sys.modules if name.startswith('annotation.')))"
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
-    others = {name for name in done.stdout.split() if not name.startswith(own)}
-    assert others == {"annotation.releases", "annotation.releases.verification"}
-
-
-def test_kappa_is_scikit_learns():
-    dice = np.random.default_rng(1)
-    for _ in range(30):
-        one, other = dice.choice(list("abc"), (2, 20), p=[0.6, 0.3, 0.1]).tolist()
-        said = {pair: list(zip(one, other, strict=True)).count(pair) for pair in zip(one, other, strict=True)}
-        assert kappa(said) == pytest.approx(cohen_kappa_score(one, other), abs=1e-12)
-    assert kappa({("a", "a"): 3}) is None
+def test_it_loads_no_django_and_no_second_implementation():
+    code = "import sys, annotation.releases.verification.verifying; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.split())
+    assert not {"django", "celery", "pandas", "scipy", "annotation.models", "tests"} & loaded
 
 
 @pytest.mark.parametrize(

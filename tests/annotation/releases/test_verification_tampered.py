@@ -11,7 +11,8 @@ from annotation.releases.splitting import Assigned
 from annotation.releases.verification.verifying import verify
 from tests.annotation.releases.released import change_json, change_lines, change_table, mend, release
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("studies_exported")]
+STUDIES = ("written", "stages")
 TRAIN = "data/train-00000-of-00001.parquet"
 
 

@@ -9,11 +9,11 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from annotation.releases.verification.recomputing import annotator_pages, baselines, outcomes, papers
-from annotation.releases.verification.recomputing.differences import differences
-from annotation.releases.verification.recomputing.funnels import funnel
-from annotation.releases.verification.recomputing.reading import Files
-from annotation.releases.verification.recomputing.stages import Stage
+from annotation.releases.verification.differences import differences
+from tests.independent import annotator_pages, baselines, outcomes, papers
+from tests.independent.funnels import funnel
+from tests.independent.reading import Files
+from tests.independent.stages import Stage
 
 
 def read_stages(files: Files) -> list[Stage]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from annotation.releases.verification.recomputing.reading import TASK
+from tests.independent.reading import TASK
 
 SEED, RESAMPLES = 20240601, 1000
 Labels = tuple[str, ...]
@@ -106,7 +106,7 @@ def alpha_with_interval(found: Sequence[Labels]) -> dict:
 
 
 def bootstrap(found: Sequence[Labels]) -> dict:
-    """1,000 resamples of tasks, drawn as how often each pattern of label counts comes up (docs/reference/measures.md)."""
+    """1,000 resamples of tasks, drawn as how often each pattern of label counts comes up (see measures.md)."""
     labels = sorted({label for unit in found for label in unit})
     patterns = sorted(Counter(tuple(unit.count(label) for label in labels) for unit in found).items())
     times = np.array([count for _, count in patterns])

@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from annotation.releases.verification.recomputing.reading import Files
-from annotation.releases.verification.recomputing.stages import Stage
+from tests.independent.reading import Files
+from tests.independent.stages import Stage
 
 
 def outcome_rows(stages: list[Stage]) -> list[dict]:

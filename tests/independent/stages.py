@@ -5,8 +5,8 @@ from functools import cached_property
 
 import pandas as pd
 
-from annotation.releases.verification.recomputing import agreeing, deciding, people, working
-from annotation.releases.verification.recomputing.reading import TASK, Files, share
+from tests.independent import agreeing, deciding, people, working
+from tests.independent.reading import TASK, Files, share
 
 OF_STAGE = (
     "protocol", "strategy", "overlap", "cap", "rule", "tie_rule", "batch_size", "agreement_items", "agreement_overlap",

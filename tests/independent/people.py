@@ -7,10 +7,10 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from annotation.releases.verification.recomputing.working import HOUR_MS, in_time
+from tests.independent.working import HOUR_MS, in_time
 
 if TYPE_CHECKING:
-    from annotation.releases.verification.recomputing.stages import Stage
+    from tests.independent.stages import Stage
 
 FROM = 20  # judgments, picks or comparisons from which there are tests
 LEAST = 5  # expected at each place

@@ -14,8 +14,8 @@ import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 
-from annotation.releases.verification.recomputing import agreeing
-from annotation.releases.verification.recomputing.reading import lines
+from tests.independent import agreeing
+from tests.independent.reading import lines
 
 SEED, RESAMPLES = 20240601, 1000
 Items = dict  # item -> [(annotator, label), ...] in the annotators' order

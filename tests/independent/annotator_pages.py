@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from annotation.releases.verification.recomputing import agreeing, annotator_tests
-from annotation.releases.verification.recomputing.agreeing import number
-from annotation.releases.verification.recomputing.people import FROM, own_kappas
-from annotation.releases.verification.recomputing.reading import TASK, Files, share
-from annotation.releases.verification.recomputing.stages import Stage
-from annotation.releases.verification.recomputing.working import in_time
+from tests.independent import agreeing, annotator_tests
+from tests.independent.agreeing import number
+from tests.independent.people import FROM, own_kappas
+from tests.independent.reading import TASK, Files, share
+from tests.independent.stages import Stage
+from tests.independent.working import in_time
 
 ENDS = [0.25, 0.5, 1, 2, 4]  # of the stage's median time
 WIDTHS = (100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 30_000, 60_000, 120_000, 300_000, 600_000)  # milliseconds

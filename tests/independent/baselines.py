@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 from scipy.stats import binomtest
 
-from annotation.releases.verification.recomputing.reading import Files
+from tests.independent.reading import Files
 
 WAYS = {"bivlc-i2t": "i2t", "bivlc-t2i": "t2i"}
 FOUR = ["i_pos2t", "i_neg2t", "t_pos2i", "t_neg2i"]

@@ -1,4 +1,4 @@
-"""The tests that signs of annotators rest on, by scipy, and the signs in words, as docs/reference/measures.md states both."""
+"""The tests that signs of annotators rest on, by scipy, and the words of signs (docs/reference/measures.md)."""
 
 import math
 from collections import Counter
@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from annotation.releases.verification.recomputing.differences import Either
-from annotation.releases.verification.recomputing.people import FROM, LEAST, LEVEL, POINTS, run_of
+from annotation.releases.verification.differences import Either
+from tests.independent.people import FROM, LEAST, LEVEL, POINTS, run_of
 
 FAR, FAR_FROM = 3, 11  # standard deviations, annotators
 ORDER = ("agreement", "checks", "answers", "side", "runs", "fast", "far", "comprehension", "training")

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from annotation.releases.verification.recomputing.reading import Files, share
-from annotation.releases.verification.recomputing.stages import Stage
+from tests.independent.reading import Files, share
+from tests.independent.stages import Stage
 
 STATES = ("dropped", "open", "kept")  # the first that a stage says of an item is its fate
 Kind = tuple[str, str]

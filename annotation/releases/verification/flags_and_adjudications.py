@@ -1,20 +1,16 @@
-"""flags.jsonl and adjudications.jsonl against tasks and annotators; release.json against the manifest."""
+"""flags.jsonl and adjudications.jsonl against tasks and annotators."""
 
 from collections.abc import Mapping
 
-from annotation.releases.verification.place import MANIFEST, SETTINGS, Place
+from annotation.releases.verification.place import Place
 from annotation.releases.verification.report import Report
+from annotation.releases.verification.rows import about
 
 FLAGS, ADJUDICATIONS, TASKS = "flags.jsonl", "adjudications.jsonl", "tasks.jsonl"
-ABOUT = ("stage", "item", "question", "round")
 CAME = ("state", "outcome", "content", "reason")
 
 
-def about(line: Mapping) -> tuple:
-    return tuple(line[name] for name in ABOUT)
-
-
-def check(place: Place, report: Report) -> None:
+def check_flags_and_adjudications(place: Place, report: Report) -> None:
     with report.reading(FLAGS):
         _check_flags(place, report)
     with report.reading(ADJUDICATIONS):
@@ -37,14 +33,14 @@ def _check_adjudications(place: Place, report: Report) -> None:
     tasks: dict[tuple, list[tuple]] = {}
     for line in place.lines(TASKS):
         if line["decided_by"] == "adjudicator":
-            tasks.setdefault(about(line), []).append(came(line))
+            tasks.setdefault(about(line), []).append(_outcome(line))
     for line in place.lines(ADJUDICATIONS):
         report.count("adjudications with their tasks")
         verdicts = tasks.get(about(line), [])
-        if came(line) in verdicts:
-            verdicts.remove(came(line))
+        if _outcome(line) in verdicts:
+            verdicts.remove(_outcome(line))
         else:
-            words = f"{about(line)} came to {came(line)[:2]} by an adjudicator, in {TASKS} it did not"
+            words = f"{about(line)} came to {_outcome(line)[:2]} by an adjudicator, in {TASKS} it did not"
             report.problem(ADJUDICATIONS, words)
         if line["by"] != "adjudicator":
             report.problem(ADJUDICATIONS, f"{about(line)} is by {line['by']!r}; who it was is never public")
@@ -52,19 +48,6 @@ def _check_adjudications(place: Place, report: Report) -> None:
         report.problem(ADJUDICATIONS, f"{key} was decided by an adjudicator and is missing")
 
 
-def came(line: Mapping) -> tuple:
+def _outcome(line: Mapping) -> tuple:
     """What an export writes as null here it may write as an empty text there."""
     return tuple(line[name] or None for name in CAME)
-
-
-def check_settings(place: Place, report: Report) -> None:
-    """The manifest's words stand in a file of their own too, which the hash of all content is of."""
-    if not place.has(SETTINGS):
-        return
-    with report.reading(SETTINGS):
-        ours = {name: part for name, part in place.manifest.items() if name not in ("files", "content")}
-        theirs = place.json(SETTINGS)
-        report.count("settings of the manifest in release.json", len(ours))
-        for name in sorted(ours.keys() | theirs.keys()):
-            if name not in ours or name not in theirs or ours[name] != theirs[name]:
-                report.problem(SETTINGS, f"{name} is another than in {MANIFEST}")

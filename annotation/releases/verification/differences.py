@@ -1,6 +1,6 @@
 """Where two trees of figures differ: what was computed here from what was said."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 TOLERANCE = 1e-9
 MISSING = "missing"
@@ -8,7 +8,14 @@ WORDS = {"reason"}  # why a figure is not defined, in words: no figure
 
 
 class Either(tuple):
-    """Trees of which any one will do: what is level on paper is not so in the last digit."""
+    """Trees of which any one will do: equal values may differ in the last digit. By a name: that of the first."""
+
+    def __getitem__(self, key):
+        return self[0][key] if isinstance(key, str) else super().__getitem__(key)
+
+
+def either(readings: Sequence[object]) -> object:
+    return readings[0] if len(readings) == 1 else Either(readings)
 
 
 def differences(ours: object, theirs: object, path: str = "") -> list[str]:
@@ -27,29 +34,29 @@ def _differing(ours: object, theirs: object, path: str) -> Iterator[str]:
     elif isinstance(ours, list | tuple) and isinstance(theirs, list) and len(ours) == len(theirs):
         for place, (one, other) in enumerate(zip(ours, theirs, strict=True)):
             yield from _differing(one, other, f"{path}/{place}")
-    elif not same(ours, theirs):
-        yield said(ours, theirs, path)
+    elif not _same(ours, theirs):
+        yield _in_words(ours, theirs, path)
 
 
-def same(ours: object, theirs: object) -> bool:
-    if is_number(ours) and is_number(theirs):
+def _same(ours: object, theirs: object) -> bool:
+    if _is_number(ours) and _is_number(theirs):
         return abs(ours - theirs) <= TOLERANCE * max(1, abs(ours))
     return type(ours) is type(theirs) and ours == theirs
 
 
-def is_number(value: object) -> bool:
+def _is_number(value: object) -> bool:
     return not isinstance(value, bool) and hasattr(value, "__float__")
 
 
-def said(ours: object, theirs: object, path: str) -> str:
+def _in_words(ours: object, theirs: object, path: str) -> str:
     if ours is MISSING:
         return f"{path}: not checked, since nothing here computes it"
     if theirs is MISSING:
-        return f"{path}: {short(ours)} here, missing in figures.json"
-    return f"{path}: {short(ours)} here, {short(theirs)} in figures.json"
+        return f"{path}: {_short(ours)} here, missing in figures.json"
+    return f"{path}: {_short(ours)} here, {_short(theirs)} in figures.json"
 
 
-def short(value: object) -> str:
+def _short(value: object) -> str:
     if isinstance(value, list | tuple | dict) and len(repr(value)) > 80:
         return f"{'rows' if isinstance(value, list | tuple) else 'a table'} ({len(value)})"
     return repr(value)

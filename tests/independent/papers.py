@@ -6,10 +6,10 @@ from itertools import product
 import pandas as pd
 from scipy.stats import binomtest
 
-from annotation.releases.verification.recomputing import paper_edits
-from annotation.releases.verification.recomputing.deciding import is_right
-from annotation.releases.verification.recomputing.paper_edits import ROLES
-from annotation.releases.verification.recomputing.reading import Files
+from tests.independent import paper_edits
+from tests.independent.deciding import is_right
+from tests.independent.paper_edits import ROLES
+from tests.independent.reading import Files
 
 TASK = ["stage", "item", "question", "round"]
 

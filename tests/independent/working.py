@@ -5,7 +5,7 @@ import math
 import pandas as pd
 from scipy import stats
 
-from annotation.releases.verification.recomputing.reading import TASK
+from tests.independent.reading import TASK
 
 HOUR_MS = 3_600_000
 WIDTHS = (1, 5, 15, 60, 360, 1440, 10080)  # minutes

@@ -1,0 +1,127 @@
+"""The figures and signs of each annotator, of each stage and of the whole study. Pure: figures/annotators.py reads the
+rows from the database, releases/verification from the files of a release.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from annotation.measures import annotator_behaviour, counts, pass_rules, warning_signs
+from annotation.measures.annotator_behaviour import StageBehaviour
+from annotation.measures.counts import JUDGE, JudgmentRow
+from annotation.protocols.base import Projection
+
+SUMMED = ("judged", "answers", "active_minutes", "paid", "quick")
+
+
+class Checked(NamedTuple):
+    """How an annotator did on attention checks; `guess_rate` is the share that picking at random would get right."""
+
+    n: int
+    right: int
+    guess_rate: float
+
+    @property
+    def signs(self) -> list[warning_signs.Sign]:
+        return warning_signs.checks_sign(*self, pass_rules.fails_checks(*self))
+
+
+def of_stage(
+    position: int,
+    name: str,
+    rows: Sequence[JudgmentRow],
+    views: Mapping[str, Projection],
+    people: Mapping[int, bool],
+    seated: Collection[int],
+    checked: Mapping[int, Checked],
+    passed: Mapping[int, Mapping[str, bool | None]],
+    pay: float,
+) -> dict[str, Any]:
+    """The figures of one stage, JSON-able, with a row of each annotator who has a seat or has judged there.
+
+    `people` says whether each annotator of the study is excluded; `seated` are those with a seat in the stage; `passed`
+    says whether they passed the comprehension questions and the practice. `pay` is per hour.
+    """
+    excluded = {number for number, out in people.items() if out}
+    all_, mine = annotator_behaviour.stage_behaviour(rows, views, excluded), _by_annotator(rows)
+    found = [_row(number, mine[number], all_, number in excluded, pay) for number in sorted({*seated, *mine})]
+    counted = [row.active_ms for row in rows if row.kind == JUDGE and row.counted]
+    for row in found:
+        _add_known(row, position, checked.get(row["number"]), passed.get(row["number"], {}))
+    return {
+        "position": position, "name": name, "coarse": all_.coarse, "views": list(all_.views),
+        "median_seconds": None if all_.typical is None else all_.typical / 1000, "bands": all_.bands, "rows": found,
+        "labels": dict(sorted(all_.labels.items())),
+        "times": annotator_behaviour.time_histogram(counted),
+    }  # fmt: skip
+
+
+def _by_annotator(rows: Iterable[JudgmentRow]) -> dict[int, list[JudgmentRow]]:
+    found = defaultdict(list)
+    for row in rows:
+        found[row.annotator].append(row)
+    return found
+
+
+def _row(number: int, rows: Sequence[JudgmentRow], all_: StageBehaviour, excluded: bool, pay: float) -> dict[str, Any]:
+    found = annotator_behaviour.annotator_figures(number, rows, all_, excluded)
+    found["paid"] = found["active_minutes"] / 60 * pay
+    found["signs"] = annotator_behaviour.signs_as_json(annotator_behaviour.behaviour_signs(found, all_))
+    return found
+
+
+def _add_known(row: dict[str, Any], position: int, checked: Checked | None, passed: Mapping[str, bool | None]) -> None:
+    """What checks, the questions and the practice say; each sign says where."""
+    row["checks"] = {"n": checked.n, "right": checked.right, "guess": checked.guess_rate} if checked else None
+    row["passed"] = dict(passed)
+    known = checked.signs if checked else []
+    row["signs"] += annotator_behaviour.signs_as_json([*known, *warning_signs.qualification_signs(row["passed"])])
+    row["signs"].sort(key=lambda sign: list(warning_signs.KINDS).index(sign["kind"]))
+    row["signs"] = [{**sign, "stage": position} for sign in row["signs"]]
+
+
+# Of all stages
+
+
+def of_study(
+    stages: Sequence[dict[str, Any]], people: Sequence[int], pay: float
+) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """A row of each annotator over all stages; and how fast everybody is (measures.warning_signs.speed_deviations)."""
+    mine: dict[int, list[tuple[dict[str, Any], dict[str, Any]]]] = {number: [] for number in people}
+    for stage in stages:
+        for row in stage["rows"]:
+            mine[row["number"]].append((stage, row))
+    whole = [_whole(number, rows) for number, rows in mine.items()]
+    timed = [row for row in whole if row["judged"] >= warning_signs.SIGNS_FROM and row["log_time"] is not None]
+    logs = {row["number"]: row["log_time"] for row in timed}
+    speed, away = warning_signs.speed_deviations(logs)
+    for row in whole:
+        row["away"] = away.get(row["number"])
+        found = annotator_behaviour.signs_as_json(warning_signs.far_sign(row["away"], speed["n"]))
+        row["signs"] += [{**sign, "stage": None} for sign in found]
+    return whole, speed
+
+
+def _whole(number: int, rows: Sequence[tuple[dict[str, Any], dict[str, Any]]]) -> dict[str, Any]:
+    """Counts are sums; shares are of all judgments; kappa is the mean of the stages', weighted by judgments."""
+    own = [row for _, row in rows]
+    found = {name: sum(row[name] for row in own) for name in SUMMED}
+    same = [row["majority"][stage["coarse"]] for stage, row in rows]
+    checked = [row["checks"] for row in own if row["checks"]]
+    sums = {name: sum(one[name] for one in same) for name in ("same", "n")}
+    return {
+        "number": number,
+        **found,
+        "per_hour": counts.ratio(found["answers"], found["active_minutes"] / 60),
+        "quick_share": counts.ratio(found["quick"], found["judged"]),
+        "log_time": _weighted((row["log_time"], row["judged"]) for row in own),
+        "majority": sums,
+        "kappa": _weighted((row["kappas"][stage["coarse"]], row["judged"]) for stage, row in rows),
+        "checks": {name: sum(one[name] for one in checked) for name in ("n", "right")} if checked else None,
+        "signs": [sign for row in own for sign in row["signs"]],
+    }
+
+
+def _weighted(pairs: Iterable[tuple[float | None, int]]) -> float | None:
+    defined = [(value, weight) for value, weight in pairs if value is not None and weight]
+    return counts.ratio(sum(value * weight for value, weight in defined), sum(weight for _, weight in defined))

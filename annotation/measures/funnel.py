@@ -1,0 +1,208 @@
+"""From imported to kept: what became of every item of a study, stage by stage. Pure: figures/funnel.py reads the rows
+from the database, releases/verification from the files of a release.
+
+Stages that measure take nothing away and stand beside. Everything here is counted in items; an item that is asked again
+in a later round counts once, by its live tasks. Always: imported = kept + dropped by reason + open by where it is.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from annotation.protocols.decision_rule import DROPPED, KEPT, OPEN
+
+# Reasons for which an item never got into a stage that would have taken it.
+CHECK_ITEM, NOT_SAMPLED, NOT_SUITABLE = "check_item", "not_sampled", "not_suitable"
+
+Kind = tuple[str, str]  # type and subtype
+
+
+class Stage(Protocol):
+    """The settings of a stage that decide which items it takes; `pk` is whatever tells stages apart."""
+
+    pk: object
+    position: int
+    name: str
+    protocol: str
+    state: str  # open or closed
+    source_id: object  # the `pk` of the stage whose items it takes, or None
+    takes: Sequence[str]  # states and reasons
+    promotion: str  # settled: each item at once; closing: all when the source closes
+    sample: int | None
+    sample_each: bool  # so many of each type
+
+
+@dataclass(frozen=True, slots=True)
+class Fate:
+    """What became of an item: kept, dropped for a reason, or open. `stage` is where; none: no stage selects."""
+
+    state: str
+    stage: Stage | None = None
+    reason: str = ""  # of a dropped item
+    waits: bool = False  # open: not in the stage yet; it comes when the stage before it closes
+    left_out: bool = False  # dropped without ever having been in the stage
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """What is known of a study's items. `found` has each stage's (state, reason) of the items that are in it."""
+
+    stages: Sequence[Stage]
+    kinds: Mapping[int, Kind]
+    found: Mapping[object, Mapping[int, tuple[str, str]]]
+    known: Mapping[object, Collection[int]] = field(default_factory=dict)  # items whose answer a stage knows
+    unsuited: Mapping[object, Collection[int]] = field(default_factory=dict)  # items that it could not ask about
+
+    def takers(self, stage: Stage) -> list[Stage]:
+        return [taker for taker in self.stages if taker.source_id == stage.pk]
+
+
+def figures(walk: Walk, measuring: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Counts and shares at every step, JSON-able (docs/reference/measures.md). `measuring`: see `measured`."""
+    ends = fates(walk)
+    groups = defaultdict(list)
+    for item, kind in walk.kinds.items():
+        groups[kind].append(item)
+    return {
+        **_counts(walk, ends, walk.kinds),
+        "measuring": list(measuring),
+        "by_type": [
+            {"type": kind, "subtype": subtype, **_counts(walk, ends, items)}
+            for (kind, subtype), items in sorted(groups.items())
+        ],
+    }
+
+
+def fates(walk: Walk) -> dict[int, Fate]:
+    """Dropped where one stage drops an item and no later one takes it up; kept where every last word says so."""
+    full = {stage.pk: _is_full(walk, stage) for stage in walk.stages}
+    return {item: _fate(list(_last_words(walk, item, full))) for item in walk.kinds}
+
+
+def _fate(words: list[Fate]) -> Fate:
+    for state in (DROPPED, OPEN, KEPT):
+        for word in words:
+            if word.state == state:
+                return word
+    return Fate(KEPT)
+
+
+def _last_words(walk: Walk, item: int, full: Mapping[object, bool]) -> Iterable[Fate]:
+    """What the stages say of the item after which no other stage speaks; `full` says which have their whole sample."""
+    for stage in walk.stages:
+        result = walk.found[stage.pk].get(item)
+        if result is None:
+            if stage.source_id is None:
+                yield _left_out(walk, stage, item, waits=not full[stage.pk])
+            continue
+        state, reason = result
+        wanting = [taker for taker in walk.takers(stage) if (reason or state) in taker.takes]
+        for taker in wanting:
+            if item not in walk.found[taker.pk]:
+                yield _left_out(walk, taker, item, waits=waits_for(taker, stage))
+        if not wanting:
+            yield Fate(state, stage, reason)
+
+
+def _is_full(walk: Walk, stage: Stage) -> bool:
+    """Whether a stage that takes the benchmark's items has its whole sample, of every type where it is drawn so."""
+    if stage.sample is None:
+        return False
+    found = walk.found[stage.pk]
+    if not stage.sample_each:
+        return len(found) >= stage.sample
+    has, there = (Counter(walk.kinds[item][0] for item in items) for items in (found, walk.kinds))
+    return all(has[kind] >= min(stage.sample, there[kind]) for kind in there)
+
+
+def waits_for(taker: Stage, source: Stage) -> bool:
+    """Whether the taker gets what the source settled only when it closes."""
+    at_once = taker.promotion == "settled" and taker.sample is None
+    return source.state == "open" and not at_once
+
+
+def _left_out(walk: Walk, stage: Stage, item: int, waits: bool) -> Fate:
+    if item in walk.known[stage.pk]:
+        return Fate(DROPPED, stage, CHECK_ITEM, left_out=True)
+    if item in walk.unsuited[stage.pk]:
+        return Fate(DROPPED, stage, NOT_SUITABLE, left_out=True)
+    if waits:
+        return Fate(OPEN, stage, waits=True)
+    return Fate(DROPPED, stage, NOT_SUITABLE if stage.sample is None else NOT_SAMPLED, left_out=True)
+
+
+def _counts(walk: Walk, ends: Mapping[int, Fate], items: Collection[int]) -> dict[str, Any]:
+    """Of these items: imported, a row for each stage, and what came of them in the end."""
+    mine = [ends[item] for item in items]
+    states = Counter(end.state for end in mine)
+    total = len(mine)
+    return {
+        "imported": total,
+        "stages": [_step(walk, stage, items, mine) for stage in walk.stages],
+        "kept": states[KEPT],
+        "dropped": states[DROPPED],
+        "open": states[OPEN],
+        "kept_share": _share(states[KEPT], total),
+        "dropped_share": _share(states[DROPPED], total),
+        "open_share": _share(states[OPEN], total),
+        "reasons": _by_stage(mine, DROPPED),
+        "open_in": _by_stage(mine, OPEN),
+    }
+
+
+def _step(walk: Walk, stage: Stage, items: Collection[int], ends: Sequence[Fate]) -> dict[str, Any]:
+    """One stage: what is in it and what it made of that; beside it, what has not come in."""
+    found = [walk.found[stage.pk][item] for item in items if item in walk.found[stage.pk]]
+    states = Counter(state for state, _ in found)
+    entered, imported = len(found), len(ends)
+    waiting = sum(end.waits and end.stage is stage for end in ends)
+    left_out = Counter(end.reason for end in ends if end.left_out and end.stage is stage)
+    return {
+        **_naming(stage),
+        "entered": entered,
+        "entered_share": _share(entered, imported),
+        **{state: states[state] for state in (KEPT, DROPPED, OPEN)},
+        **{f"{state}_share": _share(states[state], entered) for state in (KEPT, DROPPED, OPEN)},
+        "kept_of_imported": _share(states[KEPT], imported),
+        "reasons": _rows(Counter(reason for state, reason in found if state == DROPPED), entered),
+        "waiting": waiting,
+        "left_out": _rows(left_out, imported),
+    }
+
+
+def _naming(stage: Stage) -> dict[str, Any]:
+    return {"stage": stage.position, "name": stage.name, "protocol": stage.protocol}
+
+
+def _rows(reasons: Counter[str], total: int) -> list[dict[str, Any]]:
+    """Most items first."""
+    ordered = sorted(reasons.items(), key=lambda pair: (-pair[1], pair[0]))
+    return [{"reason": reason, "items": count, "share": _share(count, total)} for reason, count in ordered]
+
+
+def _by_stage(ends: Sequence[Fate], state: str) -> list[dict[str, Any]]:
+    """Where items with that fate are, by stage and by reason, each with its share of all."""
+    mine = [(end, end.stage) for end in ends if end.state == state and end.stage]
+    found = Counter((stage.position, stage.name, end.reason, end.waits) for end, stage in mine)
+    names = ("stage", "name", "reason", "waits")
+    return [
+        {**dict(zip(names, place, strict=True)), "items": count, "share": _share(count, len(ends))}
+        for place, count in sorted(found.items())
+    ]
+
+
+def measured(stage: Stage, items: int, tasks: int, answered: int) -> dict[str, Any]:
+    """A measuring stage: items drawn, tasks made of them, and how many of these are answered."""
+    return {
+        **_naming(stage),
+        "sampled": items,
+        "tasks": tasks,
+        "answered": answered,
+        "open": tasks - answered,
+        "answered_share": _share(answered, tasks),
+    }
+
+
+def _share(part: int, whole: int) -> float | None:
+    return part / whole if whole else None

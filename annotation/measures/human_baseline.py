@@ -1,0 +1,176 @@
+"""The human baseline: how well annotators answer the questions that models are asked, from a study's measuring stages.
+
+An item makes two questions in the image-to-text stage and two in the text-to-image stage. A question is right where its
+task's outcome is the right option: with more than one judgment a task that is what most said. A tie, `cannot_judge` and
+a dropped task are not right; a task without an outcome is not answered, and what needs it waits. The measures are those
+of benchmarks/metrics/bivlc.py, so that people and models are scored alike.
+
+Pure: figures/human_baseline.py reads the rows from the database, releases/verification from a release's files.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, NamedTuple, Protocol
+
+from annotation.protocols.decision_rule import KEPT
+from annotation.protocols.registry import PROTOCOLS
+from annotation.wording import pseudonym
+from benchmarks.metrics import bivlc
+from benchmarks.metrics.base import Figure
+from benchmarks.metrics.bivlc import Answered
+
+I2T, T2I = "i2t", "t2i"
+BASELINE_PROTOCOLS = {I2T: "bivlc-i2t", T2I: "bivlc-t2i"}
+ONE_ANNOTATOR, DIFFERENT_ANNOTATORS, MIXED = "one", "different", "mixed"  # who answers the questions of an item
+
+
+class Stage(Protocol):
+    """The settings of a stage that pair it with another; `pk` is whatever tells stages apart."""
+
+    pk: object
+    position: int
+    name: str
+    protocol: str
+    overlap: int
+    source_id: object  # the `pk` of the stage whose items it takes, or None
+    after_id: object  # the `pk` of the stage that an annotator finishes first, or None
+
+
+class Question(NamedTuple):
+    """One of the four questions of an item; `name` is a name of bivlc.QUESTIONS."""
+
+    position: int
+    type: str
+    subtype: str
+    name: str
+
+
+class QuestionRow(NamedTuple):
+    """A live task of one of the stages (its `pk`), or a counted judgment of it, without what was answered."""
+
+    stage: object
+    position: int
+    type: str
+    subtype: str
+    question: str
+    options: Sequence[str]
+
+
+@dataclass(slots=True)
+class Pair:
+    """The stages of one baseline, by I2T and T2I. A study may have one of them alone, or several baselines."""
+
+    stages: dict[str, Stage] = field(default_factory=dict)
+
+    def takes(self, name: str, stage: Stage) -> bool:
+        other = self.stages.get(I2T if name == T2I else T2I)
+        if name in self.stages or other is None:
+            return False
+        return stage.after_id == other.pk if stage.after_id else stage.source_id == other.source_id
+
+
+def pairs_of(stages: Iterable[Stage]) -> list[Pair]:
+    """Each text-to-image stage with the image-to-text stage that it follows, or else with one of the same source."""
+    names = {protocol: name for name, protocol in BASELINE_PROTOCOLS.items()}
+    pairs: list[Pair] = []
+    for stage in stages:
+        name = names.get(stage.protocol)
+        if name is None:
+            continue
+        pair = next((pair for pair in reversed(pairs) if pair.takes(name, stage)), None)
+        if pair is None:
+            pair = Pair()
+            pairs.append(pair)
+        pair.stages[name] = stage
+    return pairs
+
+
+def figures(pair: Pair, outcomes: Iterable[tuple[Any, ...]], judgments: Iterable[tuple[Any, ...]]) -> dict[str, Any]:
+    """The figures of one baseline, JSON-able; docs/reference/measures.md defines them.
+
+    `outcomes` are (QuestionRow, state or None, outcome) of its live tasks; `judgments` are (QuestionRow, annotator,
+    answer).
+    """
+    stages = {stage.pk: (name, PROTOCOLS[stage.protocol]) for name, stage in pair.stages.items()}
+
+    def question(task: QuestionRow) -> tuple[Question, str]:
+        """Which of the four it is, and its right option."""
+        name, protocol = stages[task.stage]
+        right = protocol.right_answer(task.question, task.options)
+        return Question(task.position, task.type, task.subtype, which(name, right)), right
+
+    verdicts, judged = {}, []
+    for task, *outcome in outcomes:
+        one, right = question(task)
+        verdicts[one] = verdict(right, *outcome)
+    for task, number, answer in judgments:
+        one, right = question(task)
+        judged.append((one, number, answer == right))
+    items = scored(verdicts)
+    return {
+        "stages": [_naming(name, stage) for name, stage in pair.stages.items()],
+        "design": designs((asked, number) for asked, number, _ in judged),
+        "items": len(items),
+        "questions": len(verdicts),
+        "answered": sum(found is not None for found in verdicts.values()),
+        "measures": _rows(bivlc.accuracies(items)),
+        "by_type": [
+            {"type": group.type, "subtype": group.subtype, "items": group.items, "measures": _rows(group.measures)}
+            for group in bivlc.by_type(items)
+        ],
+        "annotators": list(_annotators(judged)),
+    }
+
+
+def which(name: str, right: str) -> str:
+    """The question that has this right option: the positive caption or image belongs to a question about a positive."""
+    role = "pos" if "positive" in right else "neg"
+    return f"i_{role}2t" if name == I2T else f"t_{role}2i"
+
+
+def verdict(right: str, state: str | None, outcome: str | None) -> bool | None:
+    """Whether the question was answered rightly; None while it has no outcome."""
+    return None if state is None else state == KEPT and outcome == right
+
+
+def scored(verdicts: Mapping[Question, bool | None]) -> list[Answered]:
+    """An item's questions together, in the order of items."""
+    items: dict[tuple[int, str, str], dict[str, bool | None]] = defaultdict(dict)
+    for asked, found in verdicts.items():
+        items[asked[:3]][asked.name] = found
+    return [Answered(**found, type=kind, subtype=subtype) for (_, kind, subtype), found in sorted(items.items())]
+
+
+def designs(given: Iterable[tuple[Question, int]]) -> dict[str, int]:
+    """Items with two answers or more by who gave them: one annotator all, each annotator one, or neither (mixed)."""
+    people: dict[int, list[int]] = defaultdict(list)
+    for asked, number in given:
+        people[asked.position].append(number)
+    found = Counter(_design(numbers) for numbers in people.values() if len(numbers) > 1)
+    return {name: found[name] for name in (ONE_ANNOTATOR, DIFFERENT_ANNOTATORS, MIXED)}
+
+
+def _design(numbers: Sequence[int]) -> str:
+    """Of the annotators who gave an item's answers."""
+    different = len(set(numbers))
+    return ONE_ANNOTATOR if different == 1 else DIFFERENT_ANNOTATORS if different == len(numbers) else MIXED
+
+
+def _annotators(judged: Iterable[tuple[Question, int, bool]]) -> Iterator[dict[str, Any]]:
+    """Each annotator's own answers, by the same measures; a composite rests on items that they answered whole."""
+    mine: dict[int, dict[Question, bool]] = defaultdict(dict)
+    for asked, number, found in judged:
+        mine[number][asked] = found
+    for number, verdicts in sorted(mine.items()):
+        measures = _rows(bivlc.accuracies(scored(verdicts)))
+        answered, right = len(verdicts), sum(verdicts.values())
+        yield {"annotator": pseudonym(number), "answered": answered, "right": right, "measures": measures}
+
+
+def _rows(found: Mapping[str, Figure]) -> dict[str, dict[str, Any]]:
+    return {name: asdict(accuracy) for name, accuracy in found.items()}
+
+
+def _naming(name: str, stage: Stage) -> dict[str, Any]:
+    return {"stage": stage.position, "name": stage.name, "direction": name, "overlap": stage.overlap}

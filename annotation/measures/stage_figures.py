@@ -1,0 +1,143 @@
+"""The figures of a stage as one dictionary that the study page shows, the API answers and an export carries. Pure:
+figures/stage.py reads the rows from the database, releases/verification from the files of a release.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from statistics import median
+from typing import Any
+
+from annotation.measures import agreement
+from annotation.measures import counts as measures_counts
+from annotation.measures.agreement import RatingTable
+from annotation.measures.counts import JUDGE, JudgmentRow, TaskRow
+from annotation.protocols.decision_rule import Rule
+
+SETTINGS = (
+    "protocol", "strategy", "overlap", "cap", "rule", "tie_rule", "batch_size", "agreement_items", "agreement_overlap",
+    "sample", "quota", "check_rate",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class StageRows:
+    """What the figures of a stage rest on.
+
+    `settings` has the study's `name`, `pay_per_hour` and `currency`, the stage's position (`stage`) and `stage_name`,
+    and SETTINGS. `judgments` are of every kind, revisions included, and `tasks` the live ones without checks; both in
+    the order of items, a task's judgments in the order of giving. `flags` are how many there are and how many of them
+    are open. `annotators` are (number, simulated, excluded, exclusion_reason, left, batch, skipped) of everybody with a
+    seat in the stage. `paper` has what the protocol's paper reports, under that name, or nothing.
+    """
+
+    settings: Mapping[str, Any]
+    rule: Rule
+    judgments: Sequence[JudgmentRow]
+    tasks: Sequence[TaskRow]
+    flags: tuple[int, int]
+    annotators: Sequence[tuple[Any, ...]]
+    paper: Mapping[str, dict[str, Any]]
+
+    @property
+    def counted(self) -> list[JudgmentRow]:
+        """Also of tasks that are no longer live."""
+        return [row for row in self.judgments if row.kind == JUDGE and row.counted]
+
+    @property
+    def wanted(self) -> int:
+        """Judgments that the live tasks are to have."""
+        return sum(task.overlap for task in self.tasks)
+
+
+def figures(found: StageRows, step: Callable[[], None] = lambda: None) -> dict[str, Any]:
+    """Every figure of the stage that does not depend on the time of day, JSON-able (docs/reference/measures.md).
+
+    `step()` is called after each view of agreement.
+    """
+    counted = found.counted
+    standing = [row for row in counted if row.live]
+    gone = len(counted) - len(standing)
+    pay = float(found.settings["pay_per_hour"])
+    return {
+        "study": {**found.settings, "views": list(found.rule.projections())},
+        "progress": _progress(found, gone),
+        "outcomes": measures_counts.outcome_counts(found.tasks),
+        "pace": measures_counts.pace(counted),
+        "cost": measures_counts.stage_cost(found.judgments, len(counted), found.wanted + gone, pay),
+        **_agreement(found, standing, step),
+        "series": measures_counts.judgments_over_time(counted),
+        **found.paper,
+    }
+
+
+def _agreement(found: StageRows, standing: Sequence[JudgmentRow], step: Callable[[], None]) -> dict[str, Any]:
+    """All that compares annotators, on each view of the answers that stand: of the stage, annotators and types."""
+    long, agreements = measures_counts.rating_table(standing), []
+    seen = {name: long.projected(view) for name, view in found.rule.projections().items()}
+    for name, table in seen.items():
+        agreements.append(measures_counts.agreement_figures(name, table))
+        step()
+    coarse = list(seen)[min(1, len(seen) - 1)]
+    return {
+        "agreement": agreements,
+        "disagreements": {name: agreement.count_disagreements(table) for name, table in seen.items()},
+        "annotators": _annotators(found, seen, agreements),
+        "by_type_on": coarse,
+        "by_type": measures_counts.figures_by_type(found.tasks, standing, seen[coarse]),
+    }
+
+
+def _progress(found: StageRows, gone: int) -> dict[str, Any]:
+    rows = [row for row in found.judgments if row.kind == JUDGE]
+    flags, unsettled = found.flags
+    return {
+        "items": len({task.task[0] for task in found.tasks}),
+        "tasks": len(found.tasks),
+        "settled": sum(task.state is not None for task in found.tasks),
+        "judgments_wanted": found.wanted,
+        "judgments_counted": sum(row.counted for row in rows) - gone,
+        "judgments_gone": gone,
+        "judgment_rows": len(rows),
+        "withdrawn": sum(row.withdrawn for row in rows),
+        "surplus": sum(row.surplus and not row.withdrawn for row in rows),
+        "flags": flags,
+        "flags_open": unsettled,
+    }
+
+
+def _annotators(
+    found: StageRows, seen: Mapping[str, RatingTable], agreements: Sequence[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """StageBehaviour who has been in the stage, in the order of joining."""
+    mine = defaultdict(list)
+    for row in found.judgments:
+        mine[row.annotator].append(row)
+    everyone = median([row.active_ms for row in found.counted] or [0])
+    majority = {name: agreement.agreement_with_majority(table) for name, table in seen.items()}
+    kappas = {one["on"]: _kappas(one["kappa_pairs"]) for one in agreements}
+    nothing = agreement.Value(None, 0, measures_counts.NOTHING_JUDGED)
+    fixed = [choice.identity for choice in found.rule.protocol.fixed]
+    pay = float(found.settings["pay_per_hour"])
+    names = ("simulated", "excluded", "exclusion_reason", "left", "batch", "skipped")
+    return [
+        {
+            **measures_counts.annotator_summary(number, mine[number], everyone, pay, fixed),
+            "with_majority": {name: asdict(one.get(number, nothing)) for name, one in majority.items()},
+            "kappa_mean": {
+                name: measures_counts.ratio(sum(of[number]), len(of[number])) for name, of in kappas.items()
+            },
+            **dict(zip(names, who, strict=True)),
+        }
+        for number, *who in found.annotators
+    ]
+
+
+def _kappas(pairs: list[dict[str, Any]]) -> dict[int, list[float]]:
+    """Each annotator's defined kappas, with whomever."""
+    found = defaultdict(list)
+    for pair in pairs:
+        if pair["value"] is not None:
+            found[pair["first"]].append(pair["value"])
+            found[pair["second"]].append(pair["value"])
+    return found

@@ -1,0 +1,90 @@
+"""What each task's judgments come to, decided again by the rule of its stage (protocols/decision_rule.py)."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+
+from annotation.measures.aggregation import dawid_skene
+from annotation.protocols.base import as_carried
+from annotation.protocols.decision_rule import ADJUDICATOR, KEPT, MAJORITY, OPEN, Decision, Posterior
+from annotation.releases.verification.rows import ReleasedStage, Rows, about, place_of
+
+Decided = Sequence[tuple[Mapping, Decision]]  # the live tasks of a stage, as in tasks.jsonl, each with what it comes to
+NAMES = ("stage", "item", "question", "outcome", "reason", "decided_by", "content", "carried")
+
+
+def decide(rows: Rows) -> dict[str, Decided]:
+    """By stage. What an adjudicator decided stands; so does what the judgments say where nobody did."""
+    return {stage.name: [(task, _decide(rows, stage, task, fit)) for task in stage.live_tasks]
+            for stage, fit in ((stage, _fit(stage)) for stage in rows.stages)}  # fmt: skip
+
+
+def _decide(rows: Rows, stage: ReleasedStage, task: Mapping, posteriors: Mapping) -> Decision:
+    if word := rows.adjudicated.get(about(task)):
+        content = word["content"] or {}
+        return Decision(word["state"], word["outcome"] or "", word["reason"] or "", ADJUDICATOR, content)
+    place = place_of(task)
+    answers = [said.answer for said in stage.answers.get(place, ())]
+    return stage.rule.settle(answers, task["overlap"], posteriors.get(place))
+
+
+def _fit(stage: ReleasedStage) -> Mapping[tuple, Posterior]:
+    """By task, how probable each kind of answer is, where that decides."""
+    if stage.rule.rule == MAJORITY:
+        return {}
+    given = [(place, said) for place in sorted(stage.answers) for said in stage.answers[place]]
+    kinds = stage.rule.estimated_kinds([said.answer.label for _, said in given])
+    return dawid_skene(
+        [(place, said.annotator, kind) for (place, said), kind in zip(given, kinds, strict=True)]
+    ).posteriors
+
+
+def computed(rows: Rows, decided: Mapping[str, Decided]) -> list[dict]:
+    """A row of each live task: what it comes to, and what its item has from the stages before."""
+    carried: dict[str, dict] = {}
+    found = []
+    for stage in rows.stages:
+        carried[stage.name] = _carried_on(stage, decided[stage.name])
+        source = carried.get(stage.source_id, {})
+        found += [_row(task, decision, source.get(task["position"])) for task, decision in decided[stage.name]]
+    return found
+
+
+def _row(task: Mapping, decision: Decision, carried: Mapping | None) -> dict:
+    is_open = decision.state == OPEN
+    return {
+        **{name: task[name] for name in ("stage", "item", "question")},
+        "state": decision.state,
+        "outcome": decision.outcome or None,
+        "reason": None if is_open else decision.reason or None,
+        "decided_by": decision.by or None,
+        "content": None if is_open else decision.content or None,
+        "carried": carried or None,
+    }
+
+
+def _carried_on(stage: ReleasedStage, decided: Decided) -> dict[int, dict[str, str]]:
+    """By item: what came in and, where all of its tasks keep it, what they chose or wrote."""
+    of_item: dict[int, list] = defaultdict(list)
+    for task, decision in decided:
+        of_item[task["position"]].append((task, decision))
+    return {item: _carried(stage, found) for item, found in of_item.items()}
+
+
+def _carried(stage: ReleasedStage, decided: Decided) -> dict[str, str]:
+    carried = dict(decided[0][0]["carried"])
+    if any(decision.state != KEPT for _, decision in decided):
+        return carried
+    if stage.settings["carries"]:
+        carried[stage.settings["carries"]] = decided[0][1].outcome
+    for _, decision in decided:
+        carried |= as_carried(decision.content.get("texts", {}))
+    return carried
+
+
+def listed(stages: Iterable[ReleasedStage]) -> list[dict]:
+    """The same rows as tasks.jsonl has them."""
+    return [
+        {"state": task["state"] or OPEN, **{name: task[name] or None for name in NAMES}, "question": task["question"]}
+        for stage in stages
+        for task in stage.live_tasks
+    ]

@@ -1,0 +1,212 @@
+"""The figures of a release by the measures that the web application uses (annotation/measures), fed from its files.
+
+tests/independent computes them a second time, with other code, and holds these against them.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from statistics import median
+
+from annotation.measures import annotator_figures, human_baseline, stage_figures, warning_signs
+from annotation.measures import funnel as measures_funnel
+from annotation.measures.annotator_behaviour import signs_as_json
+from annotation.measures.counts import TaskRow
+from annotation.measures.funnel import Kind, Walk
+from annotation.measures.human_baseline import Pair, QuestionRow
+from annotation.measures.papers.base import JudgedTask
+from annotation.measures.papers.registry import FIGURES
+from annotation.measures.stage_figures import SETTINGS, StageRows
+from annotation.protocols.base import carried_captions
+from annotation.protocols.decision_rule import DROPPED, KEPT, OPEN, Decision
+from annotation.releases import public_figures
+from annotation.releases.verification.differences import either
+from annotation.releases.verification.outcomes import Decided
+from annotation.releases.verification.rows import ReleasedStage, Rows, about, place_of
+
+Outcomes = Mapping[str, Decided]  # by stage
+
+
+def parts(rows: Rows, decided: Outcomes) -> dict[str, Callable[[], object]]:
+    """How each part of figures.json is computed, of those that are public."""
+    public = rows.place.public
+    people = "annotators" in public
+    found = {
+        "funnel": lambda: _funnel(rows, decided),
+        "stages": lambda: [
+            public_figures.of_stage(_stage(rows, one, decided[one.name]), public) for one in rows.stages
+        ],
+        "baselines": lambda: [
+            public_figures.less(_baseline(pair, decided), () if people else {"annotators"})
+            for pair in human_baseline.pairs_of(rows.stages)
+        ],
+    }
+    return found | ({"annotators": lambda: public_figures.pages(_annotators(rows), public)} if people else {})
+
+
+# The funnel
+
+
+def walk_of(rows: Rows, decided: Outcomes) -> Walk:
+    """Items by their positions. Those of which no file tells (no stage has met them) have places below 0."""
+    stages = [stage for stage in rows.stages if not stage.settings["measures"]]
+    known = {one.pk: [task for task in one.known_tasks if task["own"]] for one in rows.stages}
+    unsuited = {stage.pk: stage.settings["not_suitable"] for stage in stages}
+    met = [task for stage in stages for task in stage.live_tasks]
+    met += [row for part in (known, unsuited) for lines in part.values() for row in lines]
+    kinds: dict[int, Kind] = {row["position"]: (row["type"], row["subtype"]) for row in met}
+    counted, unmet = Counter(kinds.values()), []
+    for row in rows.place.manifest["items_by_type"]:
+        kind = row["type"], row["subtype"]
+        unmet += [kind] * (row["imported"] - counted[kind])
+    kinds |= {-number: kind for number, kind in enumerate(unmet, 1)}
+    return Walk(
+        stages, kinds, {stage.pk: _of_items(decided[stage.name]) for stage in stages}, _positions(known),
+        _positions(unsuited),
+    )  # fmt: skip
+
+
+def _positions(found: Mapping[object, list]) -> dict[object, set[int]]:
+    return {stage: {row["position"] for row in lines} for stage, lines in found.items()}
+
+
+def _of_items(decided: Decided) -> dict[int, tuple[str, str]]:
+    """(state, reason) of each item: dropped by its first task that says so, kept when all keep it."""
+    decisions: dict[int, list[Decision]] = defaultdict(list)
+    for task, decision in decided:
+        decisions[task["position"]].append(decision)
+    return {item: _of_item(found) for item, found in decisions.items()}
+
+
+def _of_item(decisions: list[Decision]) -> tuple[str, str]:
+    dropped = [decision.reason for decision in decisions if decision.state == DROPPED]
+    if dropped:
+        return DROPPED, dropped[0]
+    return (KEPT if all(decision.state == KEPT for decision in decisions) else OPEN), ""
+
+
+def _funnel(rows: Rows, decided: Outcomes) -> dict:
+    measuring = [stage for stage in rows.stages if stage.settings["measures"]]
+    return measures_funnel.figures(
+        walk_of(rows, decided), [_measured(stage, decided[stage.name]) for stage in measuring]
+    )
+
+
+def _measured(stage: ReleasedStage, decided: Decided) -> dict:
+    answered = sum(decision.state != OPEN for _, decision in decided)
+    return measures_funnel.measured(stage, len({task["position"] for task, _ in decided}), len(decided), answered)
+
+
+# Stages
+
+
+def _stage(rows: Rows, stage: ReleasedStage, decided: Decided) -> dict:
+    study = rows.place.manifest["study"]
+    settings = {
+        "name": study["name"],
+        "stage": stage.position,
+        "stage_name": stage.name,
+        **{name: stage.settings[name] for name in SETTINGS},
+        "pay_per_hour": rows.pay,
+        "currency": study["currency"],
+    }
+    flags = rows.flags.get(stage.name, [])
+    return stage_figures.figures(
+        StageRows(
+            settings, stage.rule, stage.judgments, [_asked(task, decision) for task, decision in decided],
+            (len(flags), flags.count(False)), list(_seats(rows, stage)), _paper(rows, stage, decided),
+        )
+    )  # fmt: skip
+
+
+def _asked(task: Mapping, decision: Decision) -> TaskRow:
+    came = (None, None, None) if decision.state == OPEN else (decision.state, decision.reason, decision.by)
+    return TaskRow(place_of(task), task["type"], task["subtype"], task["overlap"], *came)
+
+
+def _seats(rows: Rows, stage: ReleasedStage) -> Iterator[tuple]:
+    of_annotator = ("number", "simulated", "excluded", "exclusion_reason", "left")
+    for line in rows.annotators:
+        for seat in line["stages"]:
+            if seat["stage"] == stage.name:
+                yield *(line[name] for name in of_annotator), seat["batch"], seat["skipped"]
+
+
+def _paper(rows: Rows, stage: ReleasedStage, decided: Decided) -> dict:
+    figures = FIGURES.get(stage.protocol)
+    told = [_told(rows, stage, task, decision) for task, decision in decided] if figures else []
+    return {"paper": figures(told, stage.rule)} if figures else {}
+
+
+def _told(rows: Rows, stage: ReleasedStage, task: Mapping, decision: Decision) -> JudgedTask:
+    is_open = decision.state == OPEN
+    return JudgedTask(
+        task["type"], task["subtype"], task["overlap"], stage.answers.get(place_of(task), []),
+        None if is_open else decision.state, decision.outcome, "" if is_open else decision.reason, decision.by,
+        decision.content, task["texts"] | carried_captions(task["carried"]), rows.edits.get(about(task), {}),
+        rows.origins.get(task["item"], []),
+    )  # fmt: skip
+
+
+# Annotators, and the human baseline
+
+
+def _annotators(rows: Rows) -> dict:
+    people = {line["number"]: line["excluded"] for line in rows.annotators}
+    gold = "gold" in rows.place.public
+    stages = []
+    for stage in rows.stages:
+        seats = {
+            line["number"]: seat for line in rows.annotators for seat in line["stages"] if seat["stage"] == stage.name
+        }
+        stages.append(
+            annotator_figures.of_stage(
+                stage.position, stage.name, stage.judgments, stage.rule.projections(), people, seats,
+                stage.checked() if gold else {}, {who: seat["passed"] or {} for who, seat in seats.items()}, rows.pay,
+            )
+        )  # fmt: skip
+        _add_readings(stages[-1], people)
+    whole, speed = annotator_figures.of_study(stages, list(people), rows.pay)
+    return {"stages": stages, "whole": whole, "speed": speed}
+
+
+def _add_readings(stage: Mapping, excluded: Mapping[int, bool]) -> None:
+    """Where rounding decides what a test names, either will do: another machine may round otherwise."""
+    for row in stage["rows"]:
+        compared = {
+            view: (
+                *same.values(),
+                _typical_share(stage["rows"], view, {row["number"], *filter(excluded.get, excluded)}),
+            )
+            for view, same in row["majority"].items()
+        }
+        tests = {
+            "labels_test": (
+                warning_signs.answers_test_readings(row["labels"], row["others"]),
+                warning_signs.answers_sign,
+            ),
+            "agreement": (warning_signs.agreement_test_readings(compared), warning_signs.agreement_sign),
+        }
+        for name, (readings, sign) in tests.items():
+            row[name] = either(readings)
+            signs = [{**one, "stage": stage["position"]} for test in readings for one in signs_as_json(sign(test))]
+            if len(signs) == len(readings):
+                row["signs"] = [either(signs) if one["kind"] == signs[0]["kind"] else one for one in row["signs"]]
+
+
+def _typical_share(rows: Iterable[Mapping], view: str, without: Collection[int]) -> float | None:
+    """The median of the others' shares, of those who have enough to compare."""
+    others = [row["majority"][view] for row in rows if row["number"] not in without]
+    shares = [one["same"] / one["n"] for one in others if one["n"] >= warning_signs.SIGNS_FROM]
+    return median(shares) if shares else None
+
+
+def _baseline(pair: Pair, decided: Outcomes) -> dict:
+    outcomes, judgments = [], []
+    for stage in pair.stages.values():
+        for task, decision in decided[stage.name]:
+            asked = QuestionRow(
+                stage.pk, task["position"], task["type"], task["subtype"], task["question"], task["options"]
+            )
+            outcomes.append((asked, None if decision.state == OPEN else decision.state, decision.outcome))
+            judgments += [(asked, who, answer.label) for who, answer in stage.answers.get(place_of(task), ())]
+    return human_baseline.figures(pair, outcomes, judgments)
