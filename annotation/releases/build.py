@@ -12,7 +12,7 @@ from pathlib import Path
 from annotation.exports.files import content_hash, digest, files_below, write_json
 from annotation.releases import redaction, splitting
 from annotation.releases.archive_reader import KIND, MADE_BY, MANIFEST
-from annotation.releases.documents import writing
+from annotation.releases.documents.write import write_documents
 from annotation.releases.export_reader import Exported, hashes, streamed
 from annotation.releases.formats.base import Layout
 from annotation.releases.formats.registry import FORMS
@@ -44,7 +44,7 @@ def build(
     write_json(out / SETTINGS, settings)
     files = described(out, rows)
     manifest = settings | {"files": files}
-    writing.write(out, plan, manifest, Exported(out).figures, source.schema)
+    write_documents(out, plan, manifest, Exported(out).figures, source.schema)
     manifest["files"] = dict(sorted({**described(out, rows, files), **files}.items()))
     manifest["content"] = content_hash(manifest["files"])
     write_json(out / MANIFEST, manifest)

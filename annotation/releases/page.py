@@ -5,10 +5,12 @@ from dataclasses import dataclass, field
 
 from django.core.cache import cache
 from django.db.models import QuerySet
+from django.utils.safestring import mark_safe
 
 from annotation.models import Release, Study
-from annotation.releases import card_blocks, compare_wording, lifecycle
+from annotation.releases import compare_wording, lifecycle
 from annotation.releases.archive_reader import MANIFEST
+from annotation.releases.card_html import card_html
 from annotation.releases.compare import compare
 from annotation.releases.formats.registry import FORMS
 from annotation.releases.plan import PUBLIC, SPLIT_NAMES
@@ -92,7 +94,7 @@ def opened(release: Release) -> dict:
             "groups": groups(manifest["files"], len(files.read(MANIFEST))),
             "folder": release.folder,
             "loading": loading(release, manifest),
-            "card": list(card_blocks.blocks(files.read(CARD).decode())),
+            "card": mark_safe(card_html(files.read(CARD).decode())),
         }
 
 
