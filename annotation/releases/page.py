@@ -159,7 +159,7 @@ def known_changes(release: Release, other: Release) -> dict | None:
 
 
 def changes(release: Release, other: Release) -> dict:
-    """From the other to this one, as `releases.compare.compare` has it, with the first CHANGED items of each group."""
+    """From the other to this one, as `compare` has it, with the first CHANGED items of each group."""
     if known := known_changes(release, other):
         return known
     with lifecycle.opened(other) as one, lifecycle.opened(release) as two:
@@ -180,12 +180,12 @@ def sentences(found: Mapping) -> dict:
             "title": title,
             "items": found["totals"][group],
             "reasons": [(row["items"], compare_wording.SHORT[row["code"]]) for row in found["reasons"].get(group, [])],
-            "listed": [compare_wording.item(one) for one in found["items"][group]],
+            "listed": [compare_wording.item_in_words(one) for one in found["items"][group]],
         }
         for group, title in compare_wording.TITLES.items()
     ]
     return {
-        "changed_setup": list(compare_wording.setup(found["setup"])),
+        "changed_setup": list(compare_wording.setup_sentences(found["setup"])),
         "changed_groups": [group for group in groups if group["items"]],
         "as_they_were": found["totals"]["unchanged"] + found["totals"]["judged_again"],
     }

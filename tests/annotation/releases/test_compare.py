@@ -12,8 +12,7 @@ from django.core.management import CommandError, call_command
 from annotation.exports.files import JUDGMENTS
 from annotation.exports.readme import OF_STAGE
 from annotation.releases.archive_reader import Opened
-from annotation.releases.compare import compare
-from annotation.releases.compare_reasons import DECIDING
+from annotation.releases.compare import DECIDING, compare
 from annotation.releases.compare_wording import sentences
 from annotation.releases.plan import Plan
 
