@@ -1,6 +1,6 @@
 """Two releases compared by their items' ids: which came, left or changed, and why; what differs in the set-up. Pure.
 
-Everything is read from the files of both releases; docs/release-changes.md lists the groups, and the codes of reasons.
+Everything is read from the files of both releases; docs/reference/release-changes.md lists groups and codes of reasons.
 In memory are the states of all items, and the lines of those alone that are not the same in both.
 """
 
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from annotation.releases.archive_reader import Opened
+from annotation.releases.archive_reader import ReleaseFiles
 from annotation.releases.export_reader import streamed
 
 KEPT, DROPPED, OPEN, ABSENT = "kept", "dropped", "open", "absent"
@@ -121,7 +121,7 @@ class _Context:
         return [{"code": code, "stage": stage, code: part} for code, part in parts.items() if part]
 
 
-def compare(a: Opened, b: Opened) -> dict:
+def compare(a: ReleaseFiles, b: ReleaseFiles) -> dict:
     """Everything that differs from `a` to `b`, JSON-able:
 
     "same"      nothing differs but the name, the version and the files that carry them
@@ -208,7 +208,7 @@ def _by_reason(found: Sequence[Mapping]) -> list[dict]:
 # Reading both releases, each file once
 
 
-def _sides(a: Opened, b: Opened, setup: Mapping) -> tuple[_Side, _Side]:
+def _sides(a: ReleaseFiles, b: ReleaseFiles, setup: Mapping) -> tuple[_Side, _Side]:
     before, after = _Side(), _Side()
     for key, state, raw in _decided_items(a):
         before.states[key], before.packed[key] = state, zlib.compress(raw, 1)
@@ -228,14 +228,14 @@ def _sides(a: Opened, b: Opened, setup: Mapping) -> tuple[_Side, _Side]:
     return before, after
 
 
-def _decided_items(release: Opened) -> Iterator[tuple[str, str, bytes]]:
+def _decided_items(release: ReleaseFiles) -> Iterator[tuple[str, str, bytes]]:
     """(id, state, line) of every item that is decided."""
     for state, name in IN_FILES.items():
         for raw in release.raw_lines(name):
             yield json.loads(raw)["id"], state, raw
 
 
-def _open_items(release: Opened, decided: Collection[str]) -> dict[str, dict[Asked, dict]]:
+def _open_items(release: ReleaseFiles, decided: Collection[str]) -> dict[str, dict[Asked, dict]]:
     """Of each item that is neither kept nor dropped what was asked, as decisions whose votes are not known; `state`
     "open" where none came."""
     found = defaultdict(dict)
@@ -250,7 +250,7 @@ def _open_items(release: Opened, decided: Collection[str]) -> dict[str, dict[Ask
     return dict(found)
 
 
-def _judgments(release: Opened, items: Collection[str], people: Collection[str]) -> tuple[Mapping, Mapping]:
+def _judgments(release: ReleaseFiles, items: Collection[str], people: Collection[str]) -> tuple[Mapping, Mapping]:
     """Of these items, by id and what was asked: the counted answers; those of these people whose judgments count."""
     votes, judges = defaultdict(lambda: defaultdict(Counter)), defaultdict(lambda: defaultdict(set))
     for row in _counted(release, items) if items else ():
@@ -261,7 +261,7 @@ def _judgments(release: Opened, items: Collection[str], people: Collection[str])
     return votes, judges
 
 
-def _counted(release: Opened, items: Collection[str]) -> Iterator[dict]:
+def _counted(release: ReleaseFiles, items: Collection[str]) -> Iterator[dict]:
     wanted = pa.array(sorted(items), pa.string())
     with release.open("judgments.parquet") as source, streamed(source) as file:
         for batch in file.iter_batches(ROWS, columns=list(JUDGED), use_threads=False):
