@@ -1,4 +1,4 @@
-"""What tests of annotation share: a superuser who is logged in, and a world that a module builds once."""
+"""What tests of annotation share: a superuser who is logged in, exports, and a world that a module builds once."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,6 +7,8 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.test import override_settings
+
+from tests.annotation.releases.released import STUDIES
 
 
 @pytest.fixture
@@ -37,3 +39,22 @@ def savepoint(module_world, own_files, settings) -> Iterator[None]:
     with transaction.atomic():
         yield
         transaction.set_rollback(True)
+
+
+@pytest.fixture(scope="session")
+def exports(tmp_path_factory):
+    """The export of one of releases.released.STUDIES, by its name, to be read alone.
+
+    Each study is made once, by the first test that needs it, which has to be marked `django_db(transaction=True)`, and
+    only its files are kept.
+    """
+    found = {}
+
+    def of(name: str):
+        if name not in found:
+            folder = tmp_path_factory.mktemp(name)
+            with override_settings(VAR=folder, MEDIA_ROOT=folder / "media"):
+                found[name] = STUDIES[name](folder)
+        return found[name]
+
+    return of

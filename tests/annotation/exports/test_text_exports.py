@@ -4,6 +4,7 @@ import hashlib
 import io
 import json
 import re
+import shutil
 import zipfile
 from dataclasses import replace
 from pathlib import Path
@@ -72,14 +73,14 @@ def caption(folder: Path, role: str, name: str = "items.jsonl") -> dict:
 # The split
 
 
-def test_the_split_has_the_columns_of_its_format_and_loads(study, tmp_path, monkeypatch):
+def test_the_split_has_the_columns_of_its_format_and_loads(exports, tmp_path, monkeypatch):
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     from datasets import load_dataset
 
-    export(study, tmp_path / "out")
-    data = load_dataset(str(tmp_path / "out"), cache_dir=str(tmp_path / "cache"))["test"]
+    out = exports("written")
+    data = load_dataset(str(out), cache_dir=str(tmp_path / "cache"))["test"]
     assert data.column_names == list(FORMATS["visla"].split)
-    kept = {item["id"]: item for item in lines(tmp_path / "out/items.jsonl")}
+    kept = {item["id"]: item for item in lines(out / "items.jsonl")}
     assert len(data) == len(kept) > 0
     for row in data:
         words = {one["role"]: one["text"] for one in reversed(kept[row["id"]]["captions"])}
@@ -105,7 +106,7 @@ def test_a_field_of_meta_is_a_column_of_its_kind(monkeypatch, values, kind, cell
         item.save()
     (column,) = columns_of(made)
     items = made.items.order_by("position")
-    assert (str(column.kind), [column.cell(item, None, {}) for item in items]) == (kind, cells)
+    assert (str(column.kind), [column.cell(item, None, {}, True) for item in items]) == (kind, cells)
 
 
 def test_a_negative_image_that_came_later_is_a_column(tmp_path):
@@ -212,10 +213,10 @@ def stored_contents(judgments) -> list[dict]:
 # The source's own layout
 
 
-def test_the_source_folder_has_the_kept_rows_with_their_words(study, tmp_path):
-    export(study, tmp_path / "out")
-    header, *rows = (tmp_path / "out/source/Generic_VISLA.tsv").read_bytes().decode().split("\r\n")
-    kept = pq.read_table(tmp_path / "out/data.parquet").to_pylist()
+def test_the_source_folder_has_the_kept_rows_with_their_words(exports):
+    out = exports("written")
+    header, *rows = (out / "source/Generic_VISLA.tsv").read_bytes().decode().split("\r\n")
+    kept = pq.read_table(out / "data.parquet").to_pylist()
     assert header == text_annotators.HEADER
     assert [row.split("\t")[1:] for row in rows] == [
         [row["caption"], row["second_positive"], row["negative_caption"]] for row in kept
@@ -329,12 +330,12 @@ def reported(folder: Path) -> dict[str, dict]:
     return {stage["study"]["stage_name"]: stage["paper"] for stage in stages}
 
 
-def test_the_simulated_work_has_something_of_everything(study, tmp_path):
-    export(study, tmp_path / "out")
-    paraphrase, triplet = papers(Files(tmp_path / "out")).values()
+def test_the_simulated_work_has_something_of_everything(exports):
+    out = exports("written")
+    paraphrase, triplet = papers(Files(out)).values()
     assert min(paraphrase["fates"][fate] for fate in ("accepted", "confirmed", "dropped")) > 0
     assert min(triplet["fates"][fate] for fate in ("accepted", "edited", "dropped")) > 0
-    assert {"only_answer", "unanimous"} <= {row["decided_by"] for row in recompute(tmp_path / "out")["outcomes"]}
+    assert {"only_answer", "unanimous"} <= {row["decided_by"] for row in recompute(out)["outcomes"]}
 
 
 CHANGES = {
@@ -345,8 +346,8 @@ CHANGES = {
 }
 
 
-def test_changed_words_are_noticed(study, tmp_path):
-    export(study, tmp_path / "out")
+def test_changed_words_are_noticed(exports, tmp_path):
+    shutil.copytree(exports("written"), tmp_path / "out")
     path = tmp_path / "out/tasks.jsonl"
     as_it_was = lines(path)
     for name, change in CHANGES.items():

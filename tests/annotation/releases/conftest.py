@@ -1,26 +1,8 @@
-"""Exports that several tests of releases share: each study is made once, by the first test that needs it, which has to
-be marked `django_db(transaction=True)`, and only its files are kept.
-"""
+"""Releases that several tests share, made of the exports of tests/annotation/conftest.py."""
 
 import pytest
-from django.test import override_settings
 
-from tests.annotation.releases.released import STUDIES, copied, release
-
-
-@pytest.fixture(scope="session")
-def exports(tmp_path_factory):
-    """The export of one of releases.released.STUDIES, by its name."""
-    found = {}
-
-    def of(name: str):
-        if name not in found:
-            folder = tmp_path_factory.mktemp(name)
-            with override_settings(VAR=folder, MEDIA_ROOT=folder / "media"):
-                found[name] = STUDIES[name](folder)
-        return found[name]
-
-    return of
+from tests.annotation.releases.released import copied, release
 
 
 @pytest.fixture(scope="session")
