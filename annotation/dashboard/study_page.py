@@ -183,7 +183,7 @@ def _looked_at(stage: Stage) -> dict:
     return {
         "flags": answers_shown.open_flags(stage, SHOWN),
         "exports": list(export_job.exports_of(study)[:5]),
-        "releases": [releases_page.row(release) for release in releases_page.listed(study)[:RELEASES]],
+        "releases": [releases_page.list_row(release) for release in releases_page.releases_of(study)[:RELEASES]],
         "busy": _under_way(study),
         "moves": [(to, MOVES[to]) for to in MOVES if to in STUDY_MOVES[StudyState(study.state)]],
     }

@@ -15,7 +15,7 @@ from annotation.exports import atomic_folder, item_table, readme, texts
 from annotation.exports import files as export_files
 from annotation.exports import rows as export_rows
 from annotation.exports.files import files_below
-from annotation.exports.items import Split
+from annotation.exports.items import ExportedItems
 from annotation.figures import annotators, funnel, human_baseline
 from annotation.figures.edit_names import Edits, edits_of
 from annotation.figures.stage import study_figures
@@ -36,12 +36,19 @@ class CannotExport(ValueError):
 
 
 def export_split(
-    *, study: Study, out: Path, by: str, stages: Collection[int] = (), step: Step = lambda done, total: None
+    *,
+    study: Study,
+    out: Path,
+    by: str,
+    stages: Collection[int] = (),
+    step: Step = lambda done, total: None,
+    embed_images: bool = True,
 ) -> dict:
     """Write the study's split to the folder `out` and return its manifest. `step(done, total)` counts items.
 
     What was imported since is taken in first, and stages that are estimated are so anew: the split counts what is.
     `stages` are positions, where some of them alone are to count; with a stage must come those that it rests on.
+    Without `embed_images` data.parquet only names its images: a release is built from that, and embeds them itself.
 
     A folder that holds a former export is replaced; any other that is not empty is refused (CannotExport).
     """
@@ -52,7 +59,7 @@ def export_split(
         dawid_skene.bring_up_to_date(study, by)
         with source_layout.snapshot():
             study = Study.objects.select_related("benchmark").get(pk=study.pk)
-            manifest = _write(study, stages_of(study, stages), folder, step)
+            manifest = _write(study, stages_of(study, stages), folder, step, embed_images)
     audit.record(by=by, verb="exported", subject=study, files=manifest["files"], counts=manifest["counts"])
     return manifest
 
@@ -101,38 +108,41 @@ def _appearing(out: Path) -> Iterator[Path]:
         raise CannotExport(str(busy)) from None
 
 
-def _write(study: Study, stages: Sequence[Stage], folder: Path, step: Step) -> dict:
+def _write(study: Study, stages: Sequence[Stage], folder: Path, step: Step, embed_images: bool) -> dict:
     whole, found, edits = funnel.of_stages(study, stages), [study_figures(stage) for stage in stages], edits_of(stages)
-    split = Split(study, stages, edits)
-    rows, kept = _write_items(split, study, folder, step)
+    items = ExportedItems(study, stages, edits)
+    data = item_table.DataFile(folder / "data.parquet", study.benchmark, embed_images)
+    rows, kept = _write_items(items, data, folder, step)
     rows |= _write_rows(study, stages, edits, folder)
-    said = {
+    notes = {
         "no_source": item_table.write_source(study.benchmark, kept, folder),
         "warnings": list(warning.look(study.benchmark, whole=True).warnings),
     }
     export_files.write_json(folder / "figures.json", _figures(study, stages, whole, found))
-    _write_card(study, split, whole, folder, said)
-    told = [{**readme.settings_of(stage), "not_suitable": split.not_suitable(stage)} for stage in stages]
-    manifest = _manifest(study, told, whole, found, folder, rows) | said
+    _write_card(study, items, whole, folder, notes)
+    settings_of_stages = [{**readme.settings_of(stage), "not_suitable": items.not_suitable(stage)} for stage in stages]
+    manifest = _manifest(study, settings_of_stages, whole, found, folder, rows) | notes
     export_files.write_json(folder / "manifest.json", manifest)
     return manifest
 
 
-def _write_items(split: Split, study: Study, folder: Path, step: Step) -> tuple[dict[str, int], list[ItemRecord]]:
+def _write_items(
+    items: ExportedItems, data: item_table.DataFile, folder: Path, step: Step
+) -> tuple[dict[str, int], list[ItemRecord]]:
     """Returns the rows of each file, and the kept items with the words that stand in the end."""
     files = {
         KEPT: export_files.LinesFile(folder / "items.jsonl"),
         DROPPED: export_files.LinesFile(folder / "dropped.jsonl"),
     }
-    data, kept = item_table.DataFile(folder / "data.parquet", study.benchmark), []
-    total = split.items.count()
-    for done, item in enumerate(split.read(), 1):
-        fate = split.fates[item.pk]
+    kept = []
+    total = items.items.count()
+    for done, item in enumerate(items.in_order(), 1):
+        fate = items.fates[item.pk]
         if fate.state in files:
-            files[fate.state].add(split.line(item))
+            files[fate.state].add(items.line(item))
         if fate.state == KEPT:
-            kept.append(split.record(item))
-            data.add_item(item, kept[-1], split.negative(item))
+            kept.append(items.record(item))
+            data.add_item(item, kept[-1], items.negative(item))
         step(done, total)
     for file in (data, *files.values()):
         file.close()
@@ -154,11 +164,11 @@ def _write_rows(study: Study, stages: Sequence[Stage], edits: Edits, folder: Pat
     return rows | {"judgments.parquet": export_files.write_judgments(folder / "judgments.parquet", judgments)}
 
 
-def _write_card(study: Study, split: Split, whole: dict, folder: Path, said: Mapping) -> None:
-    written = {stage.name: split.written(stage) for stage in split.stages}
+def _write_card(study: Study, items: ExportedItems, whole: dict, folder: Path, notes: Mapping) -> None:
+    written = {stage.name: items.written(stage) for stage in items.stages}
     columns = [column.name for column in item_table.columns_of(study.benchmark)]
-    files = readme.Files(export_files.digest(folder / "data.parquet")["sha256"], columns, **said)
-    text = readme.card(study, whole, split.stages, written, files)
+    files = readme.Files(export_files.digest(folder / "data.parquet")["sha256"], columns, **notes)
+    text = readme.card(study, whole, items.stages, written, files)
     (folder / "README.md").write_text(text, encoding="utf-8", newline="\n")
 
 

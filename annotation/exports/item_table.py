@@ -13,7 +13,7 @@ from annotation.sql import fetch
 from benchmarks.exports import source_layout
 from benchmarks.formats.base import SPLIT
 from benchmarks.formats.registry import FORMATS
-from benchmarks.models import Benchmark, Item, ItemImage, Role
+from benchmarks.models import Benchmark, Image, Item, ItemImage, Role
 from benchmarks.records import ItemRecord
 
 NEGATIVE = "image:negative"  # of a column
@@ -35,11 +35,11 @@ class Column:
     kind: pa.DataType
     packed: bool = False
 
-    def cell(self, item: Item, record: ItemRecord, images: Mapping[str, ItemImage]) -> object:
+    def cell(self, item: Item, record: ItemRecord, images: Mapping[str, ItemImage], embed: bool) -> object:
         """Null where the item lacks it."""
         of, _, name = self.part.partition(":")
         if of == "image":
-            return _embedded(images.get(name))
+            return _image_cell(images.get(name), embed)
         if of == "caption":
             return _caption(record, name)
         if of != "meta":
@@ -49,22 +49,19 @@ class Column:
 
 
 class DataFile(ParquetFile):
-    """`data.parquet`: images are the original bytes, the negative one the chosen one."""
+    """`data.parquet`: images are the original bytes (without `embed`: null), the negative one the chosen one."""
 
-    def __init__(self, path: Path, benchmark: Benchmark):
-        self.columns = columns_of(benchmark)
+    def __init__(self, path: Path, benchmark: Benchmark, embed: bool = True):
+        self.columns, self.embed = columns_of(benchmark), embed
         super().__init__(path, split_schema([(column.name, column.kind) for column in self.columns]))
 
     def add_item(self, item: Item, record: ItemRecord, negative: str) -> None:
         """`record` has the words that stand in the end, `negative` is the identity of the negative image."""
         uses = {use.key: use for use in item.item_images.all()}
         images = {use.role: use for use in uses.values() if use.position == 0} | {"negative": uses.get(negative)}
-        row = {column.name: column.cell(item, record, images) for column in self.columns}
-        self.add(row, sum(len(row[column.name]["bytes"]) for column in self.columns if _has_image(row, column)))
-
-
-def _has_image(row: Mapping[str, object], column: Column) -> bool:
-    return column.kind == IMAGE and row[column.name] is not None
+        row = {column.name: column.cell(item, record, images, self.embed) for column in self.columns}
+        pictures = (row[column.name] for column in self.columns if column.kind == IMAGE)
+        self.add(row, sum(len(picture["bytes"] or b"") for picture in pictures if picture))
 
 
 def columns_of(benchmark: Benchmark) -> list[Column]:
@@ -103,12 +100,18 @@ def _caption(record: ItemRecord, name: str) -> str | None:
     return found[int(place or 0)] if len(found) > int(place or 0) else None
 
 
-def _embedded(use: ItemImage | None) -> dict | None:
+def _image_cell(use: ItemImage | None, embed: bool) -> dict | None:
     """The original bytes, under a name that is their hash."""
     if use is None:
         return None
-    with default_storage.open(use.image.original_path) as file:
-        return {"bytes": file.read(), "path": f"{use.image.sha256}.{EXTENSIONS[use.image.format]}"}
+    name = f"{use.image.sha256}.{EXTENSIONS[use.image.format]}"
+    return {"bytes": original_bytes(use.image.sha256) if embed else None, "path": name}
+
+
+def original_bytes(sha256: str) -> bytes:
+    """Of the image as it was imported."""
+    with default_storage.open(Image(sha256=sha256).original_path) as file:
+        return file.read()
 
 
 def source_format(benchmark: Benchmark) -> str:

@@ -39,7 +39,7 @@ ORDER BY task.item_id, stage.position, task.question
 """
 
 
-class Split:
+class ExportedItems:
     """Everything about a study's items that is read at once; the items themselves come some at a time."""
 
     def __init__(self, study: Study, stages: Sequence[Stage], edits: Edits):
@@ -84,7 +84,7 @@ class Split:
         lacking = set(self.walk.unsuited.get(stage.pk, ())) - set(self.walk.found.get(stage.pk, ()))
         return list(self.items.filter(pk__in=lacking).values("position", "type", "subtype", item=F("key")))
 
-    def read(self) -> Iterator[Item]:
+    def in_order(self) -> Iterator[Item]:
         """In the order of the benchmark, each with its captions and images."""
         return queries.with_material(self.items).iterator(chunk_size=BATCH)
 

@@ -111,7 +111,7 @@ def judgment_line(row: Sequence, edits: Edits) -> dict:
     return found | {
         "annotator": pseudonym(found["annotator"]),
         "answer": named(edits, found["answer"]),
-        "content": told(edits, _read(found["content"])) or None,
+        "content": told(edits, _from_json(found["content"])) or None,
         "shown": [named(edits, option) for option in found["shown"]],
     }
 
@@ -124,19 +124,19 @@ def tasks(stages: Stages, edits: Edits) -> Iterator[dict]:
 
 def task_line(row: Sequence, edits: Edits) -> dict:
     found = dict(zip(OF_TASK, row, strict=True))
-    words = words_of(_read(found["texts"]), carried := _read(found["carried"]))
+    words = words_of(_from_json(found["texts"]), carried := _from_json(found["carried"]))
     return {
         **found,
         "proposals": [named(edits, proposal) for proposal in found["proposals"]],
         "texts": shown_words([*found["shows"], *found["options"]], words),
         "carried": carried,
-        **_came(edits, found),
+        **_outcome(edits, found),
     }
 
 
-def _came(edits: Edits, found: Mapping[str, object]) -> dict:
+def _outcome(edits: Edits, found: Mapping[str, object]) -> dict:
     """An outcome as it is told outside; none where the task is open."""
-    content = None if found["content"] is None else told(edits, _read(found["content"]))
+    content = None if found["content"] is None else told(edits, _from_json(found["content"]))
     return {"outcome": named(edits, found["outcome"]), "content": content}
 
 
@@ -148,7 +148,7 @@ def adjudications(stages: Stages, edits: Edits) -> Iterator[dict]:
 def adjudication_line(row: Sequence, edits: Edits) -> dict:
     """What an adjudicator decided and why; who it was stays in the house."""
     found = dict(zip(OF_ADJUDICATION, row, strict=True))
-    return found | _came(edits, found) | {"by": "adjudicator"}
+    return found | _outcome(edits, found) | {"by": "adjudicator"}
 
 
 def flags(stages: Stages) -> Iterator[dict]:
@@ -172,9 +172,9 @@ def annotators(study: Study, stages: Stages) -> Iterator[dict]:
 def annotator_line(row: Sequence) -> dict:
     """By number alone, with the stages that they were in."""
     found = dict(zip(OF_ANNOTATOR, row, strict=True))
-    return found | {"annotator": pseudonym(found["annotator"]), "stages": _read(found["stages"])}
+    return found | {"annotator": pseudonym(found["annotator"]), "stages": _from_json(found["stages"])}
 
 
-def _read(value: str | dict | list) -> dict | list:
+def _from_json(value: str | dict | list) -> dict | list:
     """JSON arrives as text where the ORM does not ask for it."""
     return json.loads(value) if isinstance(value, str) else value

@@ -8,13 +8,13 @@ from django.core.management.base import CommandError
 
 from annotation.management.releases import released
 from annotation.releases import lifecycle as release_lifecycle
-from annotation.releases.archive_reader import NotARelease, Opened
+from annotation.releases.archive_reader import NotARelease, ReleaseFiles
 
 PLACES = "a release's folder, its .zip, or NAME@VERSION of a frozen release"
 
 
 @contextmanager
-def opened(place: str) -> Iterator[Opened]:
+def opened(place: str) -> Iterator[ReleaseFiles]:
     """What is there on disk wins. CommandError where there is no release."""
     try:
         with _place(place) as found:
@@ -24,6 +24,6 @@ def opened(place: str) -> Iterator[Opened]:
         raise CommandError(f"{place}: {problem}") from None
 
 
-def _place(place: str) -> AbstractContextManager[Opened]:
+def _place(place: str) -> AbstractContextManager[ReleaseFiles]:
     on_disk = Path(place).exists() or "@" not in place
-    return Opened(Path(place)) if on_disk else release_lifecycle.opened(released(place))
+    return ReleaseFiles(Path(place)) if on_disk else release_lifecycle.open_release(released(place))

@@ -22,7 +22,7 @@ class NotARelease(ValueError):
     """What is there cannot be read as a release; the message says why."""
 
 
-class Opened:
+class ReleaseFiles:
     """A release in `place`: a folder, a .zip, or an open .zip. Every method raises NotARelease."""
 
     def __init__(self, place: Path | str | BinaryIO):
@@ -36,7 +36,7 @@ class Opened:
             self.close()
             raise
 
-    def __enter__(self) -> "Opened":
+    def __enter__(self) -> "ReleaseFiles":
         return self
 
     def __exit__(self, *_) -> None:

@@ -12,8 +12,8 @@ from pathlib import Path
 from annotation.exports.files import content_hash, digest, files_below, write_json
 from annotation.releases import redaction, splitting
 from annotation.releases.archive_reader import KIND, MADE_BY, MANIFEST
-from annotation.releases.documents import writing
-from annotation.releases.export_reader import Exported, hashes, streamed
+from annotation.releases.documents.write import write_documents
+from annotation.releases.export_reader import ExportReader, hashes, streamed
 from annotation.releases.formats.base import Layout
 from annotation.releases.formats.registry import FORMS
 from annotation.releases.plan import Plan
@@ -30,28 +30,34 @@ class CannotBuild(ValueError):
 
 
 def build(
-    export: Path, plan: Plan, out: Path, earlier: Earlier | None = None, step: Step = lambda done, total: None
+    export: Path,
+    plan: Plan,
+    out: Path,
+    earlier: Earlier | None = None,
+    step: Step = lambda done, total: None,
+    original: Callable[[str], bytes] | None = None,
 ) -> dict:
     """Write the release to the empty folder `out`; its manifest. Raises CannotBuild where a split would be empty.
 
-    What was in a split in an `earlier` version stays there.
+    What was in a split in an `earlier` version stays there. `original(sha256)` gives the bytes of an image, where the
+    export only names images.
     """
-    source = Exported(export)
-    assigned = assign(source, plan, earlier or Earlier())
+    source = ExportReader(export, original)
+    assigned = _assign_splits(source, plan, earlier or Earlier())
     rows = _forms(source, plan, out, assigned, step)
     rows |= redaction.write_tables(source, out, plan.public, assigned.splits)
     settings = _settings(source, plan, assigned)
     write_json(out / SETTINGS, settings)
-    files = described(out, rows)
+    files = describe_files(out, rows)
     manifest = settings | {"files": files}
-    writing.write(out, plan, manifest, Exported(out).figures, source.schema)
-    manifest["files"] = dict(sorted({**described(out, rows, files), **files}.items()))
+    write_documents(out, plan, manifest, ExportReader(out).figures, source.schema)
+    manifest["files"] = dict(sorted({**describe_files(out, rows, files), **files}.items()))
     manifest["content"] = content_hash(manifest["files"])
     write_json(out / MANIFEST, manifest)
     return manifest
 
 
-def assign(source: Exported, plan: Plan, earlier: Earlier) -> Assigned:
+def _assign_splits(source: ExportReader, plan: Plan, earlier: Earlier) -> Assigned:
     units = [Unit(line["id"], (line["type"], line["subtype"]), frozenset(hashes(line))) for line in source.items()]
     fixed = {unit.key: split for unit in units if (split := earlier.split_of(unit))}
     assigned = splitting.assign(units, plan.splits, plan.seed, fixed)
@@ -63,7 +69,7 @@ def assign(source: Exported, plan: Plan, earlier: Earlier) -> Assigned:
     return assigned
 
 
-def _forms(source: Exported, plan: Plan, out: Path, assigned: Assigned, step: Step) -> dict[str, int]:
+def _forms(source: ExportReader, plan: Plan, out: Path, assigned: Assigned, step: Step) -> dict[str, int]:
     """One reading of the items for all forms; the rows of each file."""
     layout = Layout(
         out, source.schema, source.columns, plan.names, plan.shard_mb * MB, source.manifest["source_format"]
@@ -77,7 +83,7 @@ def _forms(source: Exported, plan: Plan, out: Path, assigned: Assigned, step: St
     return {name: count for writer in writers for name, count in writer.close().items()}
 
 
-def _settings(source: Exported, plan: Plan, assigned: Assigned) -> dict:
+def _settings(source: ExportReader, plan: Plan, assigned: Assigned) -> dict:
     there = source.manifest
     counted = Counter(assigned.splits.values())
     return {
@@ -90,13 +96,13 @@ def _settings(source: Exported, plan: Plan, assigned: Assigned) -> dict:
         "no_source": there["no_source"] if "source" in plan.forms else "",
         "warnings": there["warnings"],
         "splits": {name: {"items": counted[name]} for name in plan.names},
-        "split_rule": rule(plan),
+        "split_rule": _split_rule(plan),
         "moved": dict(sorted(assigned.moved.items())),
         "exclusions": _exclusions(source),
     }
 
 
-def rule(plan: Plan) -> str:
+def _split_rule(plan: Plan) -> str:
     """How items came into their splits, in words."""
     if len(plan.splits) == 1:
         return f"All items are in {next(iter(plan.splits))}."
@@ -107,7 +113,7 @@ def rule(plan: Plan) -> str:
     )
 
 
-def _exclusions(source: Exported) -> list[dict]:
+def _exclusions(source: ExportReader) -> list[dict]:
     """Who was excluded and why, and how many rows of judgments.parquet are theirs."""
     given = Counter()
     with streamed(source.folder / "judgments.parquet") as file:
@@ -120,7 +126,7 @@ def _exclusions(source: Exported) -> list[dict]:
     ]
 
 
-def described(folder: Path, rows: Mapping[str, int], known: Collection[str] = ()) -> dict[str, dict]:
+def describe_files(folder: Path, rows: Mapping[str, int], known: Collection[str] = ()) -> dict[str, dict]:
     """SHA-256, size and rows of each file, by name; without those that are known."""
     names = [name for name in files_below(folder) if name != MANIFEST and name not in known]
     return {name: {**digest(folder / name), "rows": rows.get(name)} for name in names}

@@ -1,159 +1,162 @@
-"""Two releases beside each other: which items came, went and changed, and why; what differs in the set-up. Pure.
+"""Two releases compared by their items' ids: which came, left or changed, and why; what differs in the set-up. Pure.
 
-Reasons are read from the files of both releases alone. docs/reference/release-changes.md lists their codes.
+Everything is read from the files of both releases; docs/reference/release-changes.md lists groups and codes of reasons.
+In memory are the states of all items, and the lines of those alone that are not the same in both.
 """
 
 import json
 import zlib
-from collections import Counter
-from collections.abc import Mapping
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from annotation.releases import compare_contents as contents
-from annotation.releases.archive_reader import Opened
-from annotation.releases.compare_reasons import UNKNOWN, Setting, why
-from annotation.releases.compare_setup import nothing_else, set_up
-from annotation.releases.compare_views import ABSENT, KEPT, OPEN, Asked, Judged, Sight, judged, open_items, raw_items
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from annotation.releases.archive_reader import ReleaseFiles
+from annotation.releases.export_reader import streamed
+
+KEPT, DROPPED, OPEN, ABSENT = "kept", "dropped", "open", "absent"
+IN_FILES = {KEPT: "items.jsonl", DROPPED: "dropped.jsonl"}
+JUDGED = ("stage", "item", "question", "kind", "live", "annotator", "answer", "counted")
+ROWS = 50_000  # judgments in memory
 
 GROUPS = ("added", "dropped", "changed", "outside")
-AS_IT_WAS, JUDGED_AGAIN = "unchanged", "judged_again"
+UNCHANGED, JUDGED_AGAIN = "unchanged", "judged_again"
+
+# What differs in the set-up
+MADE = ("version", "source_format", "split_rule", "warnings")  # the app's version
+NAMING = {"name", "version"}  # of the plan
+NAMING_FILES = {"README.md", "data_statement.md", "croissant.json", "statistics.json", "release.json"}
+BESIDE = {"name", "position", "instructions"}  # of a stage: compared in another place
+
+# Why an item differs
+ADJUDICATOR = "adjudicator"
+LEFT_OUT = {"check_item", "not_sampled", "not_suitable"}  # reasons of items that a stage never asked about
+RESULT = ("state", "outcome", "reason", "content")
+UNKNOWN = {"code": "unknown"}
+DECIDING = {  # settings on which it rests what a stage asks, and what it makes of the answers
+    "protocol", "overlap", "cap", "rule", "tie_rule", "takes", "carries", "promotion", "sample", "stratify", "seed",
+    "sample_each", "agreement_items", "agreement_overlap", "source", "after", "fixed_answers", "drops", "confirms",
+    "confirm_cap", "alike",
+}  # fmt: skip
+
+# What differs in an item
+PLAIN = ("type", "subtype", "split", "negative_image")
+OF_IMPORT = {"type", "subtype", "meta"}
+
+Asked = tuple[str, str]  # a stage's name and its question
+
+
+@dataclass(frozen=True, slots=True)
+class _Item:
+    """An item as one release has it. `line` is that of items.jsonl or dropped.jsonl; an open item has none."""
+
+    state: str
+    line: Mapping = field(default_factory=dict)
+    decisions: Mapping[Asked, Mapping] = field(default_factory=dict)  # in the order of the stages
+    judges: Mapping[Asked, Collection[str]] = field(default_factory=dict)  # of the annotators whose exclusion differs
+
+    @property
+    def fate(self) -> dict:
+        """Its state in the words of the files."""
+        found = {"state": self.state}
+        if self.state == DROPPED:
+            found |= {"stage": self.line["stage"], "reason": self.line["reason"]}
+        if self.state == KEPT:
+            found["split"] = self.line.get("split")
+        return found
 
 
 @dataclass(slots=True)
-class Lines:
-    """A release's decided items: their states, and the packed lines of those that differ from the other's."""
+class _Side:
+    """One of the two releases."""
 
-    states: dict[str, str] = field(default_factory=dict)
-    packed: dict[str, bytes] = field(default_factory=dict)
-
-    def add(self, key: str, state: str, raw: bytes) -> None:
-        self.states[key], self.packed[key] = state, zlib.compress(raw, 1)
+    states: dict[str, str] = field(default_factory=dict)  # of all decided items
+    packed: dict[str, bytes] = field(default_factory=dict)  # lines of those that differ from the other's
+    open: dict[str, dict[Asked, dict]] = field(default_factory=dict)  # decisions of items that are open here alone
+    votes: Mapping[str, Mapping[Asked, Counter]] = field(default_factory=dict)
+    judges: Mapping[str, Mapping[Asked, Collection[str]]] = field(default_factory=dict)
+    complete: bool = False  # its files name every item that it imported
 
     @property
     def kept(self) -> set[str]:
         return {key for key, state in self.states.items() if state == KEPT}
 
+    def item(self, key: str) -> _Item:
+        judges = self.judges.get(key, {})
+        if key in self.packed:
+            line = json.loads(zlib.decompress(self.packed[key]))
+            decisions = {(row["stage"], row["question"]): row for row in line["decisions"]}
+            return _Item(self.states[key], line, decisions, judges)
+        if key not in self.open:
+            return _Item(ABSENT)
+        votes = self.votes.get(key, {})
+        decisions = {asked: {**row, "votes": votes.get(asked, {})} for asked, row in self.open[key].items()}
+        return _Item(OPEN, {}, decisions, judges)
+
 
 @dataclass(frozen=True, slots=True)
-class Side:
-    """What is held of one release to tell what became of an item."""
+class _Context:
+    """What the reasons of items rest on beside the items."""
 
-    lines: Lines
-    opened: Mapping[str, Mapping[Asked, Mapping]]  # items that are open here alone
-    judged: Judged
-    sure: bool  # its files name every item that it imported
+    setup: Mapping
+    complete: tuple[bool, bool]  # of each release: its files name every item that it imported
+    others_moved: bool  # some item came into the data, or left it
+    shared: Collection[str]  # items that b had to move to another split, for an image that they share
 
-    def sight(self, key: str) -> Sight:
-        people = self.judged.people.get(key, {})
-        if key in self.lines.packed:
-            line = json.loads(zlib.decompress(self.lines.packed[key]))
-            decisions = {(row["stage"], row["question"]): row for row in line["decisions"]}
-            return Sight(self.lines.states[key], line, decisions, people)
-        if key not in self.opened:
-            return Sight(ABSENT)
-        votes = self.judged.votes.get(key, {})
-        decisions = {asked: {**row, "votes": votes.get(asked, {})} for asked, row in self.opened[key].items()}
-        return Sight(OPEN, {}, decisions, people)
+    @property
+    def stages(self) -> Mapping:
+        return self.setup.get("stages", {})
+
+    def excluded(self, way: str) -> dict[str, str]:
+        """Annotator → reason of those excluded since ("added"), or no longer ("removed")."""
+        return {one["annotator"]: one.get("reason", "") for one in self.setup.get("exclusions", {}).get(way, [])}
+
+    def stage_reasons(self, stage: str) -> list[dict]:
+        """The stage's settings and instructions that differ, as reasons."""
+        changed = self.stages.get("changed", {}).get(stage, {})
+        settings = {name: both for name, both in changed.get("settings", {}).items() if name in DECIDING}
+        parts = {"settings": settings, "instructions": changed.get("instructions")}
+        return [{"code": code, "stage": stage, code: part} for code, part in parts.items() if part]
 
 
-def compare(a: Opened, b: Opened) -> dict:
-    """JSON-able:
+def compare(a: ReleaseFiles, b: ReleaseFiles) -> dict:
+    """Everything that differs from `a` to `b`, JSON-able:
+
     "same"      nothing differs but the name, the version and the files that carry them
     "releases"  of both: name, version, content, and the items in its data
-    "setup"     releases.compare_setup.set_up
+    "setup"     what differs beside the items: {part: {name: [before, after]}}, without parts that are the same;
+                "stages" has "added" and "removed" (names) and "changed" ({stage: {"settings", "instructions"}}),
+                "exclusions" has "added", "removed" and, with the reason "before", "changed" (lines of the manifests),
+                "files" has "added", "removed" and "changed" (names)
     "totals"    items in each group; in the data of both "unchanged", and "judged_again": other votes, the same content
     "moves"     [{"from", "to", "items"}] between kept, dropped, open and absent
     "reasons"   by group [{"code", "items"}], most first, by each item's main reason
     "items"     by group: "added" to the data, "dropped" from it, "changed" in both, "outside" of both (dropped for
-                another reason, no longer open …), each {"id", "position", "type", "subtype", "from", "to",
-                "changes" (releases.compare_contents.changes), "reasons" (releases.compare_reasons.why)}
+                another reason, no longer open …), each {"id", "position", "type", "subtype", "from", "to", "changes",
+                "reasons"}. "changes" of an item in both: {"captions": {role: [before, after]}, "images": {identity:
+                {field: […]}}, "meta": {name: […]}, "type", "subtype", "split", "negative_image": […]}, each where it
+                differs. "reasons": {"code", "stage"?, …facts}; the first is the main one: that of the first stage
+                whose result is another.
 
     Raises NotARelease.
     """
-    setup = set_up(a.manifest, b.manifest)
+    setup = _setup(a.manifest, b.manifest)
     sides = _sides(a, b, setup)
-    kept = [side.lines.kept for side in sides]
-    setting = Setting(setup, tuple(side.sure for side in sides), kept[0] != kept[1], b.manifest.get("moved", {}))
-    items, totals = _grouped(sides, setting)
-    totals[AS_IT_WAS] += len(kept[0] & kept[1] - set(sides[0].lines.packed))
+    kept = [side.kept for side in sides]
+    complete = tuple(side.complete for side in sides)
+    context = _Context(setup, complete, kept[0] != kept[1], b.manifest.get("moved", {}))
+    items, totals = _grouped(sides, context)
+    totals[UNCHANGED] += len(kept[0] & kept[1] - set(sides[0].packed))
     return {
-        "same": not any(items.values()) and not totals[JUDGED_AGAIN] and nothing_else(setup),
+        "same": not any(items.values()) and not totals[JUDGED_AGAIN] and _only_naming(setup),
         "releases": [_release(one.manifest, len(ids)) for one, ids in zip((a, b), kept, strict=True)],
         "setup": setup,
-        "totals": {group: totals[group] for group in (*GROUPS, AS_IT_WAS, JUDGED_AGAIN)},
+        "totals": {group: totals[group] for group in (*GROUPS, UNCHANGED, JUDGED_AGAIN)},
         "moves": _moves(items),
         "reasons": {group: _by_reason(found) for group, found in items.items() if found},
         "items": items,
-    }
-
-
-def _grouped(sides: list[Side], setting: Setting) -> tuple[dict[str, list[dict]], Counter]:
-    """What is told of the items of each group, in the order of the benchmark; how many there are."""
-    items, totals = {group: [] for group in GROUPS}, Counter()
-    for key in sorted({key for side in sides for key in (*side.lines.packed, *side.opened)}):
-        group, told = _told(key, *(side.sight(key) for side in sides), setting)
-        totals[group] += 1
-        if told:
-            items[group].append(told)
-    for found in items.values():
-        found.sort(key=lambda one: (one["position"] is None, one["position"] or 0, one["id"]))
-    return items, totals
-
-
-def _sides(a: Opened, b: Opened, setup: Mapping) -> list[Side]:
-    """Both releases, each file read once."""
-    lines = _lines(a, b)
-    opened = [open_items(one, its.states) for one, its in zip((a, b), lines, strict=True)]
-    imported = [one.manifest.get("counts", {}).get("imported") for one in (a, b)]
-    sure = [len(its.states) + len(there) == n for its, there, n in zip(lines, opened, imported, strict=True)]
-    for key in set(opened[0]) & set(opened[1]):
-        del opened[0][key], opened[1][key]
-    people = {one["annotator"] for found in setup.get("exclusions", {}).values() for one in found}
-    wanted = {*opened[0], *opened[1]} | {key for its in lines if people for key in its.packed}
-    return [
-        Side(its, there, judged(one, wanted, people), known)
-        for one, its, there, known in zip((a, b), lines, opened, sure, strict=True)
-    ]
-
-
-def _lines(a: Opened, b: Opened) -> tuple[Lines, Lines]:
-    before, after = Lines(), Lines()
-    for found in raw_items(a):
-        before.add(*found)
-    for key, state, raw in raw_items(b):
-        after.add(key, state, raw)
-        if before.states.get(key) == state and before.packed.get(key) == after.packed[key]:
-            del before.packed[key], after.packed[key]
-    return before, after
-
-
-def _told(key: str, a: Sight, b: Sight, setting: Setting) -> tuple[str, dict | None]:
-    """The item's group, and what is told of it."""
-    inside = a.state == KEPT, b.state == KEPT
-    if all(inside):
-        return _content(key, a, b, setting)
-    if not any(inside) and a.fate == b.fate:
-        return "", None
-    group = "added" if inside[1] else "dropped" if inside[0] else "outside"
-    return group, _item(key, a, b, {}, why(a, b, setting) or [UNKNOWN])
-
-
-def _content(key: str, a: Sight, b: Sight, setting: Setting) -> tuple[str, dict | None]:
-    if changed := contents.changes(a.line, b.line):
-        told = contents.reasons(a.line, b.line, changed, why(a, b, setting), setting)
-        return "changed", _item(key, a, b, changed, told)
-    return (AS_IT_WAS if a.decisions == b.decisions else JUDGED_AGAIN), None
-
-
-def _item(key: str, a: Sight, b: Sight, changed: dict, reasons: list[dict]) -> dict:
-    line = b.line or a.line
-    return {
-        "id": key,
-        **{name: line.get(name) for name in ("position", "type", "subtype")},
-        "from": a.fate,
-        "to": b.fate,
-        "changes": changed,
-        "reasons": reasons,
     }
 
 
@@ -162,11 +165,339 @@ def _release(manifest: Mapping, kept: int) -> dict:
     return {"name": plan["name"], "version": plan["version"], "content": manifest.get("content"), "kept": kept}
 
 
+def _grouped(sides: Sequence[_Side], context: _Context) -> tuple[dict[str, list[dict]], Counter]:
+    """The items of each group in the order of the benchmark; how many there are."""
+    items, totals = {group: [] for group in GROUPS}, Counter()
+    for key in sorted({key for side in sides for key in (*side.packed, *side.open)}):
+        group, found = _compared(key, *(side.item(key) for side in sides), context)
+        totals[group] += 1
+        if found:
+            items[group].append(found)
+    for found in items.values():
+        found.sort(key=lambda one: (one["position"] is None, one["position"] or 0, one["id"]))
+    return items, totals
+
+
+def _compared(key: str, a: _Item, b: _Item, context: _Context) -> tuple[str, dict | None]:
+    """The item's group, and what is listed of it; None where it is only counted."""
+    inside, changes = (a.state == KEPT, b.state == KEPT), {}
+    if all(inside):
+        if not (changes := _changes(a.line, b.line)):
+            return (UNCHANGED if a.decisions == b.decisions else JUDGED_AGAIN), None
+        group, reasons = "changed", _reasons_of_changes(a, b, changes, context)
+    elif not any(inside) and a.fate == b.fate:
+        return "", None
+    else:
+        group = "added" if inside[1] else "dropped" if inside[0] else "outside"
+        reasons = _reasons(a, b, context) or [UNKNOWN]
+    line = b.line or a.line
+    named = {"id": key, **{name: line.get(name) for name in ("position", "type", "subtype")}}
+    return group, {**named, "from": a.fate, "to": b.fate, "changes": changes, "reasons": reasons}
+
+
 def _moves(items: Mapping[str, list[dict]]) -> list[dict]:
     met = Counter((one["from"]["state"], one["to"]["state"]) for found in items.values() for one in found)
     return [{"from": a, "to": b, "items": n} for (a, b), n in sorted(met.items()) if a != b]
 
 
-def _by_reason(found: list[dict]) -> list[dict]:
+def _by_reason(found: Sequence[Mapping]) -> list[dict]:
     met = Counter(one["reasons"][0]["code"] for one in found)
     return [{"code": code, "items": n} for code, n in sorted(met.items(), key=lambda pair: (-pair[1], pair[0]))]
+
+
+# Reading both releases, each file once
+
+
+def _sides(a: ReleaseFiles, b: ReleaseFiles, setup: Mapping) -> tuple[_Side, _Side]:
+    before, after = _Side(), _Side()
+    for key, state, raw in _decided_items(a):
+        before.states[key], before.packed[key] = state, zlib.compress(raw, 1)
+    for key, state, raw in _decided_items(b):
+        after.states[key], after.packed[key] = state, zlib.compress(raw, 1)
+        if before.states.get(key) == state and before.packed.get(key) == after.packed[key]:
+            del before.packed[key], after.packed[key]
+    for release, side in ((a, before), (b, after)):
+        side.open = _open_items(release, side.states)
+        side.complete = len(side.states) + len(side.open) == release.manifest.get("counts", {}).get("imported")
+    for key in set(before.open) & set(after.open):
+        del before.open[key], after.open[key]
+    people = {one["annotator"] for found in setup.get("exclusions", {}).values() for one in found}
+    wanted = {*before.open, *after.open} | ({*before.packed, *after.packed} if people else set())
+    for release, side in ((a, before), (b, after)):
+        side.votes, side.judges = _judgments(release, wanted, people)
+    return before, after
+
+
+def _decided_items(release: ReleaseFiles) -> Iterator[tuple[str, str, bytes]]:
+    """(id, state, line) of every item that is decided."""
+    for state, name in IN_FILES.items():
+        for raw in release.raw_lines(name):
+            yield json.loads(raw)["id"], state, raw
+
+
+def _open_items(release: ReleaseFiles, decided: Collection[str]) -> dict[str, dict[Asked, dict]]:
+    """Of each item that is neither kept nor dropped what was asked, as decisions whose votes are not known; `state`
+    "open" where none came."""
+    found = defaultdict(dict)
+    names = ("stage", "question", "round", "outcome", "reason", "decided_by")
+    for task in release.lines("tasks.jsonl"):
+        if task["item"] in decided or not task.get("own", True) or task["kind"] != "judge":
+            continue
+        asked = found[task["item"]]
+        if task["live"]:
+            row = {name: task.get(name) or None for name in names}
+            asked[task["stage"], task["question"]] = {"state": task["state"] or OPEN, "votes": None, **row}
+    return dict(found)
+
+
+def _judgments(release: ReleaseFiles, items: Collection[str], people: Collection[str]) -> tuple[Mapping, Mapping]:
+    """Of these items, by id and what was asked: the counted answers; those of these people whose judgments count."""
+    votes, judges = defaultdict(lambda: defaultdict(Counter)), defaultdict(lambda: defaultdict(set))
+    for row in _counted(release, items) if items else ():
+        asked = row["stage"], row["question"] or ""
+        votes[row["item"]][asked][row["answer"]] += 1
+        if row["annotator"] in people:
+            judges[row["item"]][asked].add(row["annotator"])
+    return votes, judges
+
+
+def _counted(release: ReleaseFiles, items: Collection[str]) -> Iterator[dict]:
+    wanted = pa.array(sorted(items), pa.string())
+    with release.open("judgments.parquet") as source, streamed(source) as file:
+        for batch in file.iter_batches(ROWS, columns=list(JUDGED), use_threads=False):
+            counts = pc.and_(pc.and_(batch["counted"], batch["live"]), pc.equal(batch["kind"], "judge"))
+            yield from batch.filter(pc.and_(counts, pc.is_in(batch["item"], value_set=wanted))).to_pylist()
+
+
+# What differs beside the items
+
+
+def _setup(a: Mapping, b: Mapping) -> dict:
+    """Of two manifests."""
+    found = {
+        "release": _differing(a["release"], b["release"]),
+        "study": _differing(a.get("study", {}), b.get("study", {})),
+        "made": _differing(*({name: one.get(name) for name in MADE} for one in (a, b))),
+        "splits": _differing(*({name: one["items"] for name, one in m.get("splits", {}).items()} for m in (a, b))),
+        "columns": _differing(a.get("columns", {}), b.get("columns", {})),
+        "counts": _differing(*(_numbers(one.get("counts", {})) for one in (a, b))),
+        "stages": _keyed(*({one["name"]: one for one in m.get("stages", [])} for m in (a, b)), _stage),
+        "exclusions": _exclusions(a.get("exclusions", []), b.get("exclusions", [])),
+        "files": _files(a.get("files", {}), b.get("files", {})),
+    }
+    return {name: part for name, part in found.items() if part}
+
+
+def _only_naming(setup: Mapping) -> bool:
+    """Whether no more differs than the release's name and version, and the files that carry them."""
+    files = {name for names in setup.get("files", {}).values() for name in names}
+    return set(setup) <= {"release", "files"} and set(setup.get("release", {})) <= NAMING and files <= NAMING_FILES
+
+
+def _differing(a: Mapping, b: Mapping) -> dict[str, list]:
+    """{name: [in a, in b]}; None where one lacks it."""
+    return {name: [a.get(name), b.get(name)] for name in sorted({*a, *b}) if a.get(name) != b.get(name)}
+
+
+def _keyed(a: Mapping, b: Mapping, differ: Callable[[Mapping, Mapping], object]) -> dict:
+    """Keys "added" and "removed", and "changed" with what `differ` finds; without what is empty."""
+    found = {
+        "added": [key for key in b if key not in a],
+        "removed": [key for key in a if key not in b],
+        "changed": {key: parts for key in a if key in b and (parts := differ(a[key], b[key]))},
+    }
+    return {way: part for way, part in found.items() if part}
+
+
+def _numbers(counts: Mapping) -> dict[str, int]:
+    return {name: value for name, value in counts.items() if isinstance(value, int)}
+
+
+def _stage(a: Mapping, b: Mapping) -> dict:
+    before, after = ({one["version"]: one.get("text", "") for one in s.get("instructions", [])} for s in (a, b))
+    found = {
+        "settings": _differing(_settings(a), _settings(b)),
+        "instructions": [max(one, default=None) for one in (before, after)] if before != after else [],
+    }
+    return {name: part for name, part in found.items() if part}
+
+
+def _settings(stage: Mapping) -> dict:
+    """Of the items that a stage could not ask about their number is enough."""
+    found = {name: value for name, value in stage.items() if name not in BESIDE}
+    return found | ({"not_suitable": len(found["not_suitable"])} if "not_suitable" in found else {})
+
+
+def _exclusions(a: Sequence[Mapping], b: Sequence[Mapping]) -> dict:
+    before, after = ({one["annotator"]: one for one in sorted(m, key=lambda one: one["annotator"])} for m in (a, b))
+    found = _keyed(before, after, lambda one, other: one.get("reason") != other.get("reason"))
+    lines = {
+        "added": [after[who] for who in found.get("added", ())],
+        "removed": [before[who] for who in found.get("removed", ())],
+        "changed": [{**after[who], "before": before[who].get("reason")} for who in found.get("changed", ())],
+    }
+    return {way: part for way, part in lines.items() if part}
+
+
+def _files(a: Mapping, b: Mapping) -> dict[str, list[str]]:
+    found = _keyed(a, b, lambda one, other: one["sha256"] != other["sha256"])
+    return {way: sorted(names) for way, names in found.items()}
+
+
+# Why an item differs
+
+
+def _reasons(a: _Item, b: _Item, context: _Context) -> list[dict]:
+    """Of an item whose fate or content differs, from what each stage decided."""
+    if ABSENT in (a.state, b.state):
+        came = a.state == ABSENT
+        return [{"code": "imported" if came else "no_longer_imported", "sure": context.complete[0 if came else 1]}]
+    found = []
+    for reason in _stage_results(a, b, context):
+        if reason not in found:  # a stage may ask several questions
+            found.append(reason)
+    if b.state == DROPPED and b.line["reason"] in LEFT_OUT and a.fate != b.fate:
+        stage = b.line["stage"]
+        place = next((i for i, one in enumerate(found) if one.get("stage") == stage), len(found))
+        found.insert(place, {"code": "left_out", "stage": stage, "reason": b.line["reason"]})
+    if not found and a.state != b.state:
+        found = [
+            {"code": f"stage_{way}", "stage": stage}
+            for way in ("added", "removed")
+            for stage in context.stages.get(way, ())
+        ]
+    return found
+
+
+def _stage_results(a: _Item, b: _Item, context: _Context) -> Iterator[dict]:
+    """What differs in the stages' results, in the order in which an item meets them."""
+    earlier = False
+    for asked in sorted({*a.decisions, *b.decisions}, key=lambda one: _place(a, b, one)):
+        before, after = a.decisions.get(asked), b.decisions.get(asked)
+        if before and after:
+            if all((before.get(name) or None) == (after.get(name) or None) for name in RESULT):
+                continue
+            yield from _other_result(asked, a, b, context)
+        else:
+            yield from _asked_in_one(asked[0], after, earlier, context)
+        earlier = True
+
+
+def _place(a: _Item, b: _Item, asked: Asked) -> tuple[int, str]:
+    """By the stage's position, which open items do not know: theirs come as their files have them."""
+    known = [one.decisions.get(asked, {}).get("stage_position") for one in (a, b)]
+    order = [*a.decisions, *(one for one in b.decisions if one not in a.decisions)]
+    return next(filter(None, known), order.index(asked) + 1), asked[1]
+
+
+def _asked_in_one(stage: str, after: Mapping | None, earlier: bool, context: _Context) -> Iterator[dict]:
+    """The stage asks about the item in one release alone; `earlier`: what an earlier stage decided differs."""
+    if stage in context.stages.get("added" if after else "removed", ()):
+        yield {"code": "stage_added" if after else "stage_removed", "stage": stage}
+        return
+    code = "left" if not after else "followed" if earlier else "entered"
+    yield {"code": code, "stage": stage, "now": after["state"] if after else None}
+    yield from [] if earlier else context.stage_reasons(stage)
+
+
+def _other_result(asked: Asked, a: _Item, b: _Item, context: _Context) -> Iterator[dict]:
+    stage, before, after = asked[0], a.decisions[asked], b.decisions[asked]
+    cause, rest = _cause(asked, a, b, context), context.stage_reasons(stage)
+    if cause == UNKNOWN and rest and rest[0]["code"] == "settings":
+        cause, *rest = rest
+    if cause == UNKNOWN and before.get("posterior") != after.get("posterior"):
+        cause = {"code": "estimate"}
+    yield {**cause, "stage": stage, "now": after["state"], "by": after.get("decided_by")}
+    yield from rest
+
+
+def _cause(asked: Asked, a: _Item, b: _Item, context: _Context) -> dict:
+    """The nearest cause of one stage's other result that both releases name."""
+    before, after = a.decisions[asked], b.decisions[asked]
+    match [one.get("decided_by") == ADJUDICATOR for one in (before, after)]:
+        case [False, True]:
+            return {"code": "adjudicated"}
+        case [True, True]:
+            return {"code": "adjudicated_anew"}
+        case [True, False]:
+            return {"code": "adjudication_lifted"}
+    if after["round"] > before["round"]:
+        return {"code": "asked_anew", "round": after["round"]}
+    for code, way, judges in (("excluded", "added", a.judges), ("exclusion_lifted", "removed", b.judges)):
+        excluded = context.excluded(way)
+        if who := sorted(excluded.keys() & set(judges.get(asked, ()))):
+            return {"code": code, "annotators": {one: excluded[one] for one in who}}
+    return _by_votes(before, after)
+
+
+def _by_votes(before: Mapping, after: Mapping) -> dict:
+    was_open = before["state"] == OPEN and after["state"] != OPEN
+    if before["votes"] is None or after["votes"] is None:
+        return {"code": "was_open"} if was_open else UNKNOWN
+    was, now = Counter(before["votes"]), Counter(after["votes"])
+    if was == now:
+        return UNKNOWN
+    more = now.total() - was.total()
+    code = "more_judgments" if more > 0 else "fewer_judgments" if more < 0 else "other_judgments"
+    votes = [dict(sorted(one.items())) for one in (was, now)]
+    return {"code": "was_open" if was_open and more > 0 else code, "more": more, "votes": votes}
+
+
+# What differs in an item that is in the data of both, and why
+
+
+def _changes(a: Mapping, b: Mapping) -> dict:
+    """Of two lines of items.jsonl."""
+    images = [{one["key"]: _image(one) for one in line["images"]} for line in (a, b)]
+    found = {
+        **_differing(*({name: line.get(name) for name in PLAIN} for line in (a, b))),
+        "captions": _differing(_captions(a), _captions(b)),
+        "images": {key: _differing(before or {}, after or {}) for key, (before, after) in _differing(*images).items()},
+        "meta": _differing(a.get("meta") or {}, b.get("meta") or {}),
+    }
+    return {name: part for name, part in found.items() if part}
+
+
+def _image(image: Mapping) -> dict:
+    """Without which one is chosen: `negative_image` has that."""
+    return {name: value for name, value in image.items() if name not in ("key", "chosen")}
+
+
+def _captions(line: Mapping, as_imported: bool = False) -> dict[str, str]:
+    """By role; a second one of a role is `role-1`."""
+    met, found = Counter(), {}
+    for caption in line["captions"]:
+        role = caption["role"]
+        text = caption.get("imported", caption["text"]) if as_imported else caption["text"]
+        found[f"{role}-{met[role]}" if met[role] else role] = text
+        met[role] += 1
+    return found
+
+
+def _reasons_of_changes(a: _Item, b: _Item, changes: Collection[str], context: _Context) -> list[dict]:
+    """What the stages decided, where they decide what changed; then what their decisions do not explain."""
+    by_stages = {"captions", "negative_image"} & set(changes)
+    found = _reasons(a, b, context) if by_stages else []
+    for reason in _beside_the_stages(a.line, b.line, changes, context):
+        if reason not in found:
+            found.append(reason)
+    return found or [UNKNOWN]
+
+
+def _beside_the_stages(a: Mapping, b: Mapping, changes: Collection[str], context: _Context) -> Iterator[dict]:
+    if _captions(a, as_imported=True) != _captions(b, as_imported=True) or OF_IMPORT & set(changes):
+        yield {"code": "imported_anew"}
+    if "images" in changes:
+        newest = [max((image.get("round") or 1 for image in line["images"]), default=1) for line in (a, b)]
+        yield {"code": "newer_candidates", "round": newest[1]} if newest[1] > newest[0] else {"code": "imported_anew"}
+    if "split" in changes:
+        yield _split_reason(b["id"], context)
+
+
+def _split_reason(key: str, context: _Context) -> dict:
+    if key in context.shared:
+        return {"code": "split_shared"}
+    planned = context.setup.get("release", {})
+    if cut := {name: planned[name] for name in ("splits", "seed") if name in planned}:
+        return {"code": "splits", "splits": cut}
+    return {"code": "split_moved"} if context.others_moved else UNKNOWN

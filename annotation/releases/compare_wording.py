@@ -1,8 +1,8 @@
-"""What releases.compare.compare found, in plain sentences. Pure."""
+"""What `compare` found, in plain sentences. Pure."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from annotation.releases.compare_setup import NAMING
+from annotation.releases.compare import NAMING
 
 SHOWN = 20  # items of a group
 LENGTH = 200  # characters of a value
@@ -59,12 +59,12 @@ def sentences(found: Mapping, items: int = SHOWN) -> Iterator[str]:
         yield "Nothing differs." if a["content"] == b["content"] else _but_for_the_name(found["setup"])
         return
     yield from _totals(found)
-    yield from setup(found["setup"])
+    yield from setup_sentences(found["setup"])
     for group, title in TITLES.items():
         listed = found["items"][group]
         yield from [f"{title}:"] if listed and items else []
         for one in listed[:items]:
-            yield f"{GROUPS[group]} {item(one)}"
+            yield f"{GROUPS[group]} {item_in_words(one)}"
         if len(listed) > items > 0:
             yield f"  … and {len(listed) - items:,} more"
 
@@ -90,7 +90,7 @@ def _totals(found: Mapping) -> Iterator[str]:
         yield from (f"  {row['items']:>7,}  {SHORT[row['code']]}" for row in counted)
 
 
-def setup(found: Mapping) -> Iterator[str]:
+def setup_sentences(found: Mapping) -> Iterator[str]:
     """A sentence for each thing that differs beside the items."""
     for part, title in PARTS.items():
         for name, both in found.get(part, {}).items():
@@ -125,12 +125,12 @@ def _cut(text: str) -> str:
     return text if len(text) <= LENGTH else f"{text[: LENGTH - 1]}…"
 
 
-def item(one: Mapping) -> str:
+def item_in_words(one: Mapping) -> str:
     """`17 (replace, obj): open → kept; adjudicated in fits`."""
     kind = ", ".join(filter(None, (one["type"], one["subtype"])))
     fates = f"{_fate(one['from'])} → {_fate(one['to'])}; " if not one["changes"] else ""
     changed = "".join(f"{words}; " for words in _changes(one["changes"]))
-    why = "; ".join(map(reason, one["reasons"]))
+    why = "; ".join(map(_reason, one["reasons"]))
     return f"{one['id']}{f' ({kind})' if kind else ''}: {fates}{changed}why: {why}."
 
 
@@ -155,7 +155,7 @@ def _quoted(value: object) -> object:
     return f"“{value}”" if isinstance(value, str) else value
 
 
-def reason(one: Mapping) -> str:
+def _reason(one: Mapping) -> str:
     """A reason in words."""
     code, stage = one["code"], one.get("stage")
     if code in ABOUT_STAGES:
@@ -189,8 +189,8 @@ def _votes(one: Mapping) -> str:
 def _judgments(one: Mapping) -> str:
     more = one.get("more", 0)
     count = f"{abs(more)} {'more' if more > 0 else 'fewer'} judgment{'s' if abs(more) != 1 else ''}"
-    said = {"was_open": f"was open; {count}" if more else "was open", "other_judgments": SHORT["other_judgments"]}
-    return f"{said.get(one['code'], count)} in {one['stage']}{_votes(one)}{_decided(one)}"
+    words = {"was_open": f"was open; {count}" if more else "was open", "other_judgments": SHORT["other_judgments"]}
+    return f"{words.get(one['code'], count)} in {one['stage']}{_votes(one)}{_decided(one)}"
 
 
 def _people(one: Mapping) -> str:

@@ -26,15 +26,15 @@ TEXT, BYTES = "text/plain; charset=utf-8", "application/octet-stream"
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class _Stretch:
     offset: int  # in the zip
     size: int
     sha256: str
 
 
-def stretch(release: Release, name: str) -> Stretch:
+def _stretch(release: Release, name: str) -> _Stretch:
     """Of one file, by its path in the release's folder; 404 where there is none."""
-    with there(), default_storage.open(release.file) as file, zipfile.ZipFile(file) as archive:
+    with removed_is_404(), default_storage.open(release.file) as file, zipfile.ZipFile(file) as archive:
         try:
             entry = archive.getinfo(f"{release.folder}/{name}")
         except KeyError:
@@ -45,31 +45,31 @@ def stretch(release: Release, name: str) -> Stretch:
             sha256 = json.loads(manifest)["files"][name]["sha256"]
         file.seek(entry.header_offset)
         of_name, of_extra = LENGTHS.unpack(file.read(HEADER))
-        return Stretch(entry.header_offset + HEADER + of_name + of_extra, entry.file_size, sha256)
+        return _Stretch(entry.header_offset + HEADER + of_name + of_extra, entry.file_size, sha256)
 
 
-def whole(request: HttpRequest, release: Release) -> HttpResponseBase:
-    with there():
-        return ranged(request, opener(release), release.size, f"{release.folder}.zip", release.sha256)
+def download_release(request: HttpRequest, release: Release) -> HttpResponseBase:
+    with removed_is_404():
+        return ranged(request, _opener(release), release.size, f"{release.folder}.zip", release.sha256)
 
 
-def part(request: HttpRequest, release: Release, name: str) -> HttpResponseBase:
+def download_file(request: HttpRequest, release: Release, name: str) -> HttpResponseBase:
     """One file of it; never shown in place, and as no other kind of content than text or bytes."""
-    found = stretch(release, name)
+    found = _stretch(release, name)
     path = PurePosixPath(name)
-    answer = ranged(request, opener(release), found.size, path.name, found.sha256, found.offset)
+    answer = ranged(request, _opener(release), found.size, path.name, found.sha256, found.offset)
     if "Content-Type" in answer.headers:
         answer["Content-Type"] = TEXT if path.suffix in READ else BYTES
     return answer
 
 
-def opener(release: Release) -> Callable[[], File]:
+def _opener(release: Release) -> Callable[[], File]:
     """Opens the zip."""
     return partial(default_storage.open, release.file)
 
 
 @contextmanager
-def there() -> Iterator[None]:
+def removed_is_404() -> Iterator[None]:
     """A file that somebody took out of the storage is not found, and no failure of ours."""
     try:
         yield

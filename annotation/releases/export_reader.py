@@ -4,7 +4,7 @@
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
@@ -40,10 +40,12 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Exported:
-    """`folder` is what exports.export.export_split wrote."""
+class ExportReader:
+    """`folder` is what exports.export.export_split wrote; `original(sha256)` gives the bytes of images that it only
+    names."""
 
     folder: Path
+    original: Callable[[str], bytes] | None = None
 
     @property
     def manifest(self) -> dict:
@@ -78,8 +80,12 @@ class Exported:
         with streamed(self.folder / "data.parquet") as file:
             batches = file.iter_batches(BATCH, use_threads=False)
             cells = (row for batch in batches for row in batch.to_pylist())
-            for place, (line, row) in enumerate(zip(self.items(), cells, strict=True)):
-                yield Row(place, splits[line["id"]], row, line)
+            for place, (line, found) in enumerate(zip(self.items(), cells, strict=True)):
+                row = Row(place, splits[line["id"]], found, line)
+                for _, image in row.images():
+                    if image["bytes"] is None:
+                        image["bytes"] = self.original(sha256(image))
+                yield row
 
 
 def streamed(path: Path | BinaryIO) -> pq.ParquetFile:

@@ -72,7 +72,7 @@ class PlanForm(Form):
         self.study_stages = list(study.stages.select_related("source", "after").order_by("position"))
         last = instead or study.releases.order_by("-created_at", "-pk").first()
         same = {"version": instead.version, "public": instead.plan["public"]} if instead else {}
-        super().__init__(data, initial=beginning(study, last, self.study_stages) | same)
+        super().__init__(data, initial=initial_values(study, last, self.study_stages) | same)
         forms = [name for name in OPTIONAL_FORMS if name != SOURCE or source_format(study.benchmark)]
         choices = {
             "stages": [(str(stage.position), _stage_words(stage)) for stage in self.study_stages],
@@ -112,7 +112,7 @@ class PlanForm(Form):
     def positions(self) -> set[int]:
         """Of the stages that are chosen, with those that they rest on; none: all."""
         chosen = {int(one) for one in self["stages"].value() or () if str(one).isdecimal()}
-        found = resting(self.study_stages, chosen)
+        found = _with_sources(self.study_stages, chosen)
         return set() if len(found) == len(self.study_stages) else found
 
     def clean(self) -> dict:
@@ -142,8 +142,8 @@ class PlanForm(Form):
         )
 
 
-def beginning(study: Study, last: Release | None, stages: Sequence[Stage]) -> dict:
-    plan = Plan.from_json(last.plan) if last else Plan(proper_name(study.name, study.pk), FIRST_VERSION)
+def initial_values(study: Study, last: Release | None, stages: Sequence[Stage]) -> dict:
+    plan = Plan.from_json(last.plan) if last else Plan(_proper_name(study.name, study.pk), FIRST_VERSION)
     preset = next((name for name, shares in SPLITS.items() if shares == plan.splits), OWN)
     version = next_version(study.releases.filter(name=plan.name).values_list("version", flat=True))
     return {
@@ -155,7 +155,7 @@ def beginning(study: Study, last: Release | None, stages: Sequence[Stage]) -> di
     }  # fmt: skip
 
 
-def proper_name(name: str, pk: int) -> str:
+def _proper_name(name: str, pk: int) -> str:
     """A study's name as a release may have it."""
     found = slugify(name)[:100]
     return found if NAME.fullmatch(found) else f"study-{pk}"
@@ -170,7 +170,7 @@ def next_version(versions: Collection[str]) -> str:
     return ".".join(map(str, [*front, last + 1]))
 
 
-def resting(stages: Sequence[Stage], chosen: Collection[int]) -> set[int]:
+def _with_sources(stages: Sequence[Stage], chosen: Collection[int]) -> set[int]:
     """Positions of the chosen stages and of all that these rest on."""
     found = set()
     for stage in reversed(stages):  # what a stage rests on stands before it

@@ -14,10 +14,11 @@ from django.db.models.functions import Now
 from annotation.exports import atomic_folder
 from annotation.exports.export import CannotExport, export_split, stages_of
 from annotation.exports.files import digest
+from annotation.exports.item_table import original_bytes
 from annotation.exports.job import aside, zip_folder
 from annotation.models import Release, Study
 from annotation.releases import build, splitting
-from annotation.releases.archive_reader import Opened
+from annotation.releases.archive_reader import ReleaseFiles
 from annotation.releases.plan import Plan
 from annotation.sql import fetch
 from benchmarks import audit
@@ -44,7 +45,7 @@ def freeze(*, study: Study, plan: Plan, by: str, created_by=None, foreground: bo
     try:
         with transaction.atomic():
             fetch(LOCK, name=f"release {plan.name}")  # two studies may ask for the name at once
-            check(study, plan)
+            _check_plan(study, plan)
             job = _queue(study, plan.title, by, created_by, foreground)
             named = {"name": plan.name, "version": plan.version, "plan": plan.as_json()}
             release = Release.objects.create(study=study, job=job, created_by=created_by, **named)
@@ -55,10 +56,10 @@ def freeze(*, study: Study, plan: Plan, by: str, created_by=None, foreground: bo
 
 
 def _taken(plan: Plan) -> str:
-    said = f"There is already a {plan.title}"
+    taken = f"There is already a {plan.title}"
     if Release.objects.filter(name=plan.name, version=plan.version).exclude(frozen_at=None).exists():
-        return f"{said}. Give the next version."
-    return f"{said}, not frozen: it is being made, or could not be and can be discarded on its page."
+        return f"{taken}. Give the next version."
+    return f"{taken}, not frozen: it is being made, or could not be and can be discarded on its page."
 
 
 def clear_dead(*, study: Study, plan: Plan, by: str) -> None:
@@ -76,7 +77,7 @@ def _queue(study: Study, title: str, by: str, created_by, foreground: bool = Fal
     return jobs.queue_job(kind=KIND, title=title, params=params, by=by, created_by=created_by)
 
 
-def check(study: Study, plan: Plan) -> None:
+def _check_plan(study: Study, plan: Plan) -> None:
     if problems := plan.problems():
         raise CannotFreeze(**problems)
     try:
@@ -120,9 +121,9 @@ def frozen(study: Study) -> QuerySet[Release]:
 
 
 @contextmanager
-def opened(release: Release) -> Iterator[Opened]:
+def open_release(release: Release) -> Iterator[ReleaseFiles]:
     """Its files, as they lie in the storage."""
-    with default_storage.open(release.file) as file, Opened(file) as found:
+    with default_storage.open(release.file) as file, ReleaseFiles(file) as found:
         yield found
 
 
@@ -136,7 +137,7 @@ def unpack(release: Release, out: Path) -> int:
     """Its files into a folder that is new or empty: all, or no folder. How many there are. Raises CannotFreeze."""
     check_target(out)
     try:
-        with atomic_folder.appearing(out.absolute()) as folder, opened(release) as files:
+        with atomic_folder.appearing(out.absolute()) as folder, open_release(release) as files:
             files.unpack(folder)
             return len(files.names())
     except atomic_folder.Busy as why:
@@ -168,9 +169,11 @@ def _make(release: Release, plan: Plan, export: Path, folder: Path, progress: jo
         step = aside(thread, progress)
         try:
             thread.submit(progress.begin, "reading items").result()
-            export_split(study=release.study, out=export, by="worker", stages=plan.stages, step=step)
+            export_split(
+                study=release.study, out=export, by="worker", stages=plan.stages, step=step, embed_images=False
+            )
             thread.submit(progress.begin, "writing forms").result()
-            return build.build(export, plan, folder, earlier_splits(release, plan), step)
+            return build.build(export, plan, folder, earlier_splits(release, plan), step, original_bytes)
         except build.CannotBuild as why:
             raise Refused([Problem("CANNOT_RELEASE", "", None, "", str(why))]) from None
         finally:
@@ -205,6 +208,6 @@ def earlier_splits(release: Release, plan: Plan) -> splitting.Earlier:
     earlier = splitting.Earlier()
     for one in frozen(release.study).filter(name=release.name).order_by("frozen_at", "pk"):
         if len(plan.splits) > 1 and set(one.plan["splits"]) == set(plan.splits):
-            with opened(one) as files:
+            with open_release(one) as files:
                 earlier.add(files.lines("items.jsonl"))
     return earlier

@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from annotation.releases.archive_reader import MANIFEST, Opened, as_object
+from annotation.releases.archive_reader import MANIFEST, ReleaseFiles, as_object
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi
@@ -67,10 +67,10 @@ def target(repo: str, private: bool = False, environment: Mapping[str, str] = os
 
 def push(folder: Path, to: Target, say: Say = print) -> str:
     """The release's address on the hub, when all of it is there under its version. Raises CannotPush."""
-    release = Opened(folder)
+    release = ReleaseFiles(folder)
     wanted = _wanted(release)
     title, version = _title(release.manifest), release.manifest["release"]["version"]
-    with _told(to):
+    with _errors_in_words(to):
         api = _api(to)
         api.create_repo(to.repo, repo_type="dataset", private=to.private or None, exist_ok=True)
         there = api.repo_info(to.repo, repo_type="dataset")
@@ -84,7 +84,7 @@ def push(folder: Path, to: Target, say: Say = print) -> str:
     return f"{to.address}/tree/{version}"
 
 
-def _wanted(release: Opened) -> dict[str, str]:
+def _wanted(release: ReleaseFiles) -> dict[str, str]:
     """SHA-256 of each file by its name, as the manifest has it; of the manifest as it is."""
     wanted = {name: file["sha256"] for name, file in release.manifest["files"].items()}
     wanted[MANIFEST] = hashlib.sha256(release.read(MANIFEST)).hexdigest()
@@ -172,7 +172,7 @@ def _send(
 
 
 @contextmanager
-def _told(to: Target) -> Iterator[None]:
+def _errors_in_words(to: Target) -> Iterator[None]:
     """Whatever goes wrong between here and the hub is a sentence."""
     try:
         yield

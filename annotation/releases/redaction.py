@@ -1,65 +1,91 @@
-"""What of an export is public: its tables and its manifest, with less in them. Pure, a row at a time.
+"""What of an export is public: its tables, its figures and its manifest, with less in them. Pure.
 
 The least has no times, no figures of single annotators, no free comments and no right answers of checks; each of
-releases.plan.PUBLIC adds its part. A column or key stays where what stood in it does not: it is null, so that all releases have
-the same tables. What is public of the figures can be computed again from what is public beside them (verification/).
+releases.plan.PUBLIC adds its part. A column or key stays where what stood in it does not: it is null, so that all
+releases have the same tables. What is public of the figures can be computed again from what is public beside them
+(verification/).
+
+Tables are read a row at a time, and judgments in batches: a million rows need a few dozen MB. Without times nobody
+could tell which of a task's judgments came first, on which ties and edits rest. So a column of its own states that
+alone: `given`, the place of a judgment among those of its task.
 """
 
+import json
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from annotation.exports.files import write_json, write_lines
-from annotation.releases import public_figures, public_judgments
-from annotation.releases.export_reader import Exported, streamed
+from annotation.exports.files import JUDGMENTS, ParquetFile, write_json, write_lines
+from annotation.releases.export_reader import ExportReader, streamed
 
 TIMES, ANNOTATORS, COMMENTS, GOLD = "times", "annotators", "comments", "gold"
 OF_IMAGE = ("format", "width", "height")
-SAID_OF_IMAGE = ("source_name", "licence", "attribution")
+LISTED_OF_IMAGE = ("source_name", "licence", "attribution")  # it may have come under several
+
+BATCH = 10_000  # judgments in memory
+TASK = ["stage", "item", "question", "round", "kind"]
+HIDDEN = {TIMES: ("created_at", "active_ms", "elapsed_ms"), COMMENTS: ("reason", "flags")}
+REASON = "reason"  # in free words; an answer that is more than a pick may hold it too
+GIVEN = pa.field("given", pa.int32())
+SCHEMA = JUDGMENTS.append(GIVEN)
+
+# What rests on when judgments were given and on how long they took; the order of an annotator's screens is of it too.
+TIMED_STAGE = {"pace", "cost", "series"}
+TIMED_SEAT = {"median_seconds", "active_minutes", "paid"}
+TIMED_PAGE = {"median_seconds", "bands", "times"}
+TIMED_ROW = {
+    "active_minutes", "per_hour", "paid", "median_seconds", "log_time", "quick", "quick_share", "bands", "runs", "away",
+}  # fmt: skip
+TIMED_SIGNS = {"fast", "far", "runs"}
+GOLD_ROW, GOLD_SIGNS = {"checks"}, {"checks"}
 
 
-def write_tables(export: Exported, folder: Path, public: Collection[str], splits: Mapping[str, str]) -> dict[str, int]:
+def write_tables(
+    export: ExportReader, folder: Path, public: Collection[str], splits: Mapping[str, str]
+) -> dict[str, int]:
     """Write the tables and figures.json; the rows of each table by its name. `splits` has the kept items'."""
     figures, quiet = export.figures, COMMENTS not in public
 
     def lines(name: str) -> Iterator[dict]:
-        return map(uncommented, export.lines(name)) if quiet else export.lines(name)
+        return map(_uncommented, export.lines(name)) if quiet else export.lines(name)
 
     tables = {
         "items.jsonl": ({**line, "split": splits[line["id"]]} for line in lines("items.jsonl")),
         "dropped.jsonl": lines("dropped.jsonl"),
-        "tasks.jsonl": without(lines("tasks.jsonl"), GOLD not in public, "gold"),
-        "texts.jsonl": without(export.lines("texts.jsonl"), TIMES not in public, "created_at"),
-        "adjudications.jsonl": without(lines("adjudications.jsonl"), quiet, "note"),
-        "annotators.jsonl": annotators(export, figures, ANNOTATORS in public),
-        "flags.jsonl": without(export.lines("flags.jsonl"), quiet, "reason"),
+        "tasks.jsonl": _without(lines("tasks.jsonl"), GOLD not in public, "gold"),
+        "texts.jsonl": _without(export.lines("texts.jsonl"), TIMES not in public, "created_at"),
+        "adjudications.jsonl": _without(lines("adjudications.jsonl"), quiet, "note"),
+        "annotators.jsonl": _annotators(export, figures, ANNOTATORS in public),
+        "flags.jsonl": _without(export.lines("flags.jsonl"), quiet, "reason"),
         "images.jsonl": images(export),
     }
     rows = {name: write_lines(folder / name, found) for name, found in tables.items()}
-    rows["judgments.parquet"] = public_judgments.write(
+    rows["judgments.parquet"] = _write_judgments(
         export.folder / "judgments.parquet", folder / "judgments.parquet", public
     )
-    write_json(folder / "figures.json", public_figures.of_study(figures, public))
+    write_json(folder / "figures.json", public_figures(figures, public))
     return rows
 
 
-def without(lines: Iterator[dict], hidden: bool, name: str) -> Iterator[dict]:
+def _without(lines: Iterator[dict], hidden: bool, name: str) -> Iterator[dict]:
     """The lines, with nothing under the name where it is hidden."""
     return ({**line, name: None} if hidden else line for line in lines)
 
 
-def uncommented(line: Mapping) -> dict:
+def _uncommented(line: Mapping) -> dict:
     """A line whose answers, its own and those of its decisions, are without the reasons that were written with them."""
     found = dict(line)
     if "content" in line:
-        found["content"] = public_judgments.uncommented(line["content"])
+        found["content"] = _without_reason(line["content"])
     if "decisions" in line:
-        found["decisions"] = [uncommented(one) for one in line["decisions"]]
+        found["decisions"] = [_uncommented(one) for one in line["decisions"]]
     return found
 
 
-def annotators(export: Exported, figures: Mapping, shown: bool) -> Iterator[dict]:
+def _annotators(export: ExportReader, figures: Mapping, shown: bool) -> Iterator[dict]:
     """By pseudonym, with who was excluded and why. How each went through a stage is a figure of theirs."""
     passed = {
         (row["number"], stage["name"]): row["passed"]
@@ -68,42 +94,42 @@ def annotators(export: Exported, figures: Mapping, shown: bool) -> Iterator[dict
     }
     for line in export.lines("annotators.jsonl"):
         number = int(line["annotator"].removeprefix("A-"))
-        seats = [_seat(seat, passed.get((number, seat["stage"]), {}), shown) for seat in line["stages"]]
+        seats = [_stages_of_annotator(seat, passed.get((number, seat["stage"]), {}), shown) for seat in line["stages"]]
         yield {**line, "left": line["left"] if shown else None, "stages": seats}
 
 
-def _seat(seat: Mapping, passed: Mapping, shown: bool) -> dict:
+def _stages_of_annotator(seat: Mapping, passed: Mapping, shown: bool) -> dict:
     """`passed` says of the questions about the rules and of the practice whether they were passed."""
     own = {"screened_out": seat["screened_out"], "skipped": seat["skipped"], "passed": passed}
     return {**seat, **(own if shown else dict.fromkeys(own))}
 
 
-def images(export: Exported) -> Iterator[dict]:
+def images(export: ExportReader) -> Iterator[dict]:
     """Every image that is in the data, once for each content, in the order of hashes.
 
     Where it came under several names or licences, they stand one after the other.
     """
-    names = embedded(export)
+    names = _embedded(export)
     found: dict[str, dict] = {}
-    said: dict[str, list[dict[str, None]]] = {}  # each a set in the order of coming
+    listed: dict[str, list[dict[str, None]]] = {}  # each a set in the order of coming
     for line in export.lines("items.jsonl"):
         for image in line["images"]:
             content = image["sha256"]
             if content in names:
                 found.setdefault(content, {name: image[name] for name in OF_IMAGE})
-                for values, name in zip(said.setdefault(content, [{}, {}, {}]), SAID_OF_IMAGE, strict=True):
+                for values, name in zip(listed.setdefault(content, [{}, {}, {}]), LISTED_OF_IMAGE, strict=True):
                     values.setdefault(image[name])
     for content in sorted(found):
-        told = ("; ".join(filter(None, values)) for values in said[content])
+        joined = ("; ".join(filter(None, values)) for values in listed[content])
         yield {
             "sha256": content,
             "file_names": sorted(names[content]),
             **found[content],
-            **dict(zip(SAID_OF_IMAGE, told, strict=True)),
+            **dict(zip(LISTED_OF_IMAGE, joined, strict=True)),
         }
 
 
-def embedded(export: Exported) -> dict[str, set[str]]:
+def _embedded(export: ExportReader) -> dict[str, set[str]]:
     """Hash → the names under which the image stands in the split; its bytes are not read."""
     found: dict[str, set[str]] = {}
     with streamed(export.folder / "data.parquet") as file:
@@ -134,3 +160,126 @@ def _stage(stage: Mapping, gold: bool) -> dict:
         for one in stage["comprehension"]
     ]
     return {**stage, "comprehension": asked}
+
+
+# Judgments
+
+
+def _write_judgments(source: Path, target: Path, public: Collection[str]) -> int:
+    """Returns the rows."""
+    hidden = {name for part, names in HIDDEN.items() if part not in public for name in names}
+    given, file, done = _order(source), ParquetFile(target, SCHEMA), 0
+    with streamed(source) as table:
+        for batch in table.iter_batches(BATCH, use_threads=False):
+            columns = {
+                column.name: pa.nulls(len(batch), column.type) if column.name in hidden else batch.column(column.name)
+                for column in JUDGMENTS
+            }
+            if REASON in hidden:
+                columns["content"] = _column_without_reason(columns["content"])
+            columns[GIVEN.name] = pa.array(given[done : done + len(batch)], GIVEN.type)
+            file.file.write_table(pa.Table.from_arrays([*columns.values()], schema=SCHEMA))
+            done += len(batch)
+    file.close()
+    return done
+
+
+def _without_reason(content: Mapping | None) -> Mapping | None:
+    """What an answer holds, without the reason that was written beside it."""
+    return {**content, REASON: None} if content and REASON in content else content
+
+
+def _column_without_reason(column: pa.Array) -> pa.Array:
+    """The same of a column of JSON."""
+    texts = (
+        text and json.dumps(_without_reason(json.loads(text)), ensure_ascii=False, sort_keys=True)
+        for text in column.to_pylist()
+    )
+    return pa.array(texts, column.type)
+
+
+def _order(source: Path) -> np.ndarray:
+    """Of each row its place among those of its task, from 1, by the time of giving. A task's rows stand together."""
+    task, at, slot = _keys(source)
+    found = np.empty(len(task), dtype=np.int32)
+    ordered = np.lexsort((slot, at, task))
+    begins = np.searchsorted(task, task)  # tasks ascend
+    found[ordered] = np.arange(len(task)) - begins + 1
+    return found
+
+
+def _keys(source: Path) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Of each row the number of its task, when it was given in microseconds, and its slot."""
+    parts, before, last = [], None, 0
+    with streamed(source) as table:
+        for batch in table.iter_batches(BATCH, columns=[*TASK, "created_at", "slot"], use_threads=False):
+            words = [pc.cast(batch.column(name), pa.string()) for name in TASK]
+            keys = pc.binary_join_element_wise(*words, "\x1f")
+            new = np.ones(len(batch), dtype=np.int32)
+            new[1:] = pc.not_equal(keys[1:], keys[:-1]).to_numpy(zero_copy_only=False)
+            new[:1] = keys[0].as_py() != before
+            task = np.cumsum(new) + last
+            before, last = keys[-1].as_py(), int(task[-1])
+            at = batch.column("created_at").cast(pa.int64())
+            parts.append((task, at.to_numpy(), batch.column("slot").to_numpy()))
+    columns = zip(*parts, strict=True) if parts else ([], [], [])
+    return tuple(np.concatenate(column) if column else np.empty(0, dtype=np.int64) for column in columns)
+
+
+# Figures: what is left out rests on what is not there
+
+
+def public_figures(figures: Mapping, public: Collection[str]) -> dict:
+    people = "annotators" in public
+    found = {
+        "funnel": figures["funnel"],
+        "stages": [_public_stage(stage, public) for stage in figures["stages"]],
+        "baselines": figures["baselines"] if people else [_less(one, {"annotators"}) for one in figures["baselines"]],
+    }
+    return found | ({"annotators": _public_annotators(figures["annotators"], public)} if people else {})
+
+
+def _less(part: Mapping, names: Collection[str]) -> dict:
+    return {name: value for name, value in part.items() if name not in names}
+
+
+def _public_stage(stage: Mapping, public: Collection[str]) -> dict:
+    times = "times" in public
+    found = _less(stage, () if times else TIMED_STAGE)
+    if not times:
+        found["study"] = {**stage["study"], "pay_per_hour": None}
+    if "annotators" in public:
+        return found | {"annotators": [_seat(row, times) for row in stage["annotators"]]}
+    found["agreement"] = [_less(view, {"kappa_pairs"}) for view in stage["agreement"]]
+    if "paper" in found:
+        found["paper"] = _less(found["paper"], {"annotators"})
+    return _less(found, {"annotators"})
+
+
+def _seat(row: Mapping, times: bool) -> dict:
+    """An annotator on a stage's page, whose signs are words alone."""
+    if times:
+        return dict(row)
+    return _less(row, TIMED_SEAT) | {"signs": [sign for sign in row["signs"] if sign not in TIMED_SIGNS]}
+
+
+def _public_annotators(figures: Mapping, public: Collection[str]) -> dict:
+    """Those of annotators."""
+    times = "times" in public
+    found = {
+        "stages": [
+            _less(stage, () if times else TIMED_PAGE) | {"rows": [_row(row, public) for row in stage["rows"]]}
+            for stage in figures["stages"]
+        ],
+        "whole": [_row(row, public) for row in figures["whole"]],
+    }
+    return found | ({"speed": figures["speed"]} if times else {})
+
+
+def _row(row: Mapping, public: Collection[str]) -> dict:
+    fields, signs = set(), set()
+    for part, of_row, of_signs in (("times", TIMED_ROW, TIMED_SIGNS), ("gold", GOLD_ROW, GOLD_SIGNS)):
+        if part not in public:
+            fields |= of_row
+            signs |= of_signs
+    return _less(row, fields) | {"signs": [sign for sign in row["signs"] if sign["kind"] not in signs]}

@@ -25,7 +25,7 @@ NOTHING_NEW, UNFIT = 204, 422
 @staff_only
 def release_list(request: HttpRequest, pk: int) -> HttpResponse:
     study = permissions.study_for(request.user, pk)
-    rows = [page.row(release) for release in page.listed(study)]
+    rows = [page.list_row(release) for release in page.releases_of(study)]
     return render(request, "releases/list.html", {"section": "studies", "study": study, "rows": rows})
 
 
@@ -80,18 +80,18 @@ def _form(
 def release_detail(request: HttpRequest, pk: int) -> HttpResponse:
     """What is in it, or how far it is; htmx gets that alone, while it is made. `?against=3`: beside another."""
     release = permissions.release_for(request.user, pk)
-    shown = {"section": "studies", "study": release.study, **page.told(release)}
+    shown = {"section": "studies", "study": release.study, **page.release_context(release)}
     if request.htmx and "against" not in request.GET:
         if shown["making"]:
             return render(request, "releases/_progress.html", shown)
         return HttpResponse(status=NOTHING_NEW, headers={"HX-Refresh": "true"})
     if not release.frozen_at:
         return render(request, "releases/making.html", shown)
-    with downloads.there():
-        shown |= page.beside(release, request.GET.get("against", ""))
+    with downloads.removed_is_404():
+        shown |= page.comparison_context(release, request.GET.get("against", ""))
         if request.htmx:
             return render(request, "releases/_changes.html", shown)
-        return render(request, "releases/detail.html", shown | page.opened(release))
+        return render(request, "releases/detail.html", shown | page.frozen_context(release))
 
 
 @require_POST
@@ -125,13 +125,13 @@ def release_discard(request: HttpRequest, pk: int) -> HttpResponse:
 @require_safe
 @staff_only
 def release_download(request: HttpRequest, pk: int) -> HttpResponseBase:
-    return downloads.whole(request, _frozen(request, pk))
+    return downloads.download_release(request, _frozen(request, pk))
 
 
 @require_safe
 @staff_only
 def release_file(request: HttpRequest, pk: int, name: str) -> HttpResponseBase:
-    return downloads.part(request, _frozen(request, pk), name)
+    return downloads.download_file(request, _frozen(request, pk), name)
 
 
 def _frozen(request: HttpRequest, pk: int) -> Release:

@@ -14,7 +14,7 @@ from annotation.exports.files import (
     write_judgments,
     write_lines,
 )
-from annotation.releases.documents.writing import write
+from annotation.releases.documents.write import write_documents
 from annotation.releases.plan import Plan
 from tests.annotation.releases.kept import COLUMNS, SCHEMA, row
 
@@ -68,7 +68,7 @@ class Release:
     figures: dict
 
     def written(self) -> Path:
-        write(self.folder, self.plan, self.manifest, self.figures, SCHEMA)
+        write_documents(self.folder, self.plan, self.manifest, self.figures, SCHEMA)
         return self.folder
 
     def text(self, name: str) -> str:

@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from annotation.management.release_named import PLACES, opened
 from annotation.releases import publish
-from annotation.releases.archive_reader import Opened
+from annotation.releases.archive_reader import ReleaseFiles
 
 
 class Command(BaseCommand):
@@ -60,7 +60,7 @@ def _folder(place: str) -> Iterator[Path]:
 
 
 def _before(folder: Path, to: publish.Target) -> str:
-    manifest = Opened(folder).manifest
+    manifest = ReleaseFiles(folder).manifest
     plan, files = manifest["release"], manifest["files"]
     size = sum(file["bytes"] for file in files.values())
     who = "those alone who are let in" if to.private else "everybody who may read there"

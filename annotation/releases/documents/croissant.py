@@ -4,14 +4,22 @@ Without a time of day: the date is that of the last judgment, if that is public.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import pyarrow as pa
 
-from annotation.releases.documents import croissant_records, responsible
-from annotation.releases.documents.facts import Facts
-from annotation.releases.documents.front import TAGS
-from annotation.releases.documents.tables import Column
+from annotation.exports.files import IMAGE
+from annotation.releases.documents.facts import (
+    Facts,
+    agreement_in_words,
+    annotators_in_words,
+    judgments_per_item,
+    limits_in_words,
+    results_in_words,
+    stage_in_words,
+)
+from annotation.releases.documents.hub_metadata import TAGS
+from annotation.releases.documents.tables import TABLES, Column, Table
 
 CONFORMS = ["http://mlcommons.org/croissant/1.0", "http://mlcommons.org/croissant/RAI/1.0"]
 IN_CR = (
@@ -46,6 +54,22 @@ KINDS = {
 }
 MANY = re.compile(r"(imagefolder/[^/]+/images)/.+")  # files that stand as a set: their hashes are in the manifest
 SPDX = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+-]*")
+LISTS = ("texts", "integers")
+SHARDS, DATA, SPLITS = "shards", "data", "splits"
+TYPES = {
+    "image": "sc:ImageObject", "text": "sc:Text", "texts": "sc:Text", "integer": "sc:Integer",
+    "integers": "sc:Integer", "number": "sc:Float", "boolean": "sc:Boolean", "time": "sc:DateTime",
+}  # fmt: skip
+PARTS = {
+    "image:positive": "The image that the positive caption describes, with its original bytes.",
+    "image:negative": "The image that the negative caption describes, with its original bytes.",
+    "caption:positive": "A caption that is true of the image.",
+    "caption:negative": "A caption that is near to it and not true of the image.",
+    "caption:second_positive": "Another caption that is true of the image, in other words.",
+    "key": "The item's id.",
+    "type": "How the negative differs.",
+    "subtype": "In what it differs.",
+}
 
 
 def croissant(
@@ -57,23 +81,23 @@ def croissant(
         "@type": "sc:Dataset",
         "conformsTo": CONFORMS,
         "name": facts.plan.name,
-        "description": facts.said("summary") or f"{facts.title}, a validated split of {facts.items:,} items.",
-        "version": semantic(facts.plan.version),
+        "description": facts.stated("summary") or f"{facts.plan.title}, a validated split of {facts.items:,} items.",
+        "version": _semantic(facts.plan.version),
         **_stated(facts),
-        **responsible.fields(facts),
+        **_responsible_ai(facts),
         "distribution": [*_objects(files), *_sets(facts, files)],
-        "recordSet": croissant_records.record_sets(facts, schema, tables),
+        "recordSet": _record_sets(facts, schema, tables),
     }
 
 
 def _stated(facts: Facts) -> dict:
     """Only what the producer stated, or what can be read off the judgments."""
-    authors = [name.strip() for name in facts.said("authors").split(";") if name.strip()]
+    authors = [name.strip() for name in facts.stated("authors").split(";") if name.strip()]
     last = facts.manifest.get("last_judgment_at")
     found = {
-        "license": address(facts.said("licence")),
-        "citeAs": facts.said("citation"),
-        "inLanguage": facts.said("language"),
+        "license": _address(facts.stated("licence")),
+        "citeAs": facts.stated("citation"),
+        "inLanguage": facts.stated("language"),
         "creator": [{"@type": "sc:Person", "name": name} for name in authors],
         "datePublished": last[:10] if last else "",
         "keywords": list(TAGS),
@@ -81,12 +105,12 @@ def _stated(facts: Facts) -> dict:
     return {name: value for name, value in found.items() if value}
 
 
-def address(licence: str) -> str:
+def _address(licence: str) -> str:
     """Of an SPDX identifier where its text stands; other words as they are."""
     return f"https://spdx.org/licenses/{licence}.html" if SPDX.fullmatch(licence) else licence
 
 
-def semantic(version: str) -> str:
+def _semantic(version: str) -> str:
     """Three numbers: 1.0 is 1.0.0."""
     return ".".join([*map(str, map(int, version.split("."))), "0", "0"][:3])
 
@@ -100,7 +124,7 @@ def _objects(files: Mapping[str, Mapping]) -> Iterator[dict]:
                 "name": name.replace("/", "-"),
                 "contentUrl": name,
                 "contentSize": f"{file['bytes']} B",
-                "encodingFormat": kind(name),
+                "encodingFormat": _encoding(name),
                 "sha256": file["sha256"],
             }
 
@@ -108,7 +132,7 @@ def _objects(files: Mapping[str, Mapping]) -> Iterator[dict]:
 def _sets(facts: Facts, files: Mapping[str, Mapping]) -> Iterator[dict]:
     """The shards of the splits, which record sets read together, and folders of images."""
     if facts.loadable:
-        yield _set(croissant_records.SHARDS, ["data/*.parquet"], KINDS[".parquet"], "The splits, in shards.")
+        yield _set(SHARDS, ["data/*.parquet"], KINDS[".parquet"], "The splits, in shards.")
     for folder in sorted({found[1] for name in files if (found := MANY.fullmatch(name))}):
         says = "Images; manifest.json has the SHA-256 of each."
         yield _set(folder.replace("/", "-"), [f"{folder}/*"], "image/jpeg", says)
@@ -119,5 +143,152 @@ def _set(name: str, includes: list[str], form: str, says: str) -> dict:
     return {**named, "encodingFormat": form, "includes": includes}
 
 
-def kind(name: str) -> str:
+def _encoding(name: str) -> str:
     return next((kind for ending, kind in KINDS.items() if name.endswith(ending)), "application/octet-stream")
+
+
+# The RAI extension: what only the producer knows, and what the figures say
+
+
+def _responsible_ai(facts: Facts) -> dict:
+    """Its fields that have something in them."""
+    found = {**_collection(facts), **_annotation(facts), **_use(facts)}
+    return {f"rai:{name}": value for name, value in found.items() if value}
+
+
+def _collection(facts: Facts) -> dict:
+    return {
+        "dataCollection": facts.stated("collection"),
+        "dataCollectionType": ["Manual Human Curator"] if facts.people > facts.simulated else [],
+        "dataCollectionMissingData": _missing(facts),
+    }
+
+
+def _missing(facts: Facts) -> str:
+    counts = facts.manifest["counts"]
+    if not counts["imported"]:
+        return ""
+    return f"Of {counts['imported']:,} items {counts['dropped']:,} were dropped, {counts['open']:,} are not decided."
+
+
+def _annotation(facts: Facts) -> dict:
+    simulated = f"{facts.simulated:,} simulated annotators" if facts.simulated else ""
+    stages = [f"{stage['name']}: {stage_in_words(stage)}" for stage in facts.stages]
+    return {
+        "dataAnnotationProtocol": [*stages, *filter(None, [facts.stated("ethics")])],
+        "dataAnnotationPlatform": list(filter(None, [f"Winnow {facts.manifest['version']}", facts.stated("platform")])),
+        "dataAnnotationAnalysis": [*agreement_in_words(facts), *results_in_words(facts)],
+        "annotationsPerItem": judgments_per_item(facts),
+        "annotatorDemographics": [annotators_in_words(facts), *filter(None, [facts.stated("demographics")])],
+        "machineAnnotationTools": [simulated] if simulated else [],
+    }
+
+
+def _use(facts: Facts) -> dict:
+    words = {"dataBiases": "biases", "dataUseCases": "use", "personalSensitiveInformation": "sensitive"}
+    stated = {field: [facts.stated(word)] for field, word in words.items() if facts.stated(word)}
+    return stated | {"dataLimitations": limits_in_words(facts)}
+
+
+# The record sets: the rows of every table, field by field. Lists of objects are fields with sub-fields, read by JSON
+# path. Objects whose names differ from row to row have no type in Croissant: the description of their record set names
+# them.
+
+
+def _record_sets(facts: Facts, schema: pa.Schema, tables: Mapping[str, list[Column]]) -> list[dict]:
+    """The splits and their rows, then each table."""
+    found = [_splits(facts), _data(facts, schema)] if facts.loadable else []
+    return found + [_table(TABLES[name], columns) for name, columns in tables.items()]
+
+
+def _splits(facts: Facts) -> dict:
+    named = f"{SPLITS}/name"
+    return {
+        "@type": "cr:RecordSet",
+        "@id": SPLITS,
+        "name": SPLITS,
+        "dataType": "cr:Split",
+        "description": facts.manifest["split_rule"],
+        "key": {"@id": named},
+        "field": [{"@type": "cr:Field", "@id": named, "name": "name", "dataType": "sc:Text"}],
+        "data": [{named: name} for name in facts.loadable],
+    }
+
+
+def _data(facts: Facts, schema: pa.Schema) -> dict:
+    parts = facts.manifest["columns"]
+    split = _field(f"{DATA}/split", "split", "The split that it is in, by the file's name.", "text")
+    pattern = f"^(?:.*data/)?({'|'.join(facts.loadable)})(?:-.*parquet)?$"  # also of what it gave: it is tried twice
+    split["source"] = {
+        "fileSet": {"@id": SHARDS},
+        "extract": {"fileProperty": "fullpath"},
+        "transform": {"regex": pattern},
+    }
+    split["references"] = {"field": {"@id": f"{SPLITS}/name"}}
+    key = [name for name, part in parts.items() if part == "key"]
+    return {
+        "@type": "cr:RecordSet",
+        "@id": DATA,
+        "name": DATA,
+        "description": "The kept items.",
+        **({"key": {"@id": f"{DATA}/{key[0]}"}} if key else {}),
+        "field": [split, *(_cell(column, parts.get(column.name, "")) for column in schema)],
+    }
+
+
+def _cell(column: pa.Field, part: str) -> dict:
+    role = part.partition("caption:")[2]
+    says = PARTS.get(part, f"The caption in the role {role}." if role else "As imported.")
+    field = _field(f"{DATA}/{column.name}", column.name, says, _type(column.type))
+    field["source"] = {"fileSet": {"@id": SHARDS}, "extract": {"column": column.name}}
+    if column.type == IMAGE:
+        field["source"]["transform"] = {"jsonPath": "bytes"}
+    return field
+
+
+def _type(kind: pa.DataType) -> str:
+    if kind == IMAGE:
+        return "image"
+    kinds = ((pa.types.is_boolean, "boolean"), (pa.types.is_integer, "integer"), (pa.types.is_floating, "number"))
+    return next((name for fits, name in kinds if fits(kind)), "text")
+
+
+def _table(table: Table, columns: Iterable[Column]) -> dict:
+    columns = list(columns)
+    free = list(_free(columns))
+    more = f" The file also has objects whose names differ from row to row: {', '.join(free)}." if free else ""
+    key = [{"@id": f"{table.name}/{name}"} for name in table.key if name in {column.name for column in columns}]
+    return {
+        "@type": "cr:RecordSet",
+        "@id": table.name,
+        "name": table.name,
+        "description": f"{table.says}{more}",
+        **({"key": key if len(key) > 1 else key[0]} if key else {}),
+        "field": [_table_field(table, column) for column in columns if column.kind != "object"],
+    }
+
+
+def _free(columns: Iterable[Column], within: str = "") -> Iterator[str]:
+    for column in columns:
+        if column.kind == "object":
+            yield f"{within}{column.name}"
+        yield from _free(column.of, f"{column.name}.")
+
+
+def _table_field(table: Table, column: Column) -> dict:
+    name = f"{table.name}/{column.name}"
+    source = {"fileObject": {"@id": table.file}, "extract": {"column": column.name}}
+    if column.kind != "objects":
+        return {**_field(name, column.name, column.says, column.kind), "source": source}
+    field = {"@type": "cr:Field", "@id": name, "name": column.name, "description": column.says, "repeated": True}
+    return {**field, "subField": [_sub_field(name, part, source) for part in column.of if part.kind != "object"]}
+
+
+def _sub_field(name: str, part: Column, source: Mapping) -> dict:
+    field = _field(f"{name}/{part.name}", part.name, part.says, part.kind)
+    return {**field, "source": {**source, "transform": {"jsonPath": part.name}}}
+
+
+def _field(id: str, name: str, says: str, kind: str) -> dict:
+    many = {"repeated": True} if kind in LISTS else {}
+    return {"@type": "cr:Field", "@id": id, "name": name, "description": says, "dataType": TYPES[kind], **many}

@@ -1,13 +1,19 @@
-"""What the documents of a release are made of, put together once: plan, manifest, figures, counts. Pure."""
+"""What the documents of a release state, put together once from its plan, manifest, figures and counts. Pure.
+
+The first half selects; the functions below `Facts` put selections into sentences that several documents share.
+"""
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from annotation.exports.files import content_hash
+from annotation.exports.setup_wording import in_words
+from annotation.protocols.registry import PROTOCOLS
+from annotation.releases.documents.markdown import decimal, interval, percent
 from annotation.releases.plan import SPLIT_NAMES, Plan
 
 DOCUMENTS = ("README.md", "croissant.json", "data_statement.md", "statistics.json")
@@ -22,6 +28,25 @@ REASONS = {
     "ambiguous_both": "both images fit",
     "ambiguous_generated": "the generated image fits as well or better",
 }
+OPTIONS = {"candidate": "a generated image", "negative": "the negative image"}
+MEASURES = {
+    "i2t": "I2T: both images, image to text",
+    "t2i": "T2I: both captions, text to image",
+    "group": "Group: all four questions",
+    "i_pos2t": "given the positive image",
+    "i_neg2t": "given the negative image",
+    "t_pos2i": "given the positive caption",
+    "t_neg2i": "given the negative caption",
+}
+FATES = {
+    "accepted": "taken as they were",
+    "confirmed": "edited and confirmed",
+    "edited": "edited",
+    "dropped": "dropped",
+    "open": "open",
+    "to_confirm": "waiting for a second annotator",
+    "to_adjudicate": "waiting for an adjudicator",
+}
 
 
 @dataclass(frozen=True)
@@ -34,22 +59,13 @@ class Facts:
     figures: Mapping
     statistics: Mapping
 
-    def said(self, word: str) -> str:
-        """What the producer said of it, or ""."""
+    def stated(self, word: str) -> str:
+        """What the producer stated under that key of the plan's words, or ""."""
         return self.plan.words.get(word, "").strip()
-
-    @property
-    def title(self) -> str:
-        return self.plan.title
 
     @property
     def items(self) -> int:
         return self.statistics["whole"]["items"]
-
-    @property
-    def parts(self) -> set[str]:
-        """What stands in the split's columns."""
-        return set(self.manifest["columns"].values())
 
     @property
     def splits(self) -> list[str]:
@@ -68,10 +84,6 @@ class Facts:
         """Settings, in order."""
         return sorted(self.manifest["stages"], key=lambda stage: stage["position"])
 
-    @property
-    def funnel(self) -> Mapping:
-        return self.figures.get("funnel", {})
-
     @cached_property
     def fingerprint(self) -> str:
         """Of every file but the documents."""
@@ -83,6 +95,7 @@ class Facts:
 
     @property
     def people(self) -> int:
+        """All annotators, simulated ones too."""
         return len(self.annotators)
 
     @property
@@ -99,6 +112,153 @@ class Facts:
         with (self.folder / name).open(encoding="utf-8") as file:
             yield from map(json.loads, file)
 
+    @property
+    def agreement(self) -> list[tuple[str, Mapping]]:
+        """(stage's name, coefficients) of each view of each stage's answers."""
+        stages = self.figures.get("stages", ())
+        return [(one["study"]["stage_name"], found) for one in stages for found in one.get("agreement", ())]
 
-def reason(code: str) -> str:
+    @property
+    def agreed(self) -> list[tuple[str, Mapping]]:
+        """Of the views on which two annotators judged the same."""
+        return [(name, found) for name, found in self.agreement if found["percent"]["n"]]
+
+    @property
+    def not_shared(self) -> list[str]:
+        """Stages in which no task has two counted judgments."""
+        shared = {name for name, _ in self.agreed}
+        return [name for name in dict.fromkeys(name for name, _ in self.agreement) if name not in shared]
+
+    @property
+    def baselines(self) -> list[Mapping]:
+        return [one for one in self.figures.get("baselines", ()) if one["answered"]]
+
+    def papers(self, protocol: str) -> list[tuple[str, Mapping]]:
+        """(stage's name, its paper's figures) of the stages of that protocol that have judgments."""
+        return [
+            (stage["study"]["stage_name"], found)
+            for stage in self.figures.get("stages", ())
+            if (found := stage.get("paper"))
+            and stage["study"]["protocol"] == protocol
+            and found.get("n", found.get("judgments"))
+        ]
+
+    @property
+    def fates(self) -> list[tuple[str, str]]:
+        """(stage's name, what became of the texts that its annotators could change)."""
+        found = []
+        for stage in self.figures.get("stages", ()):
+            fates = stage.get("paper", {}).get("fates") or {}
+            if words := ", ".join(f"{fates[name]:,} {what}" for name, what in FATES.items() if fates.get(name)):
+                found.append((stage["study"]["stage_name"], words))
+        return found
+
+
+# Sentences, plain words without marks
+
+
+def reason_in_words(code: str) -> str:
     return REASONS.get(code, code.replace("_", " "))
+
+
+def stage_in_words(stage: Mapping) -> str:
+    """What a stage asked, of which items, and by which rule."""
+    items = _setting(stage, "Items")
+    question = PROTOCOLS[stage["protocol"]].question
+    return f"“{question}” Asked of: {items[:1].lower()}{items[1:]}. {_rule_in_words(stage)}"
+
+
+def _rule_in_words(stage: Mapping) -> str:
+    """How a judgment becomes an outcome, and which outcomes drop an item."""
+    if stage["measures"]:
+        return f"Judgments: {_setting(stage, 'Judgments')}. Answers are scored; no item is dropped."
+    rule = stage["decision_rule"].partition("; dropped are ")[0].partition("; nothing is dropped")[0].strip(".")
+    rule = rule.replace(" (tie_unresolved)", "").replace("_", " ")
+    drops = "; ".join(
+        f"{OPTIONS.get(answer, answer.replace('_', ' '))} ({reason_in_words(why)})"
+        for answer, why in sorted(stage["drops"].items())
+    )
+    return f"{rule[:1].upper()}{rule[1:]}." + (f" These outcomes drop an item: {drops}." if drops else "")
+
+
+def _setting(stage: Mapping, name: str) -> str:
+    return next(line["says"] for line in in_words(stage) if line["name"] == name)
+
+
+def annotators_in_words(facts: Facts) -> str:
+    people = facts.people - facts.simulated
+    if facts.simulated and not people:
+        return f"Nobody: {facts.simulated:,} programs stood in for people"
+    programs = f"; {facts.simulated:,} more were programs that stand in for people" if facts.simulated else ""
+    return f"{people:,} annotator{'' if people == 1 else 's'}{programs}"
+
+
+def simulated_in_words(facts: Facts) -> str:
+    return f"{facts.simulated:,} of {facts.people:,} annotators are programs, not people: this is a trial."
+
+
+def pay_in_words(facts: Facts) -> str:
+    study = facts.manifest["study"]
+    if facts.people and facts.people == facts.simulated:
+        return "nobody was paid, since no people judged"
+    rate, currency = study.get("pay_per_hour"), study.get("currency", "")
+    if rate is None:
+        return "not published" if "times" not in facts.plan.public else UNKNOWN
+    if not rate:
+        return UNKNOWN
+    costs = [stage["cost"].get("cost") for stage in facts.figures.get("stages", ()) if stage.get("cost")]
+    paid = f", {sum(filter(None, costs)):,.2f} {currency} in all" if any(costs) else ""
+    return f"{rate:,.2f} {currency} an hour of active time{paid}"
+
+
+def limits_in_words(facts: Facts) -> Sequence[str]:
+    """What the figures themselves tell against the split."""
+    counts, found = facts.manifest["counts"], []
+    if facts.simulated:
+        found.append(simulated_in_words(facts))
+    if counts["open"]:
+        found.append(f"{counts['open']:,} of {counts['imported']:,} items are not decided yet. They are in no split.")
+    if single := [stage["name"] for stage in facts.stages if stage["name"] in facts.not_shared]:
+        found.append(f"No two annotators judged the same in: {', '.join(single)}. Agreement there is unknown.")
+    if without := dict(facts.licences).get("", 0):
+        found.append(f"No licence is known of {without:,} of {sum(dict(facts.licences).values()):,} images.")
+    return found
+
+
+def agreement_in_words(facts: Facts) -> list[str]:
+    return [
+        f"Stage {name}, on {found['on']}: percent agreement {percent(found['percent']['value'])} (pairs of judgments: "
+        f"{found['percent']['n']:,}); mean Cohen's kappa {decimal(found['kappa_mean']['value'])} (pairs of annotators: "
+        f"{found['kappa_mean']['pairs']:,}); Krippendorff's alpha {decimal(found['alpha']['value'])}, 95 % interval "
+        f"{interval(found['alpha']['interval'])} (tasks: {found['alpha']['n']:,})."
+        for name, found in facts.agreed
+    ]
+
+
+def results_in_words(facts: Facts) -> list[str]:
+    """What people were measured to do: the human baseline and the rankings."""
+    found = [
+        (f"Human baseline, {what}", measured)
+        for one in facts.figures.get("baselines", ())
+        for name, what in MEASURES.items()
+        if (measured := one["measures"].get(name)) and measured["n"]
+    ]
+    found += [
+        (f"Stage {name}, both positive captions ranked above the negative one", paper)
+        for name, paper in facts.papers("hard-positive-rank")
+    ]
+    return [
+        f"{what}: {one['right']:,} of {one['n']:,} items, 95 % interval {interval(one, percent)}."
+        for what, one in found
+    ]
+
+
+def judgments_per_item(facts: Facts) -> str:
+    """How many judgments the tasks of each stage were to get."""
+    found = []
+    for stage in facts.stages:
+        line = f"{stage['name']}: {stage['overlap']}"
+        if stage.get("agreement_items"):
+            line += f", {stage['agreement_overlap']} on {stage['agreement_items']:,} items drawn for agreement"
+        found.append(line + (f", up to {stage['cap']}" if stage.get("cap") else ""))
+    return "; ".join(found)

@@ -1,8 +1,9 @@
-"""Words, lists and tables as Markdown; what people wrote comes through as they wrote it, whatever it holds. Pure."""
+"""Words as Markdown: what people wrote comes through as they wrote it, whatever it holds. Pure."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
+FILTERS = ("text", "paragraphs", "code", "sentence", "number", "percent", "decimal", "interval")  # of the templates
 URL = re.compile(r"(https?://[^\s<>|]*[^\s<>|.,;:!?'\")\]])")  # a full stop behind it is not part of it
 SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~&$])")
 AT_START = re.compile(r"^(\d{0,9})([-+=:.)](?=\s|[-=]|$))")  # a list, a line beneath a heading
@@ -11,8 +12,8 @@ AT_START = re.compile(r"^(\d{0,9})([-+=:.)](?=\s|[-=]|$))")  # a list, a line be
 def text(words: object) -> str:
     """In one line. Addresses become links."""
     parts = URL.split(" ".join(str(words).split()))
-    said = "".join(f"<{part}>" if URL.fullmatch(part) else SPECIAL.sub(r"\\\1", part) for part in parts)
-    return AT_START.sub(r"\1\\\2", said)
+    escaped = "".join(f"<{part}>" if URL.fullmatch(part) else SPECIAL.sub(r"\\\1", part) for part in parts)
+    return AT_START.sub(r"\1\\\2", escaped)
 
 
 def paragraphs(words: str) -> str:
@@ -28,19 +29,13 @@ def code(words: str, language: str = "") -> str:
     return f"{fence}{language}\n{words.strip()}\n{fence}"
 
 
-def bullets(lines: Iterable[str], numbered: bool = False) -> str:
-    return "\n".join(f"{f'{number}.' if numbered else '-'} {line}" for number, line in enumerate(lines, 1))
-
-
-def table(head: Sequence[str], rows: Iterable[Sequence[object]], right: int = 1) -> str:
-    """Cells are Markdown already. All columns from number `right` on hold figures."""
-    marks = ["---" if number < right else "---:" for number in range(len(head))]
-    return "\n".join(f"| {' | '.join(map(str, row))} |" for row in [head, marks, *rows])
-
-
 def sentence(words: str) -> str:
     """Of plain words."""
     return text(f"{words[:1].upper()}{words[1:]}.")
+
+
+def number(value: int) -> str:
+    return f"{value:,}"
 
 
 def percent(share: float | None) -> str:
@@ -52,4 +47,5 @@ def decimal(value: float | None) -> str:
 
 
 def interval(found: Mapping, write: Callable = decimal) -> str:
+    """`found` has "low" and "high"."""
     return "–" if found["low"] is None else f"{write(found['low'])} to {write(found['high'])}"

@@ -13,7 +13,7 @@ class Writer:
         self.files = {split: LinesFile(layout.folder / FOLDER / f"{split}.jsonl") for split in layout.splits}
 
     def add(self, row: Row) -> None:
-        self.files[row.split].add(told(row))
+        self.files[row.split].add(row_as_json(row))
 
     def close(self) -> dict[str, int]:
         for file in self.files.values():
@@ -21,7 +21,7 @@ class Writer:
         return {f"{FOLDER}/{split}.jsonl": file.count for split, file in self.files.items()}
 
 
-def told(row: Row) -> dict[str, object]:
+def row_as_json(row: Row) -> dict[str, object]:
     """The row's columns, an image as {"path", "sha256", "width", "height"}; null where the item lacks something."""
     sizes = {image["sha256"]: (image["width"], image["height"]) for image in row.line["images"]}
     cells = dict(row.cells)

@@ -6,8 +6,7 @@ import pyarrow as pa
 
 from annotation.exports.files import BYTES, ParquetFile
 from annotation.releases.export_reader import Row
-from annotation.releases.formats.base import Form, Layout
-from annotation.releases.formats.shards import Shards
+from annotation.releases.formats.base import Form, Layout, Shards
 
 FOLDER = "data"
 

@@ -10,9 +10,8 @@ import tarfile
 from pathlib import Path
 
 from annotation.releases.export_reader import Row
-from annotation.releases.formats.base import Form, Layout
-from annotation.releases.formats.jsonl import told
-from annotation.releases.formats.shards import Shards
+from annotation.releases.formats.base import Form, Layout, Shards
+from annotation.releases.formats.jsonl import row_as_json
 
 FOLDER = "webdataset"
 
@@ -26,7 +25,7 @@ class Shard:
         for column, image in row.images():
             ending = image["path"].rpartition(".")[2]
             self.put(f"{key}.{column}.{ending}", image["bytes"])
-        self.put(f"{key}.json", json.dumps(told(row), ensure_ascii=False, allow_nan=False).encode())
+        self.put(f"{key}.json", json.dumps(row_as_json(row), ensure_ascii=False, allow_nan=False).encode())
 
     def put(self, name: str, content: bytes) -> None:
         """As a file of nobody, of no time."""

@@ -4,6 +4,7 @@ import hashlib
 import io
 import json
 import os
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -24,6 +25,7 @@ from annotation.figures.stage import study_figures
 from annotation.models import Annotator, Judgment, Lease, Slot, Study
 from annotation.releases.verification.differences import differences
 from benchmarks.models import Event, Image, Job
+from tests.annotation.releases import released
 from tests.builders import crowds, studies
 from tests.builders import pipelines as several
 from tests.builders.pipelines import with_originals
@@ -36,9 +38,17 @@ FIELDS = ["image", "caption", "negative_caption", "negative_image", "type", "sub
 
 @pytest.fixture
 def study() -> Study:
-    made = crowds.stage(items=30, people=5, overlap=3).study
-    studies.annotator(made, ready=False, name="Canary Name", prolific_pid="CANARYPID")
-    return with_originals(made)
+    return released.crowd_study()
+
+
+@pytest.fixture
+def small() -> Study:
+    """Two items, both kept."""
+    made = with_originals(studies.study(items=2, candidates=2))
+    person = studies.annotator(made)
+    for _ in range(2):
+        studies.judgment(person, made.stages.get(), "candidate-0")
+    return made
 
 
 def export(study: Study, folder: Path) -> dict:
@@ -53,33 +63,26 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-def test_kept_dropped_and_open_are_all_the_items(study, tmp_path):
-    counts = export(study, tmp_path / "out")["counts"]
-    assert (
-        counts["kept"]
-        == len(lines(tmp_path / "out/items.jsonl"))
-        == pq.read_metadata(tmp_path / "out/data.parquet").num_rows
-    )
-    assert (
-        counts["dropped"]
-        == len(lines(tmp_path / "out/dropped.jsonl"))
-        == sum(row["items"] for row in counts["reasons"])
-    )
+def test_kept_dropped_and_open_are_all_the_items(exports):
+    out = exports("crowd")
+    counts = json.loads((out / "manifest.json").read_text())["counts"]
+    assert counts["kept"] == len(lines(out / "items.jsonl")) == pq.read_metadata(out / "data.parquet").num_rows
+    assert counts["dropped"] == len(lines(out / "dropped.jsonl")) == sum(row["items"] for row in counts["reasons"])
     assert counts["kept"] + counts["dropped"] + counts["open"] == counts["imported"] == 30
     assert all(counts[name] for name in ("kept", "dropped", "open"))
 
 
 @pytest.mark.parametrize("by_folder", [True, False])
-def test_the_split_loads_offline_with_images(study, tmp_path, monkeypatch, by_folder):
+def test_the_split_loads_offline_with_images(exports, tmp_path, monkeypatch, by_folder):
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     from datasets import load_dataset
 
-    export(study, tmp_path / "out")
+    out = exports("crowd")
     cache = str(tmp_path / "cache")
     if by_folder:
-        data = load_dataset(str(tmp_path / "out"), cache_dir=cache)["test"]
+        data = load_dataset(str(out), cache_dir=cache)["test"]
     else:
-        data = load_dataset("parquet", data_files=str(tmp_path / "out/data.parquet"), cache_dir=cache)["train"]
+        data = load_dataset("parquet", data_files=str(out / "data.parquet"), cache_dir=cache)["train"]
     assert data.column_names == FIELDS
     assert data[0]["image"].size == data[0]["negative_image"].size == (64, 48)
 
@@ -98,10 +101,10 @@ def test_a_later_export_in_the_same_folder_is_what_loads(tmp_path, monkeypatch):
     assert loaded == [1, 2]
 
 
-def test_the_negative_image_is_the_original_bytes_of_what_was_chosen(study, tmp_path):
-    export(study, tmp_path / "out")
-    rows = {row["id"]: row for row in pq.read_table(tmp_path / "out/data.parquet").to_pylist()}
-    for item in lines(tmp_path / "out/items.jsonl"):
+def test_the_negative_image_is_the_original_bytes_of_what_was_chosen(exports):
+    out = exports("crowd")
+    rows = {row["id"]: row for row in pq.read_table(out / "data.parquet").to_pylist()}
+    for item in lines(out / "items.jsonl"):
         (chosen,) = [image for image in item["images"] if image["chosen"]]
         assert chosen["key"] == item["negative_image"] == item["decisions"][0]["outcome"]
         stored = rows[item["id"]]["negative_image"]["bytes"]
@@ -127,8 +130,8 @@ def test_an_item_without_a_positive_image_has_none(tmp_path):
     assert row["image"] is None and row["negative_image"]["bytes"]
 
 
-def test_every_judgment_is_there(study, tmp_path):
-    export(study, tmp_path / "out")
+def test_every_judgment_is_there_and_nobody_can_be_named(study, tmp_path):
+    assert export(study, tmp_path / "out") == json.loads((tmp_path / "out/manifest.json").read_text())
     table = pq.read_table(tmp_path / "out/judgments.parquet").to_pylist()
     assert len(table) == Judgment.objects.count()
     assert sum(row["counted"] for row in table) == Slot.objects.filter(judgment__isnull=False).count()
@@ -136,25 +139,14 @@ def test_every_judgment_is_there(study, tmp_path):
     shown = {tuple(lease.shown) for lease in Lease.objects.all()}
     assert all(tuple(row["shown"]) in shown for row in table)
     assert all(row["shown"][row["place"] - 1] == row["answer"] for row in table if row["place"])
-
-
-def test_nobody_can_be_named(study, tmp_path):
-    export(study, tmp_path / "out")
     everything = b"".join(contents(tmp_path / "out").values())
     secrets = ["Canary Name", "CANARYPID", *Annotator.objects.values_list("token", flat=True)]
     assert not [secret for secret in secrets if secret.encode() in everything]
 
 
-def test_twice_the_same_bytes(study, tmp_path):
-    export(study, tmp_path / "one")
-    export(study, tmp_path / "two")
-    assert contents(tmp_path / "one") == contents(tmp_path / "two")
-
-
-def test_the_manifest_is_right_about_every_file(study, tmp_path):
-    manifest = export(study, tmp_path / "out")
-    files = contents(tmp_path / "out")
-    assert manifest == json.loads(files.pop("manifest.json"))
+def test_the_manifest_is_right_about_every_file(exports):
+    files = contents(exports("crowd"))
+    manifest = json.loads(files.pop("manifest.json"))
     assert set(manifest["files"]) == set(files)
     for name, content in files.items():
         listed = manifest["files"][name]
@@ -174,8 +166,8 @@ def test_every_figure_can_be_recomputed_from_the_export(tmp_path, overlap, tie_r
     assert differences(ours["funnel"], json.loads(json.dumps(funnel(study)))) == []
 
 
-def test_a_changed_judgment_is_noticed_by_the_recomputation(study, tmp_path):
-    export(study, tmp_path / "out")
+def test_a_changed_judgment_is_noticed_by_the_recomputation(exports, tmp_path):
+    shutil.copytree(exports("crowd"), tmp_path / "out")
     path = tmp_path / "out/judgments.parquet"
     table = pq.read_table(path)
     counted = table.column("counted").to_pylist()
@@ -203,46 +195,46 @@ def test_a_foreign_folder_is_refused_and_an_earlier_export_replaced(tmp_path):
     assert {path.name for path in tmp_path.iterdir()} == {"out", "second"}
 
 
-def test_a_failed_export_leaves_nothing(study, tmp_path):
+def test_a_failed_export_leaves_nothing(small, tmp_path):
     default_storage.delete(Image.objects.earliest("pk").original_path)
     with pytest.raises(FileNotFoundError):
-        export(study, tmp_path / "place/out")
+        export(small, tmp_path / "place/out")
     assert list((tmp_path / "place").iterdir()) == []
 
 
-def test_the_command_says_what_it_wrote(study, tmp_path, capsys):
-    call_command("export_split", study.name, "--out", str(tmp_path / "out"))
+def test_the_command_says_what_it_wrote(small, tmp_path, capsys):
+    call_command("export_split", small.name, "--out", str(tmp_path / "out"))
     said = capsys.readouterr().out
     assert "kept" in said and "manifest.json" in {path.name for path in (tmp_path / "out").iterdir()}
     assert Event.objects.filter(verb="exported").count() == 1
 
 
-def test_as_a_job_it_becomes_a_zip(study, tmp_path, eager_tasks):
-    job = export_job.queue_export(study=study, by="user:1")
+def test_as_a_job_it_becomes_a_zip(small, tmp_path, eager_tasks):
+    job = export_job.queue_export(study=small, by="user:1")
     tasks.run_export.delay(job.pk)
     job.refresh_from_db()
-    assert (job.state, job.done, job.report["counts"]["imported"]) == ("done", 30, 30)
-    export(study, tmp_path / "out")
+    assert (job.state, job.done, job.report["counts"]["imported"]) == ("done", 2, 2)
+    export(small, tmp_path / "out")
     with default_storage.open(job.report["file"]) as file, zipfile.ZipFile(file) as archive:
         packed = {Path(name).name: archive.read(name) for name in archive.namelist()}
     assert packed == contents(tmp_path / "out")
     assert Picture.open(io.BytesIO(pq.read_table(io.BytesIO(packed["data.parquet"])).to_pylist()[0]["image"]["bytes"]))
 
 
-def test_a_job_may_run_twice(study, eager_tasks):
-    first, second = (export_job.queue_export(study=study, by="user:1") for _ in range(2))
+def test_a_job_may_run_twice(small, eager_tasks):
+    first, second = (export_job.queue_export(study=small, by="user:1") for _ in range(2))
     for job in (first, first, second):
         tasks.run_export.delay(job.pk)
     sizes = {job.report["bytes"] for job in Job.objects.all()}
     assert len(sizes) == 1
 
 
-def test_the_script_runs_by_itself_under_another_hash_seed_and_zone(study, tmp_path):
-    export(study, tmp_path / "out")
+def test_the_script_runs_by_itself_under_another_hash_seed_and_zone(exports, tmp_path):
+    out = exports("crowd")
     root = Path(__file__).resolve().parents[3]
     own = {"PYTHONHASHSEED": "7", "TZ": "Asia/Kathmandu", "PYTHONPATH": str(root), "DJANGO_SETTINGS_MODULE": "nowhere"}
     done = subprocess.run(
-        [sys.executable, "-m", recomputed.__name__, tmp_path / "out"],
+        [sys.executable, "-m", recomputed.__name__, out],
         env={**os.environ, **own},
         cwd=tmp_path,
         capture_output=True,
@@ -250,11 +242,11 @@ def test_the_script_runs_by_itself_under_another_hash_seed_and_zone(study, tmp_p
     assert done.stdout.decode() == "Every figure is the same.\n"
 
 
-def test_what_lies_beside_an_earlier_export_is_not_lost_with_it(study, tmp_path):
-    export(study, tmp_path / "split")
+def test_what_lies_beside_an_earlier_export_is_not_lost_with_it(small, tmp_path):
+    export(small, tmp_path / "split")
     (tmp_path / "split" / "notes.md").write_text("mine")
     with pytest.raises(exports_export.CannotExport, match=r"notes\.md"):
-        export(study, tmp_path / "split")
+        export(small, tmp_path / "split")
     assert (tmp_path / "split" / "notes.md").read_text() == "mine"
 
 
@@ -266,10 +258,10 @@ def pipeline() -> Study:
     return several.pipeline()
 
 
-def test_every_figure_of_every_stage_and_the_funnel_can_be_recomputed(pipeline, tmp_path):
-    export(pipeline, tmp_path / "out")
-    ours = recompute(tmp_path / "out")
-    assert differences(ours, figures(tmp_path / "out")) == []
+def test_every_figure_of_every_stage_and_the_funnel_can_be_recomputed(exports):
+    out = exports("stages")
+    ours = recompute(out)
+    assert differences(ours, figures(out)) == []
     steps = ours["funnel"]["stages"]
     assert [step["name"] for step in steps] == ["choose", "fits"]
     assert min(count for step in steps for count in (step["kept"], step["dropped"], step["open"])) > 0
@@ -281,27 +273,28 @@ def test_every_figure_of_every_stage_and_the_funnel_can_be_recomputed(pipeline, 
     }
 
 
-def test_the_kept_items_have_the_image_that_was_chosen_before(pipeline, tmp_path):
-    counts = export(pipeline, tmp_path / "out")["counts"]
-    kept = lines(tmp_path / "out/items.jsonl")
-    assert len(kept) == counts["kept"] == pq.read_metadata(tmp_path / "out/data.parquet").num_rows > 0
+def test_the_kept_items_have_the_image_that_was_chosen_before(exports):
+    out = exports("stages")
+    counts = json.loads((out / "manifest.json").read_text())["counts"]
+    kept = lines(out / "items.jsonl")
+    assert len(kept) == counts["kept"] == pq.read_metadata(out / "data.parquet").num_rows > 0
     for item in kept:
         choose, fits = (row for row in item["decisions"] if row["stage"] in ("choose", "fits"))
         assert (item["negative_image"], fits["outcome"]) == (choose["outcome"], "positive-0")
-    assert {row["stage"] for row in lines(tmp_path / "out/dropped.jsonl")} == {"choose", "fits"}
+    assert {row["stage"] for row in lines(out / "dropped.jsonl")} == {"choose", "fits"}
 
 
-def test_an_adjudication_says_why_and_not_who(pipeline, tmp_path):
-    export(pipeline, tmp_path / "out")
-    (row,) = lines(tmp_path / "out/adjudications.jsonl")
+def test_an_adjudication_says_why_and_not_who(exports):
+    out = exports("stages")
+    (row,) = lines(out / "adjudications.jsonl")
     assert (row["by"], row["note"], row["outcome"]) == ("adjudicator", "It is all there.", "candidate-1")
 
 
-def test_excluded_annotators_stay_with_the_reason(pipeline, tmp_path):
-    export(pipeline, tmp_path / "out")
-    who = lines(tmp_path / "out/annotators.jsonl")[3]
+def test_excluded_annotators_stay_with_the_reason(exports):
+    out = exports("stages")
+    who = lines(out / "annotators.jsonl")[3]
     assert (who["excluded"], who["exclusion_reason"]) == (True, "Answered at random")
-    table = pq.read_table(tmp_path / "out/judgments.parquet").to_pylist()
+    table = pq.read_table(out / "judgments.parquet").to_pylist()
     theirs = [row for row in table if row["excluded"] and row["stage"] == "fits"]
     assert theirs and not any(row["counted"] for row in theirs)
     assert {row["stage"] for row in table} == {"choose", "fits", "i2t", "t2i"}
@@ -317,8 +310,8 @@ def test_several_stages_are_the_same_bytes_twice_and_have_a_card(pipeline, tmp_p
 
 
 @pytest.mark.parametrize("change", ["outcome", "live", "adjudication", "type"])
-def test_a_changed_task_is_noticed(pipeline, tmp_path, change):
-    export(pipeline, tmp_path / "out")
+def test_a_changed_task_is_noticed(exports, tmp_path, change):
+    shutil.copytree(exports("stages"), tmp_path / "out")
     name = "adjudications.jsonl" if change == "adjudication" else "tasks.jsonl"
     rows = lines(tmp_path / "out" / name)
     {
@@ -334,9 +327,9 @@ def test_a_changed_task_is_noticed(pipeline, tmp_path, change):
         assert change == "type"  # a type that the manifest does not know
 
 
-def test_the_human_baseline_can_be_recomputed(pipeline, tmp_path):
-    export(pipeline, tmp_path / "out")
-    theirs = json.loads((tmp_path / "out/figures.json").read_text())["baselines"]
-    ours = recompute(tmp_path / "out")["baselines"]
+def test_the_human_baseline_can_be_recomputed(exports):
+    out = exports("stages")
+    theirs = json.loads((out / "figures.json").read_text())["baselines"]
+    ours = recompute(out)["baselines"]
     assert ours[0]["measures"]["i2t"]["n"] > 0 and ours[0]["annotators"]
     assert differences(ours, theirs) == []

@@ -1,4 +1,4 @@
-"""An export while fifty people judge is of one moment: what it says of itself holds, and so do the laws."""
+"""An export while people judge is of one moment: what it says of itself holds, and so do the laws."""
 
 import json
 import threading
@@ -19,7 +19,8 @@ from tests.builders import crowds, pipelines, studies
 from tests.independent.recomputed import figures, recompute
 
 pytestmark = pytest.mark.django_db(transaction=True)
-PEOPLE, OVERLAP = 50, 5
+OVERLAP = 5
+FULL = pytest.param(50, marks=pytest.mark.nightly)  # people who judge at once
 
 
 @pytest.fixture
@@ -31,9 +32,9 @@ def stage() -> Stage:
 
 
 @contextmanager
-def judged(stage: Stage):
-    """Fifty people judge meanwhile."""
-    people, over = [studies.annotator(stage.study) for _ in range(PEOPLE)], threading.Event()
+def judged(stage: Stage, number: int):
+    """So many people judge meanwhile."""
+    people, over = [studies.annotator(stage.study) for _ in range(number)], threading.Event()
 
     def sit(person: Annotator) -> None:
         try:
@@ -42,7 +43,7 @@ def judged(stage: Stage):
         finally:
             connections.close_all()
 
-    with ThreadPoolExecutor(PEOPLE) as pool:
+    with ThreadPoolExecutor(number) as pool:
         sitting = [pool.submit(sit, person) for person in people]
         try:
             yield
@@ -73,16 +74,18 @@ def written(folder: Path) -> int:
     return pq.read_metadata(folder / "judgments.parquet").num_rows
 
 
-def test_it_is_of_one_moment(stage, tmp_path):
-    with judged(stage):
+@pytest.mark.parametrize("people", [8, FULL])
+def test_it_is_of_one_moment(stage, tmp_path, people):
+    with judged(stage, people):
         export_split(study=stage.study, out=tmp_path / "export", by="test")
         said, meanwhile = written(tmp_path / "export"), Judgment.objects.count()
     assert said + 20 < meanwhile  # judgments were given while it was written
     assert wrong(tmp_path / "export") == []
 
 
-def test_the_control_is_torn_without_the_snapshot(stage, tmp_path, monkeypatch):
+@pytest.mark.parametrize("people", [FULL])
+def test_the_control_is_torn_without_the_snapshot(stage, tmp_path, monkeypatch, people):
     monkeypatch.setattr(source_layout, "snapshot", nullcontext)
-    with judged(stage):
+    with judged(stage, people):
         export_split(study=stage.study, out=tmp_path / "export", by="test")
     assert wrong(tmp_path / "export")

@@ -48,15 +48,15 @@ def test_a_release_is_there_again_and_the_next_one_says_the_same(tmp_path, setti
         default_storage.save(image.served_path, ContentFile(b"a copy"))
         default_storage.save(image.thumbnail_path, ContentFile(b"a small copy"))
     before = releases.frozen(study, name="cups")
-    with release_lifecycle.opened(before) as files:
+    with release_lifecycle.open_release(before) as files:
         held = {name: files.read(name) for name in files.names()}
     backup(out=tmp_path / "saved")
     deletion.delete_study(study=study, by="test", releases=True)
     restore(folder=tmp_path / "saved", replace=True, by="test")
     again = Release.objects.get()
-    with release_lifecycle.opened(again) as files:
+    with release_lifecycle.open_release(again) as files:
         assert {name: files.read(name) for name in files.names()} == held and again.content == before.content
-    with release_lifecycle.opened(releases.frozen(again.study, "1.1", name="cups")) as files:
+    with release_lifecycle.open_release(releases.frozen(again.study, "1.1", name="cups")) as files:
         apart = {name for name in files.names() if files.read(name) != held[name]}
     assert apart == {
         "README.md",

@@ -1,5 +1,6 @@
 """The papers' own files in, a study that changes nothing or little, and the release in the same layout out."""
 
+import json
 import shutil
 from pathlib import Path
 
@@ -43,20 +44,33 @@ def complete(path: Path) -> list[bytes]:
     return [header, *(row for row in rows if all(cell.strip() for cell in row.split(b"\t")[:4]))]
 
 
+def beginning_of(source: Path, folder: Path, rows: int | None) -> Path:
+    """The first rows of a table under its own name; all of it where `rows` is None."""
+    if rows is None:
+        return source
+    folder.mkdir()
+    (folder / source.name).write_bytes(b"\r\n".join(source.read_bytes().split(b"\r\n")[: rows + 1]))
+    return folder / source.name
+
+
+@pytest.mark.parametrize("rows", [80, pytest.param(None, marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("name", FULL)
-def test_visla_with_no_words_changed_is_the_same_file(data, tmp_path, name):
-    source = data / "visla" / name
+def test_visla_with_no_words_changed_is_the_same_file(data, tmp_path, name, rows):
+    source = beginning_of(data / "visla" / name, tmp_path / "given", rows)
     made = text_annotators.imported(source, "visla", None, skip_incomplete=True)
     stage = study_of(made, "visla-paraphrase", overlap=1)
     keep_paraphrases(stage)
-    assert export(stage.study, tmp_path / "out")["counts"]["kept"] == FULL[name]
+    assert export(stage.study, tmp_path / "out")["counts"]["kept"] == (
+        len(complete(source)) - 1 if rows else FULL[name]
+    )
     assert (tmp_path / "out/source" / name).read_bytes().split(b"\r\n") == complete(source)
     if name.startswith("Generic"):
         assert (tmp_path / "out/source" / name).read_bytes() == source.read_bytes()
 
 
-def test_only_rows_that_were_edited_or_rejected_differ(data, tmp_path):
-    source = data / "visla/Generic_VISLA.tsv"
+@pytest.mark.parametrize("rows", [80, pytest.param(None, marks=pytest.mark.nightly)])
+def test_only_rows_that_were_edited_or_rejected_differ(data, tmp_path, rows):
+    source = beginning_of(data / "visla/Generic_VISLA.tsv", tmp_path / "given", rows)
     stage = study_of(text_annotators.imported(source, "visla", None), "visla-paraphrase", overlap=1)
     writer, reader = studies.annotator(stage.study), studies.annotator(stage.study)
     edited = [
@@ -90,11 +104,14 @@ def measured(study: Study, tmp_path: Path) -> None:
     assert counts["kept"] == counts["imported"]
 
 
-def part_of(source: Path, folder: Path, *names: str) -> Path:
-    """The source's folder with only these files: the whole of it takes minutes."""
+def part_of(source: Path, folder: Path, *names: str, rows: int | None = None) -> Path:
+    """The source's folder with only these files, or the first rows of their lists: the whole of it takes minutes."""
     for name in names:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(source / name, folder / name)
+        if rows is None:
+            shutil.copy(source / name, folder / name)
+        else:
+            (folder / name).write_text(json.dumps(json.loads((source / name).read_text())[:rows]))
     return folder
 
 
@@ -105,9 +122,10 @@ def same_files(written: Path, source: Path) -> None:
     } == dict.fromkeys(names, True)
 
 
-def test_hard_positives_that_people_ranked_are_the_same_files(data, tmp_path):
+@pytest.mark.parametrize("rows", [200, pytest.param(None, marks=pytest.mark.nightly)])
+def test_hard_positives_that_people_ranked_are_the_same_files(data, tmp_path, rows):
     files = [f"{side}/vl_checklist_attributes.json" for side in ("original", "hard_positive")]
-    source = part_of(data / "hard_positives", tmp_path / "in", *files)
+    source = part_of(data / "hard_positives", tmp_path / "in", *files, rows=rows)
     names = text_annotators.names_in((source / "original").glob("*.json"), "image_path")
     made = text_annotators.imported(source, "hard-positives", text_annotators.one_picture(tmp_path, names))
     measured(study_of(made, "hard-positive-rank", overlap=2, sample=20).study, tmp_path)
@@ -115,11 +133,18 @@ def test_hard_positives_that_people_ranked_are_the_same_files(data, tmp_path):
         same_files(tmp_path / "out/source" / side, source / side)
 
 
-def test_sugarcrepe_whose_captions_hold_is_the_same_files(data, tmp_path):
-    source = part_of(data / "sugarcrepe", tmp_path / "in", "swap_obj.json", "add_att.json")
-    names = text_annotators.names_in(source.glob("*.json"), "filename")
-    made = text_annotators.imported(source, "sugarcrepe", text_annotators.one_picture(tmp_path, names))
+@pytest.mark.parametrize(
+    ("names", "items"),
+    [
+        (["swap_obj.json"], 245),
+        pytest.param(["swap_obj.json", "add_att.json"], 245 + 692, marks=pytest.mark.nightly),
+    ],
+)
+def test_sugarcrepe_whose_captions_hold_is_the_same_files(data, tmp_path, names, items):
+    source = part_of(data / "sugarcrepe", tmp_path / "in", *names)
+    pictures = text_annotators.one_picture(tmp_path, text_annotators.names_in(source.glob("*.json"), "filename"))
+    made = text_annotators.imported(source, "sugarcrepe", pictures)
     stage = study_of(made, "verify", overlap=1)
     text_annotators.keep_all(stage, studies.annotator(stage.study), "yes")
-    assert export(stage.study, tmp_path / "out")["counts"]["kept"] == 245 + 692
+    assert export(stage.study, tmp_path / "out")["counts"]["kept"] == items
     same_files(tmp_path / "out/source", source)

@@ -13,9 +13,9 @@ from annotation.exports.files import content_hash, write_json
 from annotation.models import Study
 from annotation.releases import build as releases_build
 from annotation.releases.build import build
-from annotation.releases.export_reader import Exported, hashes
+from annotation.releases.export_reader import ExportReader, hashes
 from annotation.releases.plan import FORMS, PUBLIC, Plan
-from tests.builders import cohorts, text_annotators
+from tests.builders import cohorts, crowds, studies, text_annotators
 from tests.builders.pipelines import pipeline, with_originals
 
 ONE, THREE = {"test": 100}, {"train": 60, "validation": 20, "test": 20}
@@ -32,6 +32,17 @@ def stages(folder: Path) -> Path:
     return exported(pipeline(), folder)
 
 
+def crowd_study() -> Study:
+    """One stage that five people judged three times over, and somebody who has only joined."""
+    made = crowds.stage(items=30, people=5, overlap=3).study
+    studies.annotator(made, ready=False, name="Canary Name", prolific_pid="CANARYPID")
+    return with_originals(made)
+
+
+def crowd(folder: Path) -> Path:
+    return exported(crowd_study(), folder)
+
+
 def checks(folder: Path) -> Path:
     """Twelve annotators with their habits, in one stage with checks."""
     return exported(with_originals(cohorts.study(judgments=30)[0].study), folder)
@@ -42,7 +53,7 @@ def exported(study: Study, folder: Path) -> Path:
     return folder / "export"
 
 
-STUDIES: dict[str, Callable[[Path], Path]] = {"written": written, "stages": stages, "checks": checks}
+STUDIES: dict[str, Callable[[Path], Path]] = {"crowd": crowd, "written": written, "stages": stages, "checks": checks}
 
 
 def release(export: Path, out: Path, public=tuple(PUBLIC), splits=None, forms=FORMS) -> Path:
@@ -54,7 +65,7 @@ def release(export: Path, out: Path, public=tuple(PUBLIC), splits=None, forms=FO
 
 def apart(export: Path) -> bool:
     """Whether no two items share an image."""
-    found = [hashes(line) for line in Exported(export).lines("items.jsonl")]
+    found = [hashes(line) for line in ExportReader(export).lines("items.jsonl")]
     return sum(map(len, found)) == len(set().union(*found))
 
 
@@ -64,7 +75,7 @@ def mend(folder: Path) -> None:
     rows = {name: file["rows"] for name, file in manifest["files"].items()}
     for path in folder.glob("data/*.parquet"):
         rows[path.relative_to(folder).as_posix()] = pq.read_metadata(path).num_rows
-    manifest["files"] = releases_build.described(folder, rows)
+    manifest["files"] = releases_build.describe_files(folder, rows)
     manifest["content"] = content_hash(manifest["files"])
     write_json(folder / "manifest.json", manifest)
 

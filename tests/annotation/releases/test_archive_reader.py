@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from annotation.releases.archive_reader import NotARelease, Opened
+from annotation.releases.archive_reader import NotARelease, ReleaseFiles
 
 MANIFEST = json.dumps({"made_by": "Winnow", "kind": "release"})
 FILES = {"manifest.json": MANIFEST, "items.jsonl": '{"id": "1"}\n{"id": "2"}\n', "csv/test.csv": "id\n"}
@@ -32,7 +32,7 @@ def zipped(path: Path, files: dict[str, str], kind: int = zipfile.ZIP_STORED) ->
 def test_a_folder_and_its_zip_are_the_same_release(folder, tmp_path):
     path = zipped(tmp_path / "a.zip", {f"split-1.0/{name}": text for name, text in FILES.items()})
     for place in (folder, str(folder), path, io.BytesIO(path.read_bytes())):
-        with Opened(place) as found:
+        with ReleaseFiles(place) as found:
             assert found.names() == sorted(FILES)
             assert found.read("csv/test.csv") == b"id\n"
             assert [line["id"] for line in found.lines("items.jsonl")] == ["1", "2"]
@@ -40,16 +40,16 @@ def test_a_folder_and_its_zip_are_the_same_release(folder, tmp_path):
 
 
 def test_unpacked_it_is_the_same_again(folder, tmp_path):
-    with Opened(zipped(tmp_path / "a.zip", {f"top/{name}": text for name, text in FILES.items()})) as found:
+    with ReleaseFiles(zipped(tmp_path / "a.zip", {f"top/{name}": text for name, text in FILES.items()})) as found:
         found.unpack(tmp_path / "out")
-    assert {name: (tmp_path / "out" / name).read_text() for name in Opened(folder).names()} == FILES
+    assert {name: (tmp_path / "out" / name).read_text() for name in ReleaseFiles(folder).names()} == FILES
 
 
 @pytest.mark.parametrize("name", ["../secret", "secret", "/etc/passwd", "csv", "split-1.0/items.jsonl", ""])
 def test_what_is_not_in_it_cannot_be_read(folder, name):
     (folder.parent / "secret").write_text("")
     with pytest.raises(NotARelease, match="is not in the release"):
-        Opened(folder).read(name)
+        ReleaseFiles(folder).read(name)
 
 
 @pytest.mark.parametrize(
@@ -66,18 +66,18 @@ def test_what_is_not_in_it_cannot_be_read(folder, name):
 )
 def test_a_zip_whose_names_lead_elsewhere_is_refused(tmp_path, files, problem):
     with pytest.raises(NotARelease, match=problem):
-        Opened(zipped(tmp_path / "a.zip", files))
+        ReleaseFiles(zipped(tmp_path / "a.zip", files))
 
 
 def test_a_zip_that_is_packed_is_refused(tmp_path):
     with pytest.raises(NotARelease, match=r"Unpack the \.zip"):
-        Opened(zipped(tmp_path / "a.zip", {"top/manifest.json": MANIFEST}, zipfile.ZIP_DEFLATED))
+        ReleaseFiles(zipped(tmp_path / "a.zip", {"top/manifest.json": MANIFEST}, zipfile.ZIP_DEFLATED))
 
 
 def test_a_link_out_of_the_folder_is_refused(folder):
     (folder / "link").symlink_to("/etc/passwd")
     with pytest.raises(NotARelease, match="is a link"):
-        Opened(folder)
+        ReleaseFiles(folder)
 
 
 @pytest.mark.parametrize(
@@ -92,17 +92,17 @@ def test_a_link_out_of_the_folder_is_refused(folder):
 def test_what_no_release_is_says_so(folder, manifest, problem):
     (folder / "manifest.json").write_text(manifest)
     with pytest.raises(NotARelease, match=problem):
-        Opened(folder).manifest  # noqa: B018
+        ReleaseFiles(folder).manifest  # noqa: B018
 
 
 def test_what_is_not_there_or_no_zip_says_so(tmp_path):
     (tmp_path / "a.zip").write_bytes(b"no")
     for name, problem in (("b.zip", "not there"), ("a.zip", "cannot be read as a .zip")):
         with pytest.raises(NotARelease, match=problem):
-            Opened(tmp_path / name)
+            ReleaseFiles(tmp_path / name)
 
 
 def test_a_broken_line_is_named(folder):
     (folder / "items.jsonl").write_text('{"id": "1"}\n{"id":\n')
     with pytest.raises(NotARelease, match=r"items\.jsonl, line 2"):
-        list(Opened(folder).lines("items.jsonl"))
+        list(ReleaseFiles(folder).lines("items.jsonl"))

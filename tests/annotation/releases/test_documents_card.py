@@ -5,7 +5,7 @@ import pytest
 from datasets import load_dataset
 from huggingface_hub import DatasetCard
 
-from annotation.releases.documents import front, markdown
+from annotation.releases.documents import hub_metadata, markdown
 from tests.builders.documented_release import JUDGMENT, release
 
 WORDS = {
@@ -160,7 +160,7 @@ def test_the_statement_has_what_the_figures_say_against_the_split(tmp_path):
 def test_yaml_reads_back_what_was_written(words):
     import yaml
 
-    assert yaml.safe_load(f"name: {front.quoted(words)}") == {"name": words}
+    assert yaml.safe_load(f"name: {hub_metadata.quoted(words)}") == {"name": words}
 
 
 @pytest.mark.parametrize(
@@ -173,7 +173,7 @@ def test_yaml_reads_back_what_was_written(words):
     ],
 )
 def test_a_licence_by_the_hubs_name(said, head):
-    assert front.licence(said) == head
+    assert hub_metadata.licence(said) == head
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,11 @@ import csv
 import pytest
 
 from annotation.exports.files import write_lines
-from annotation.releases.documents import counted
 from annotation.releases.documents.statistics import compute, questions
+from annotation.releases.documents.write import TEMPLATES
 from tests.builders.documented_release import image, line
+
+TABLES = TEMPLATES.get_template("_tables.md.j2").module
 
 
 def of(folder, lines) -> dict:
@@ -60,12 +62,12 @@ def test_splits_types_and_both_make_the_whole(tmp_path):
 def test_nothing_is_nothing(tmp_path):
     found = of(tmp_path, [])
     assert (found["whole"]["items"], found["types"], found["splits"]) == (0, [], {})
-    assert "| `test` | 0 |" in counted.splits(found, ["test"])
+    assert "| `test` | 0 |" in TABLES.splits(found, ["test"])
 
 
 def test_other_types_are_a_plain_table(tmp_path):
     found = of(tmp_path, [line(0, kind=("spatial", "left|right"))])
-    assert "| spatial | left\\|right | 1 | 4 |" in counted.by_type(found, ["test"])
+    assert "| spatial | left\\|right | 1 | 4 |" in TABLES.questions_by_type(found, ["test"])
 
 
 @pytest.mark.real
@@ -74,7 +76,7 @@ def test_table_1_of_bivlc(tmp_path, real):
         kinds = [(row["type"], row["subtype"]) for row in csv.DictReader(file)]
     images = [image("positive-0", "a"), image("negative-0", "b", chosen=True)]
     found = of(tmp_path, (line(n, kind=kind, images=images) for n, kind in enumerate(kinds)))
-    table = counted.by_type(found, ["test"]).splitlines()
+    table = TABLES.questions_by_type(found, ["test"]).splitlines()
     assert table[0].startswith(
         "|  | I2T | T2I | REPLACE OBJ | REPLACE ATT | REPLACE REL | SWAP OBJ | SWAP ATT | ADD OBJ |"
     )

@@ -23,7 +23,7 @@ print(most - before)
 """
 
 
-@pytest.mark.parametrize("module", ["exported", "verification.place"])
+@pytest.mark.parametrize("module", ["export_reader", "verification.place"])
 def test_a_file_of_images_is_read_in_little_memory(tmp_path, module):
     file = ParquetFile(tmp_path / "data.parquet", split_schema([("id", pa.string()), ("image", IMAGE)]))
     for number in range(1000):

@@ -9,7 +9,7 @@ import pytest
 from annotation.designs.plan import StagePlan
 from annotation.exports.files import files_below
 from annotation.models import Study
-from annotation.releases.export_reader import Exported, hashes
+from annotation.releases.export_reader import ExportReader, hashes
 from annotation.releases.splitting import Unit, assign
 from benchmarks.models import Benchmark
 from tests.annotation.exports.test_export import export
@@ -50,12 +50,12 @@ STUDIES = {
 }
 
 
-def exported(name: str, folder: Path) -> Exported:
+def exported(name: str, folder: Path) -> ExportReader:
     assert export(STUDIES[name](folder), folder / "out")["counts"]["kept"] > 2
-    return Exported(folder / "out")
+    return ExportReader(folder / "out")
 
 
-def written_of(form: str, found: Exported, folder: Path, splits: dict[str, str]) -> Path:
+def written_of(form: str, found: ExportReader, folder: Path, splits: dict[str, str]) -> Path:
     """The release's folder."""
     settings = {"schema": found.schema, "columns": found.columns, "source_format": found.manifest["source_format"]}
     written(form, folder, list(found.rows(splits)), **settings)

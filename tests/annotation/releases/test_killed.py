@@ -34,7 +34,14 @@ def killed(job: Job, kind: str, moment: str, settings) -> None:
     assert work_folder.place_of(job.pk).exists()
 
 
-@pytest.mark.parametrize(("kind", "moment"), [("export", "writing"), ("export", "storing"), ("release", "building")])
+@pytest.mark.parametrize(
+    ("kind", "moment"),
+    [
+        pytest.param("export", "writing", marks=pytest.mark.nightly),
+        pytest.param("export", "storing", marks=pytest.mark.nightly),
+        ("release", "building"),
+    ],
+)
 def test_the_next_worker_finds_nothing_half_done(study, settings, tmp_path, kind, moment):
     job, media = queued(study, kind), tmp_path / "media"
     killed(job, kind, moment, settings)

@@ -48,7 +48,7 @@ def test_it_is_frozen_whole(study, eager_tasks):
     assert release.frozen_at and release.job.state == "done"
     with default_storage.open(release.file) as file, zipfile.ZipFile(file) as archive:
         names = [name.removeprefix("cups-1.0/") for name in archive.namelist()]
-    with release_lifecycle.opened(release) as files:
+    with release_lifecycle.open_release(release) as files:
         manifest = files.manifest
         assert sorted(names) == files.names() and set(manifest["files"]) == set(names) - {"manifest.json"}
         assert release.content == manifest["content"] == content_hash(manifest["files"])
@@ -63,7 +63,7 @@ def test_it_is_frozen_whole(study, eager_tasks):
 
 
 def test_every_column_of_the_judgments_is_described(study, eager_tasks):
-    with release_lifecycle.opened(freeze(study)) as files, files.open("judgments.parquet") as file:
+    with release_lifecycle.open_release(freeze(study)) as files, files.open("judgments.parquet") as file:
         sets = {one["name"]: one for one in json.loads(files.read("croissant.json"))["recordSet"]}
         assert {field["name"] for field in sets["judgments"]["field"]} == set(pq.read_schema(file).names)
 
@@ -73,7 +73,7 @@ def test_what_a_reader_must_know_is_in_the_manifest_and_on_the_card(study, eager
     monkeypatch.setattr(exports_export.warning, "look", lambda benchmark, whole: warned)
     out = study.annotators.first()
     participant_lifecycle.exclude(annotator=out, reason="Answered at random", by="test")
-    with release_lifecycle.opened(freeze(study, forms=["source"])) as files:
+    with release_lifecycle.open_release(freeze(study, forms=["source"])) as files:
         card = files.read("README.md").decode()
         assert files.manifest["warnings"] == warned.warnings and "A blind model answers it." in card
         assert "jsonl, which is not written" in files.manifest["no_source"] and "There is no `source/`" in card
@@ -84,7 +84,7 @@ def test_what_a_reader_must_know_is_in_the_manifest_and_on_the_card(study, eager
 
 def test_the_same_study_gives_the_same_content(study, eager_tasks):
     one, two = freeze(study, seed=5), freeze(study, "1.1", seed=5)
-    with release_lifecycle.opened(one) as first, release_lifecycle.opened(two) as second:
+    with release_lifecycle.open_release(one) as first, release_lifecycle.open_release(two) as second:
         apart = {name for name in first.names() if first.read(name) != second.read(name)}
     assert apart == {
         "README.md",
@@ -141,7 +141,7 @@ def test_some_stages_alone_are_a_release_of_what_they_kept(eager_tasks):
     study = pipelines.pipeline()
     whole, part = freeze(study), freeze(study, "1.1", stages=[1])
     assert part.summary["counts"]["kept"] > whole.summary["counts"]["kept"]
-    with release_lifecycle.opened(part) as files:
+    with release_lifecycle.open_release(part) as files:
         assert [stage["name"] for stage in files.manifest["stages"]] == ["choose"]
         assert {line["stage"] for line in files.lines("tasks.jsonl")} == {"choose"}
         assert {one["stage"] for line in files.lines("items.jsonl") for one in line["decisions"]} == {"choose"}
@@ -152,25 +152,25 @@ def test_some_stages_alone_are_a_release_of_what_they_kept(eager_tasks):
 def test_a_later_version_keeps_items_in_their_splits(study, eager_tasks):
     shares = {"train": 60, "test": 40}
     first = freeze(study, splits=shares, seed=1)
-    with release_lifecycle.opened(first) as files:
+    with release_lifecycle.open_release(first) as files:
         before = {line["id"]: line["split"] for line in files.lines("items.jsonl")}
     kept = Task.objects.filter(stage__study=study, item__key=min(before)).get()
     kept.decided.delete()
-    with release_lifecycle.opened(freeze(study, "2.0", splits=shares, seed=2)) as files:
+    with release_lifecycle.open_release(freeze(study, "2.0", splits=shares, seed=2)) as files:
         after = {line["id"]: line["split"] for line in files.lines("items.jsonl")}
     assert len(after) == len(before) - 1 and after.items() <= before.items()
 
 
 def test_what_a_version_between_did_not_have_stays_where_it_once_was(study, eager_tasks):
     shares = {"train": 50, "test": 50}
-    with release_lifecycle.opened(freeze(study, splits=shares, seed=1)) as files:
+    with release_lifecycle.open_release(freeze(study, splits=shares, seed=1)) as files:
         before = {line["id"]: line["split"] for line in files.lines("items.jsonl")}
     away = {key for split in shares for key in sorted(key for key in before if before[key] == split)[1:]}
     outcomes = list(Outcome.objects.filter(task__item__key__in=away, task__stage__study=study))
     Outcome.objects.filter(task__in=[outcome.task_id for outcome in outcomes]).delete()
     assert freeze(study, "1.1", splits=shares).summary["counts"]["kept"] == 2
     Outcome.objects.bulk_create(outcomes)
-    with release_lifecycle.opened(freeze(study, "1.2", splits=shares, seed=3)) as files:
+    with release_lifecycle.open_release(freeze(study, "1.2", splits=shares, seed=3)) as files:
         assert {line["id"]: line["split"] for line in files.lines("items.jsonl")} == before
         assert files.manifest["moved"] == {}
 
@@ -269,7 +269,7 @@ def test_what_a_killed_command_left_does_not_keep_the_version(study, monkeypatch
 
 
 def test_the_content_hash_stands_for_the_settings_too(study, eager_tasks):
-    with release_lifecycle.opened(freeze(study)) as files:
+    with release_lifecycle.open_release(freeze(study)) as files:
         manifest, settings = files.manifest, json.loads(files.read("release.json"))
         assert settings == {name: part for name, part in manifest.items() if name not in ("files", "content")}
         assert "release.json" in manifest["files"] and settings["stages"][0]["instructions"]

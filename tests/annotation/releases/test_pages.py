@@ -1,5 +1,6 @@
 """The pages of releases, and their files."""
 
+import re
 import subprocess
 import zipfile
 
@@ -11,7 +12,7 @@ from annotation.designs.plan import StagePlan
 from annotation.models import Release
 from annotation.releases import forms as releases_forms
 from annotation.releases import page as releases_page
-from annotation.releases.card_blocks import Run, blocks, runs
+from annotation.releases.card_html import card_html
 from annotation.releases.plan import Plan
 from benchmarks.jobs import jobs
 from benchmarks.models import Job
@@ -292,19 +293,24 @@ def told_by_shell(client, release, folder) -> str:
 # The card
 
 
-def test_marks_of_the_card():
-    assert runs(r"**Who.** 2 \* `a*` <https://a.example/b> c\\d") == [
-        Run("text", "Who.", True), Run("text", " 2 * "), Run("code", "a*"), Run("text", " "),
-        Run("link", "https://a.example/b"), Run("text", " c\\d"),
-    ]  # fmt: skip
+def test_the_card_is_html_of_the_page():
+    card = "---\na: b\n---\n# T\n\n**Who.** one \\* \\_\\\ntwo <https://a.example/b>\n\n## H\n\n- x\n- `y*`\n\n1. z\n\n"
+    card += "|  | b |\n| --- | ---: |\n| c \\| d | 1 |\n\n````text\n```\n\n# <no>\n````\n"
+    assert card_html(card).replace("\n", "") == (
+        '<h3 class="top">T</h3><p><b>Who.</b> one * _<br>two '
+        '<a href="https://a.example/b" rel="nofollow noreferrer">https://a.example/b</a></p><h4>H</h4>'
+        "<ul><li>x</li><li><code>y*</code></li></ul><ol><li>z</li></ol>"
+        '<div class="scroll" tabindex="0" role="group" aria-label="Table"><table class="figures">'
+        '<thead><tr><td></td><th scope="col" class="number">b</th></tr></thead>'
+        '<tbody><tr><td>c | d</td><td class="number">1</td></tr></tbody></table></div>'
+        '<pre tabindex="0"><code>```# &lt;no&gt;</code></pre>'
+    )
 
 
-def test_parts_of_the_card():
-    card = "---\na: b\n---\n# T\n\none\\\ntwo\n\n- x\n- y\n\n1. z\n\n| a | b |\n| --- | ---: |\n| c \\| d | 1 |\n\n"
-    card += "````text\n```\n\n# no\n````\n"
-    found = list(blocks(card))
-    assert [block.kind for block in found] == ["heading", "text", "list", "steps", "table", "code"]
-    assert found[1].parts == [[Run("text", "one"), Run("line"), Run("text", "two")]]
-    assert found[4].rows[1] == [[Run("text", "c | d")], [Run("text", "1")]]
-    assert found[4].figures == {1}
-    assert found[5].text == "```\n\n# no"
+@pytest.mark.parametrize(
+    "raw", ["<script>alert(1)</script>", "<b>x", "![x](https://a.example/x.png)", "[x](javascript:alert)"]
+)
+def test_nothing_in_a_card_runs_or_is_fetched(raw):
+    assert set(re.findall("<[^>]*>", card_html(f"---\na: b\n---\n{raw}\n"))) <= {
+        "<p>", "</p>", '<a href="https://a.example/x.png" rel="nofollow noreferrer">', "</a>",
+    }  # fmt: skip

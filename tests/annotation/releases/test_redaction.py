@@ -10,8 +10,8 @@ from django.db.models.functions import Now
 
 from annotation.exports.export import export_split
 from annotation.models import Annotator, Attempt, Flag, Judgment, Outcome, Seat, Stage, Task
-from annotation.releases import public_judgments, redaction
-from annotation.releases.export_reader import Exported
+from annotation.releases import redaction
+from annotation.releases.export_reader import ExportReader
 from annotation.releases.plan import PUBLIC
 from annotation.releases.verification.verifying import verify
 from tests.annotation.releases.released import release
@@ -63,6 +63,17 @@ def test_no_canary_is_in_any_byte_of_the_least_and_all_are_where_they_are_public
     assert "7777777" not in least and "8888888" not in least
     whole = everything(release(planted, tmp_path / "whole"))
     assert {one for one in CANARIES if one in whole} == {"CANARYNOTE", "CANARYGOLD", "CANARYREASON", "CANARYFLAG"}
+    settings_are_without_right_answers_pay_and_hour(planted)
+
+
+def settings_are_without_right_answers_pay_and_hour(planted):
+    manifest = ExportReader(planted).manifest
+    least, whole = redaction.settings(manifest, ()), redaction.settings(manifest, PUBLIC)
+    assert [one["answer"] for one in least["stages"][0]["comprehension"]] == [None]
+    assert (least["study"]["pay_per_hour"], whole["study"]["pay_per_hour"]) == (None, 12)
+    assert least["last_judgment_at"] == whole["last_judgment_at"][:10]
+    assert "CANARYGOLD" not in json.dumps(least)
+    assert {**whole, "files": manifest["files"]} == manifest
 
 
 def test_the_words_of_a_rejection_are_a_comment(tmp_path):
@@ -93,7 +104,7 @@ PLACES = {  # of each part, where it stands: table → what of a row has values 
 @pytest.mark.parametrize("part", PUBLIC)
 @pytest.mark.parametrize("study", ["stages", "written"])
 def test_each_part_adds_its_own_and_nothing_else(exports, tmp_path, part, study):
-    folder = release(exports(study), tmp_path / "out", (part,))
+    folder = release(exports(study), tmp_path / "out", (part,), forms=())
     tables = {name: rows(folder, name) for name in TABLES}
     tables["judgments"] = pq.read_table(folder / "judgments.parquet").to_pylist()
     for name, places in PLACES.items():
@@ -106,20 +117,18 @@ def test_each_part_adds_its_own_and_nothing_else(exports, tmp_path, part, study)
 
 
 def test_every_release_has_the_same_tables(exports, tmp_path):
-    least, whole = (release(exports("stages"), tmp_path / str(len(parts)), parts) for parts in ((), tuple(PUBLIC)))
+    least, whole = (
+        release(exports("stages"), tmp_path / str(len(parts)), parts, forms=()) for parts in ((), tuple(PUBLIC))
+    )
     for name in TABLES:
         assert {tuple(row) for row in rows(least, name)} == {tuple(row) for row in rows(whole, name)}
     assert pq.read_schema(least / "judgments.parquet") == pq.read_schema(whole / "judgments.parquet")
 
 
-def test_who_was_excluded_and_why_is_always_there(exports, tmp_path):
-    folder = release(exports("stages"), tmp_path / "out", ())
+def test_the_least_has_exclusions_and_no_figures_of_annotators_or_times(exports, tmp_path):
+    folder = release(exports("stages"), tmp_path / "out", (), forms=())
     (out,) = [who for who in rows(folder, "annotators") if who["excluded"]]
     assert (out["annotator"], out["exclusion_reason"]) == ("A-04", "Answered at random")
-
-
-def test_the_least_has_no_figures_of_annotators_or_times(exports, tmp_path):
-    folder = release(exports("stages"), tmp_path / "out", ())
     figures = json.loads((folder / "figures.json").read_text())
     assert set(figures) == {"funnel", "stages", "baselines"}
     for stage in figures["stages"]:
@@ -130,21 +139,11 @@ def test_the_least_has_no_figures_of_annotators_or_times(exports, tmp_path):
     assert '"A-0' not in said and "kappa_pairs" not in said and '"signs"' not in said
 
 
-def test_the_settings_are_without_right_answers_pay_and_hour(planted):
-    manifest = Exported(planted).manifest
-    least, whole = redaction.settings(manifest, ()), redaction.settings(manifest, PUBLIC)
-    assert [one["answer"] for one in least["stages"][0]["comprehension"]] == [None]
-    assert (least["study"]["pay_per_hour"], whole["study"]["pay_per_hour"]) == (None, 12)
-    assert least["last_judgment_at"] == whole["last_judgment_at"][:10]
-    assert "CANARYGOLD" not in json.dumps(least)
-    assert {**whole, "files": manifest["files"]} == manifest
-
-
 def test_without_times_a_column_has_the_order_in_which_a_task_was_judged(exports, tmp_path, monkeypatch):
     """Also where a task's rows are in two batches."""
-    monkeypatch.setattr(public_judgments, "BATCH", 7)
+    monkeypatch.setattr(redaction, "BATCH", 7)
     timed = Files(exports("checks")).judgments.sort_values(["us", "slot"], kind="stable")
-    folder = release(exports("checks"), tmp_path / "out", ())
+    folder = release(exports("checks"), tmp_path / "out", (), forms=())
     table = pq.read_table(folder / "judgments.parquet").to_pandas()
     task = ["stage", "item", "question", "round", "kind"]
     wanted = timed.groupby(task, sort=False).cumcount() + 1
@@ -153,7 +152,7 @@ def test_without_times_a_column_has_the_order_in_which_a_task_was_judged(exports
 
 
 def test_an_image_is_listed_once_with_all_that_was_said_of_it(exports, tmp_path):
-    export = Exported(exports("stages"))
+    export = ExportReader(exports("stages"))
     listed = list(redaction.images(export))
     embedded = set(_paths(export))
     assert {name for image in listed for name in image["file_names"]} == embedded
@@ -162,6 +161,6 @@ def test_an_image_is_listed_once_with_all_that_was_said_of_it(exports, tmp_path)
     assert len(shared["source_name"].split("; ")) > 1
 
 
-def _paths(export: Exported) -> list[str]:
+def _paths(export: ExportReader) -> list[str]:
     found = pq.read_table(export.folder / "data.parquet").to_pylist()
     return [cell["path"] for row in found for cell in row.values() if isinstance(cell, dict)]

@@ -41,21 +41,20 @@ TAGS = ("vision-language", "compositionality", "hard-negatives", "image-text-ret
 JUDGMENTS, ROWS = "judgments.parquet", "rows"  # its one split
 
 
-def front(facts: Facts) -> str:
-    """What was not stated is not there."""
+def yaml_head(facts: Facts) -> str:
+    """The block between the `---` lines, without them; what was not stated is not there."""
     entries = {
-        "pretty_name": facts.title,
-        **licence(facts.said("licence")),
-        "language": languages(facts.said("language")),
-        "annotations_creators": creators(facts),
-        "source_datasets": sources(facts.said("collection")),
-        "task_categories": categories(facts.parts),
+        "pretty_name": facts.plan.title,
+        **licence(facts.stated("licence")),
+        "language": _languages(facts.stated("language")),
+        "annotations_creators": _creators(facts),
+        "source_datasets": _sources(facts.stated("collection")),
+        "task_categories": _categories(set(facts.manifest["columns"].values())),
         "size_categories": [next((name for most, name in SIZES if facts.items < most), "n>1M")],
         "tags": [*TAGS, *(["human-validated"] if facts.people > facts.simulated else [])],
-        "configs": [*_default(facts), *_judgments(facts)],
+        "configs": _configs(facts),
     }
-    lines = [line for name, value in entries.items() if value for line in _entry(name, value)]
-    return "\n".join(["---", *lines, "---"])
+    return "\n".join(line for name, value in entries.items() if value for line in _entry(name, value))
 
 
 def quoted(words: str) -> str:
@@ -78,53 +77,51 @@ def _entry(name: str, value: object, indent: str = "") -> Iterator[str]:
         yield from (f"{indent}{'- ' if not number else '  '}{line}" for number, line in enumerate(lines))
 
 
-def licence(said: str) -> dict[str, str]:
+def licence(stated: str) -> dict[str, str]:
     """A hub's own id; another licence by its name."""
-    small = said.strip().lower()
+    small = stated.strip().lower()
     known = LICENCES.get(small, small)
     if not small:
         return {}
     return {"license": known} if known in KNOWN else {"license": "other", "license_name": small.replace(" ", "-")}
 
 
-def languages(said: str) -> list[str]:
-    found = [word for word in re.split(r"[\s,;]+", said) if LANGUAGE.fullmatch(word)]
+def _languages(stated: str) -> list[str]:
+    found = [word for word in re.split(r"[\s,;]+", stated) if LANGUAGE.fullmatch(word)]
     return list(dict.fromkeys(found))
 
 
-def creators(facts: Facts) -> list[str]:
+def _creators(facts: Facts) -> list[str]:
     """Only what was stated, or what the annotators' own lines say."""
     if facts.people and facts.people == facts.simulated:
         return ["machine-generated"]
-    said = f"{facts.said('platform')} {facts.said('demographics')}"
+    stated = f"{facts.stated('platform')} {facts.stated('demographics')}"
     kinds = {"crowdsourced": CROWDS, "expert-generated": EXPERTS}
-    return [name for name, pattern in kinds.items() if pattern.search(said)]
+    return [name for name, pattern in kinds.items() if pattern.search(stated)]
 
 
-def sources(said: str) -> list[str]:
-    found = (name for word, name in SOURCES.items() if re.search(rf"\b{word}\b", said, re.I))
+def _sources(stated: str) -> list[str]:
+    found = (name for word, name in SOURCES.items() if re.search(rf"\b{word}\b", stated, re.I))
     return sorted(f"extended|{name}" for name in found)
 
 
-def categories(parts: set[str]) -> list[str]:
+def _categories(parts: set[str]) -> list[str]:
     if "image:positive" not in parts:
         return ["sentence-similarity"]
     return ["image-to-text", "text-to-image"] if "image:negative" in parts else ["image-to-text"]
 
 
-def _default(facts: Facts) -> list[dict]:
-    """The split's files. Their hash stands here, since a loader keeps what it has read under a hash of this YAML and
-    would else take a later release in a folder of the same name for an earlier one."""
-    files = [{"split": name, "path": f"data/{name}-*.parquet"} for name in facts.loadable]
-    return [{"config_name": "default", "description": _hash(facts), "data_files": files}] if files else []
+def _configs(facts: Facts) -> list[dict]:
+    """The splits, and the judgments: the only table beside them, since one loader opens all that a card names, and
+    theirs is that of parquet.
 
-
-def _hash(facts: Facts) -> str:
-    return f"Release {facts.plan.version}; its files have SHA-256 {facts.fingerprint}"
-
-
-def _judgments(facts: Facts) -> list[dict]:
-    """The only table beside the splits: one loader opens all that a card names, and theirs is that of parquet."""
-    files = [{"split": ROWS, "path": JUDGMENTS}]
-    found = [{"config_name": "judgments", "description": _hash(facts), "data_files": files}]
-    return found if facts.loadable and facts.rows(JUDGMENTS) else []
+    The hash of the files stands here, since a loader keeps what it has read under a hash of this YAML and would else
+    take a later release in a folder of the same name for an earlier one.
+    """
+    hashed = f"Release {facts.plan.version}; its files have SHA-256 {facts.fingerprint}"
+    configs = {"default": [{"split": name, "path": f"data/{name}-*.parquet"} for name in facts.loadable]}
+    if facts.loadable and facts.rows(JUDGMENTS):
+        configs["judgments"] = [{"split": ROWS, "path": JUDGMENTS}]
+    return [
+        {"config_name": name, "description": hashed, "data_files": files} for name, files in configs.items() if files
+    ]

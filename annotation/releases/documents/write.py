@@ -1,0 +1,100 @@
+"""Writing the documents of a release: card, data statement, Croissant description and statistics. Pure.
+
+The card and the data statement are Jinja templates in `templates/`; what people wrote comes through escaped, by the
+filters of `markdown`.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+
+import pyarrow as pa
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from annotation.exports.files import digest, write_json
+from annotation.releases.documents import facts as facts_module
+from annotation.releases.documents import markdown, statistics, tables
+from annotation.releases.documents.croissant import croissant
+from annotation.releases.documents.facts import Facts
+from annotation.releases.documents.hub_metadata import yaml_head
+from annotation.releases.plan import PUBLIC, Plan
+
+WRITTEN = ("statistics.json", "data_statement.md", "README.md")  # before croissant.json, which has their hashes
+FOLDERS = {
+    "data": "the kept items with their images, in parquet shards",
+    "jsonl": "the same items as lines of JSON, without image bytes",
+    "csv": "the same items as CSV, once plain and once for spreadsheets",
+    "imagefolder": "the same items as image files with a metadata.jsonl",
+    "webdataset": "the same items as tar shards",
+    "source": "the kept items in the layout of the files that they were imported from",
+}
+TYPES, SUBTYPES = ("replace", "swap", "add"), ("obj", "att", "rel")
+TABLE_ONE = [(type, subtype) for type in TYPES for subtype in SUBTYPES]  # the order of BiVLC's Table 1
+NOT_IN_BIVLC = {("swap", "rel"), ("add", "rel")}
+
+
+def write_documents(folder: Path, plan: Plan, manifest: Mapping, figures: Mapping, schema: pa.Schema) -> None:
+    """`manifest["files"]` has all other files by now; `figures` and `manifest` what is public of them."""
+    counts = statistics.compute(folder)
+    write_json(folder / "statistics.json", counts)
+    facts = Facts(folder, plan, manifest, figures, counts)
+    columns = {name: tables.there(folder, table) for name, table in tables.TABLES.items()}
+    for name in ("data_statement.md", "README.md"):
+        text = TEMPLATES.get_template(f"{name}.j2").render(facts=facts)
+        (folder / name).write_text(text, encoding="utf-8", newline="\n")
+    files = {**manifest["files"], **{name: digest(folder / name) for name in WRITTEN}}
+    columns = {name: found for name, found in columns.items() if found}
+    write_json(folder / "croissant.json", croissant(facts, schema, columns, files))
+
+
+def _table_one_columns(statistics: Mapping) -> list[tuple[str, str]]:
+    """Types and subtypes as BiVLC's Table 1 has them; none where there are others."""
+    found = {(row["type"], row["subtype"]) for row in statistics["types"]}
+    if not found or not found <= set(TABLE_ONE):
+        return []
+    return [kind for kind in TABLE_ONE if kind in found or kind not in NOT_IN_BIVLC]
+
+
+def _table_one_rows(
+    statistics: Mapping, splits: Sequence[str], columns: Sequence[tuple[str, str]]
+) -> list[tuple[str, Mapping, list[int]]]:
+    """Of each split that has items, and of all of several: name, its counts, and its questions by column."""
+    there = [(f"`{name}`", statistics["splits"][name], name) for name in splits if name in statistics["splits"]]
+    questions = {(row["split"], row["type"], row["subtype"]): row["questions"] for row in statistics["rows"]}
+    if len(statistics["splits"]) > 1:
+        there.append(("all", statistics["whole"], None))
+        questions |= {(None, row["type"], row["subtype"]): row["questions"] for row in statistics["types"]}
+    return [(name, cell, [questions.get((key, *kind), 0) for kind in columns]) for name, cell, key in there]
+
+
+def _folders(files: Collection[str]) -> set[str]:
+    return {name.partition("/")[0] for name in files if "/" in name}
+
+
+def _hidden(facts: Facts) -> list[str]:
+    return [what for name, what in PUBLIC.items() if name not in facts.plan.public]
+
+
+def _phrase(sentence: str) -> str:
+    """A sentence as a cell of a table."""
+    return f"{sentence[0].lower()}{sentence[1:].rstrip('.')}"
+
+
+def _environment() -> Environment:
+    found = Environment(
+        loader=FileSystemLoader(Path(__file__).with_name("templates")),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=False,  # Markdown: the filters of `markdown` escape
+    )
+    found.filters |= {name: getattr(markdown, name) for name in markdown.FILTERS}
+    found.filters |= {"reason": facts_module.reason_in_words, "phrase": _phrase}
+    found.globals |= {name: getattr(facts_module, name) for name in dir(facts_module) if name.endswith("_in_words")}
+    found.globals |= {"table_one_columns": _table_one_columns, "table_one_rows": _table_one_rows}
+    found.globals |= {"folders": _folders, "hidden": _hidden, "percent": markdown.percent, "yaml_head": yaml_head}
+    found.globals |= {"FOLDERS": FOLDERS, "MEASURES": facts_module.MEASURES, "TABLES": tables.TABLES}
+    return found
+
+
+TEMPLATES = _environment()
