@@ -233,42 +233,44 @@ def public_figures(figures: Mapping, public: Collection[str]) -> dict:
     people = "annotators" in public
     found = {
         "funnel": figures["funnel"],
-        "stages": [_public_stage(stage, public) for stage in figures["stages"]],
-        "baselines": figures["baselines"] if people else [_less(one, {"annotators"}) for one in figures["baselines"]],
+        "stages": [public_stage(stage, public) for stage in figures["stages"]],
+        "baselines": figures["baselines"]
+        if people
+        else [without_keys(one, {"annotators"}) for one in figures["baselines"]],
     }
-    return found | ({"annotators": _public_annotators(figures["annotators"], public)} if people else {})
+    return found | ({"annotators": public_annotators(figures["annotators"], public)} if people else {})
 
 
-def _less(part: Mapping, names: Collection[str]) -> dict:
+def without_keys(part: Mapping, names: Collection[str]) -> dict:
     return {name: value for name, value in part.items() if name not in names}
 
 
-def _public_stage(stage: Mapping, public: Collection[str]) -> dict:
+def public_stage(stage: Mapping, public: Collection[str]) -> dict:
     times = "times" in public
-    found = _less(stage, () if times else TIMED_STAGE)
+    found = without_keys(stage, () if times else TIMED_STAGE)
     if not times:
         found["study"] = {**stage["study"], "pay_per_hour": None}
     if "annotators" in public:
         return found | {"annotators": [_seat(row, times) for row in stage["annotators"]]}
-    found["agreement"] = [_less(view, {"kappa_pairs"}) for view in stage["agreement"]]
+    found["agreement"] = [without_keys(view, {"kappa_pairs"}) for view in stage["agreement"]]
     if "paper" in found:
-        found["paper"] = _less(found["paper"], {"annotators"})
-    return _less(found, {"annotators"})
+        found["paper"] = without_keys(found["paper"], {"annotators"})
+    return without_keys(found, {"annotators"})
 
 
 def _seat(row: Mapping, times: bool) -> dict:
     """An annotator on a stage's page, whose signs are words alone."""
     if times:
         return dict(row)
-    return _less(row, TIMED_SEAT) | {"signs": [sign for sign in row["signs"] if sign not in TIMED_SIGNS]}
+    return without_keys(row, TIMED_SEAT) | {"signs": [sign for sign in row["signs"] if sign not in TIMED_SIGNS]}
 
 
-def _public_annotators(figures: Mapping, public: Collection[str]) -> dict:
+def public_annotators(figures: Mapping, public: Collection[str]) -> dict:
     """Those of annotators."""
     times = "times" in public
     found = {
         "stages": [
-            _less(stage, () if times else TIMED_PAGE) | {"rows": [_row(row, public) for row in stage["rows"]]}
+            without_keys(stage, () if times else TIMED_PAGE) | {"rows": [_row(row, public) for row in stage["rows"]]}
             for stage in figures["stages"]
         ],
         "whole": [_row(row, public) for row in figures["whole"]],
@@ -282,4 +284,4 @@ def _row(row: Mapping, public: Collection[str]) -> dict:
         if part not in public:
             fields |= of_row
             signs |= of_signs
-    return _less(row, fields) | {"signs": [sign for sign in row["signs"] if sign["kind"] not in signs]}
+    return without_keys(row, fields) | {"signs": [sign for sign in row["signs"] if sign["kind"] not in signs]}

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from celery import current_app
 from django.db import connection, transaction
 from django.db.models.functions import Now
 
@@ -57,8 +56,6 @@ def queue_job(*, kind: str, title: str, params: dict, by: str, created_by=None) 
 
 def dispatch(job: Job) -> None:
     """Send the job's task after the commit."""
-    if job.kind not in RUNNERS:  # tasks register themselves when they are imported, which only a worker does by itself
-        current_app.loader.import_default_modules()
     RUNNERS[job.kind].delay_on_commit(job.pk)
 
 

@@ -18,7 +18,7 @@ from annotation.measures.papers.registry import FIGURES
 from annotation.measures.stage_figures import SETTINGS, StageRows
 from annotation.protocols.base import carried_captions
 from annotation.protocols.decision_rule import DROPPED, KEPT, OPEN, Decision
-from annotation.releases import public_figures
+from annotation.releases import redaction
 from annotation.releases.verification.differences import either
 from annotation.releases.verification.outcomes import Decided
 from annotation.releases.verification.rows import ReleasedStage, Rows, about, place_of
@@ -32,15 +32,13 @@ def parts(rows: Rows, decided: Outcomes) -> dict[str, Callable[[], object]]:
     people = "annotators" in public
     found = {
         "funnel": lambda: _funnel(rows, decided),
-        "stages": lambda: [
-            public_figures.of_stage(_stage(rows, one, decided[one.name]), public) for one in rows.stages
-        ],
+        "stages": lambda: [redaction.public_stage(_stage(rows, one, decided[one.name]), public) for one in rows.stages],
         "baselines": lambda: [
-            public_figures.less(_baseline(pair, decided), () if people else {"annotators"})
+            redaction.without_keys(_baseline(pair, decided), () if people else {"annotators"})
             for pair in human_baseline.pairs_of(rows.stages)
         ],
     }
-    return found | ({"annotators": lambda: public_figures.pages(_annotators(rows), public)} if people else {})
+    return found | ({"annotators": lambda: redaction.public_annotators(_annotators(rows), public)} if people else {})
 
 
 # The funnel
