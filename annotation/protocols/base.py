@@ -136,7 +136,7 @@ def as_carried(texts: Mapping[str, str]) -> dict[str, str]:
 
 
 def negative_image(item: ItemRecord, carried: Carried) -> str:
-    """The image that an earlier stage chose as the item's negative one, else the item's own. Raises NotSuitable."""
+    """The image that an earlier stage chose as the item's negative one, else the item's own. Raises UnsuitableItem."""
     own = "negative-0" if item.images_as("negative") else ""
     found = carried.get("negative") or own
     if not found:
@@ -145,7 +145,7 @@ def negative_image(item: ItemRecord, carried: Carried) -> str:
 
 
 def require_parts(item: ItemRecord, *, captions: Sequence[str] = (), images: Sequence[str] = ()) -> None:
-    """Raises NotSuitable, naming the item and what it lacks, unless it has a caption and an image of these roles."""
+    """Raises UnsuitableItem, naming the item and what it lacks, unless it has a caption and an image of these roles."""
     has = {one.role for one in item.captions}
     for role in captions:
         if role not in has:
@@ -203,7 +203,7 @@ class Protocol:
         return self.form is not None and self.form.confirms
 
     def tasks_for(self, record: ItemRecord, carried: Carried) -> list[TaskSpec]:
-        """`tasks` of the item with the words that earlier stages gave it. Raises NotSuitable."""
+        """`tasks` of the item with the words that earlier stages gave it. Raises UnsuitableItem."""
         return self.tasks(record.with_captions(carried_texts(carried)), carried)
 
     def would_carry(self, carries: str) -> dict[str, str]:

@@ -43,7 +43,7 @@ class Screen:
     def html(self) -> str:
         """The fragment; rendered without a request, so that no context processor runs."""
         return loader.get_template(self.template).render(
-            {"lease": self.lease, "picked": self.picked, "previous": self.previous, **self.shown}
+            {"lease": self.lease, "picked": self.picked, "given": self.previous, **self.shown}
         )
 
 

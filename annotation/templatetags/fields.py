@@ -9,5 +9,5 @@ register = template.Library()
 
 @register.filter
 def field(fields: Mapping[str, str], name: str) -> str:
-    """`previous|field:guideline.code`: the value of that field, or ""."""
+    """`given|field:guideline.code`: the value of that field, or ""."""
     return fields.get(name, "")
