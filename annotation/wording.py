@@ -22,7 +22,7 @@ def pseudonym(number: int) -> str:
 
 
 def readable_label(name: str) -> str:
-    """An outcome or a reason as people read it; `candidate-2` is the third image."""
+    """An outcome, answer or reason as people read it: `candidate-2` is "image 3", `no_image_fits` "no image fits"."""
     role, _, number = name.rpartition("-")
     if role == "caption-candidate":
         return f"candidate {int(number) + 1}"
@@ -37,5 +37,5 @@ def readable_label(name: str) -> str:
 
 
 def clean_reason(typed: str) -> str:
-    """Without NUL, which PostgreSQL's text cannot hold, without space around it, and not longer than its column."""
+    """A reason as it is stored: stripped, at most `REASON_LENGTH` characters, without NUL, which PostgreSQL refuses."""
     return typed.replace("\0", "").strip()[:REASON_LENGTH]

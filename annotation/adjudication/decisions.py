@@ -104,7 +104,7 @@ def own_words(task: Task, stage: Stage, written: Mapping[str, str]) -> Answer:
 
 
 def _read(form: Form, said: Answer, shown: Sequence[str], texts: TextsByIdentity) -> Answer:
-    """The answer as the annotators' form reads it, with all its checks. Raises NoAnswer."""
+    """The answer as the annotators' form reads it, with all its checks. Raises InvalidAnswer."""
     return form.parse(form.fill(said, shown), shown, texts)
 
 

@@ -1,11 +1,13 @@
-"""The figures that compare annotators: the matrix of their kappas, what they answer, how long they take. Pure."""
+"""The figures of annotators: the matrix of their kappas, their answers, their times; and the bars of one annotator."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
+from typing import Any
 
 from annotation.charts.study import Column, Plot, Subject, Value, describe_spread
 from annotation.measures.annotator_behaviour import BANDS
+from annotation.measures.types import Figures
 
 MOST_BARS = 40  # annotators with a bar of their own: those who judged most
 _ANSWERS = 8  # that are told apart: those that were given most
@@ -13,7 +15,7 @@ OTHER_ANSWERS = "all other answers"
 _EVERYBODY = "everybody"
 
 
-def kappa_matrix_plot(found: Mapping, view: str, of: Subject) -> Plot:
+def kappa_matrix_plot(found: Figures, view: str, of: Subject) -> Plot:
     """Of measures.agreement.kappa_matrix, with pseudonyms."""
     rows = [[row["first"], row["second"], row["value"], row["n"], row["reason"]] for row in found["pairs"]]
     columns = [
@@ -32,11 +34,14 @@ def kappa_matrix_plot(found: Mapping, view: str, of: Subject) -> Plot:
     return Plot("matrix", "kappa-matrix", "Kappa of annotators", caption, says, of, columns, rows)
 
 
-def answer_mix_plot(stage: Mapping, name_of: Callable[[int], str], say: Callable[[str], str], of: Subject) -> Plot:
-    """Of a stage in figures.annotators.annotators: how often each gave which answer. `say` puts an answer into words."""
+def answer_mix_plot(stage: Figures, name_of: Callable[[int], str], say: Callable[[str], str], of: Subject) -> Plot:
+    """How often each annotator gave which answer; `stage` is one of figures.annotators.annotators.
+
+    `say` puts an answer into words.
+    """
     people = [row for row in stage["rows"] if row["labels"]]
     shown = {row["number"] for row in sorted(people, key=lambda row: -row["judged"])[:MOST_BARS]}
-    all_ = Counter(stage["labels"])
+    all_: Counter[str] = Counter(stage["labels"])
     apart = [label for label, _ in sorted(all_.items(), key=lambda pair: (-pair[1], pair[0]))[:_ANSWERS]]
     apart = apart if len(all_) <= _ANSWERS else apart[:-1]
     rows = [_mix_row(_EVERYBODY, all_, apart), *(
@@ -59,7 +64,7 @@ def _mix_row(who: str, labels: Mapping[str, int], apart: Sequence[str]) -> list[
     return [who, total, *counts, total - sum(counts)]
 
 
-def _describe_mix(rows: Sequence[Sequence], words: Sequence[str]) -> str:
+def _describe_mix(rows: Sequence[Sequence[Any]], words: Sequence[str]) -> str:
     """Of each answer everybody's share, and who gave it least and most."""
     (_, total, *_), *people = rows
     if not total or not people:
@@ -72,8 +77,8 @@ def _describe_mix(rows: Sequence[Sequence], words: Sequence[str]) -> str:
     return f"Of {total:,} judgments by {len(people)} annotators: {'; '.join(told)}.".replace("%", " %")
 
 
-def time_plot(found: Mapping, of: Subject) -> Plot:
-    """Of measures.annotator_behaviour.time_histogram: judgments by the seconds that they took; half of the median is marked."""
+def time_plot(found: Figures, of: Subject) -> Plot:
+    """Judgments by active seconds, from `annotator_behaviour.time_histogram`; half of the median is marked."""
     n = found["n"]
     rows = [[one["from"], one["to"], one["judgments"], one["judgments"] / n] for one in found["bins"]]
     columns = [
@@ -86,7 +91,7 @@ def time_plot(found: Mapping, of: Subject) -> Plot:
     return Plot("times", "times", "Time a judgment", caption, _describe_times(found), of, columns, rows, mark)
 
 
-def _describe_times(found: Mapping) -> str:
+def _describe_times(found: Figures) -> str:
     n, quick = found["n"], found["quick"]
     if not n:
         return "Nothing is judged yet."
@@ -111,7 +116,7 @@ def _band_names() -> list[str]:
     return [f"under {names[0]}", *between, f"over {names[-1]}"]
 
 
-def _share_bars(rows: Iterable[tuple[str, float, float | None, float]]) -> list[dict]:
+def _share_bars(rows: Iterable[tuple[str, float, float | None, float]]) -> list[Figures]:
     """`rows`: (label, count, what is expected for so many or None, their sum); places are percent of the widest."""
     rows = [(label, count, expected, total or 1) for label, count, expected, total in rows]
     most = max((max(count, expected or 0) / total for _, count, expected, total in rows), default=0) or 1
@@ -128,12 +133,12 @@ def _share_bars(rows: Iterable[tuple[str, float, float | None, float]]) -> list[
     ]
 
 
-def speed_bars(bands: Sequence[int], everybody: Sequence[int]) -> list[dict]:
+def speed_bars(bands: Sequence[int], everybody: Sequence[int]) -> list[Figures]:
     """Of the stage's median time; the line is everybody's share."""
     return _share_bars(_scaled(zip(_band_names(), bands, everybody, strict=True), sum(bands), sum(everybody)))
 
 
-def answer_bars(own: Mapping[str, int], others: Mapping[str, int]) -> list[dict]:
+def answer_bars(own: Mapping[str, int], others: Mapping[str, int]) -> list[Figures]:
     labels = sorted({*own, *others}, key=lambda label: (-others.get(label, 0), label))
     rows = [(label, own.get(label, 0), others.get(label, 0)) for label in labels]
     return _share_bars(_scaled(rows, sum(own.values()), sum(others.values())))
@@ -145,12 +150,12 @@ def _scaled(
     return [(label, count, other * own / others if others else None, own) for label, count, other in rows]
 
 
-def place_bars(test: Mapping) -> list[dict]:
+def place_bars(test: Figures) -> list[Figures]:
     rows = enumerate(zip(test["counts"], test["expected"], strict=True), 1)
     return _share_bars((f"place {place}", count, expected, test["n"]) for place, (count, expected) in rows)
 
 
-def pick_strip(picks: Sequence[tuple[int, int]]) -> dict:
+def pick_strip(picks: Sequence[tuple[int, int]]) -> Figures:
     """The places of the newest picks in the order of giving, each a cell in the row of its place."""
     shown = picks[-_STRIP:]
     most = max((many for _, many in shown), default=1)

@@ -5,16 +5,18 @@ Places and widths are in percent of the bar. Figures that can be taken away as f
 
 from collections.abc import Iterator
 
+from annotation.measures.types import Figures
+
 _ANSWERED = {"kept": "answered"}  # in a stage that measures
 _WIDE, _WORDY = 14, 24  # percent: from these on, a part has room for its count, and for its name too
 
 
-def _part(kind: str, x: float, width: float, count: int) -> dict:
+def _part(kind: str, x: float, width: float, count: int) -> Figures:
     name = "" if kind == "all" or width < _WORDY else kind
     return {"kind": kind, "x": x, "width": width, "count": count, "name": name, "wide": width >= _WIDE}
 
 
-def outcome_bars(outcomes: dict, measures: bool = False) -> Iterator[dict]:
+def outcome_bars(outcomes: Figures, measures: bool = False) -> Iterator[Figures]:
     """Of one stage: a bar of all its tasks, a bar of what became of them, a bar for each reason.
 
     In a stage that measures, what is kept is answered: without a majority too, which has a bar of its own.
@@ -50,7 +52,7 @@ _FATES = {  # what became of an item, in words, and how its bar is filled
 }
 
 
-def fate_bars(fates: dict[str, int]) -> Iterator[dict]:
+def fate_bars(fates: dict[str, int]) -> Iterator[Figures]:
     """Those that something has come to."""
     total = sum(fates.values())
     for name, count in fates.items():
@@ -59,20 +61,20 @@ def fate_bars(fates: dict[str, int]) -> Iterator[dict]:
             yield _single_bar(label, kind, count, total)
 
 
-def order_bars(orders: list[dict]) -> Iterator[dict]:
+def order_bars(orders: list[Figures]) -> Iterator[Figures]:
     """Of the longest bar, not of all: thirteen orders share the judgments."""
     most = max(row["judgments"] for row in orders)
     for row in orders:
         yield _single_bar(row["words"], "kept" if row["right"] else "dropped", row["judgments"], most)
 
 
-def _single_bar(label: str, kind: str, count: int, whole: int) -> dict:
+def _single_bar(label: str, kind: str, count: int, whole: int) -> Figures:
     """A bar with its count in it, or beside it where it is short."""
     width = 100 * count / (whole or 1)
     return {"label": label, "parts": [{**_part(kind, 0, width, count), "name": ""}], "after": min(width, 80)}
 
 
-def compare_bars(rows: list[dict]) -> Iterator[dict]:
+def compare_bars(rows: list[Figures]) -> Iterator[Figures]:
     """A bar for each type and criterion: its origins in their order, then the ties."""
     for row in rows:
         parts, x = [], 0.0

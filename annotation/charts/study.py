@@ -1,13 +1,16 @@
-"""The figures that pages draw and papers print: of each its caption, its table, and in a sentence what it shows. Pure.
+"""The figures that pages draw and papers print: each with its caption, its table and a description in words.
 
-static/js/charts/plots.js draws a figure from the table that stands beneath it (templates/components/_plot.html), so a `Plot` holds
-every number once. A function makes each figure from what figures/stage.py, figures/funnel.py and their like computed.
+static/js/charts/plots.js draws a figure from the table below it (templates/components/_plot.html), so a `Plot` holds
+every number once. One function makes each figure from what `figures` computed.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from statistics import median
+from typing import Any
+
+from annotation.measures.types import Figures
 
 _MANY = 12  # rows up to which a sentence names them all
 
@@ -16,7 +19,7 @@ Value = str | int | float | None
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What figures are of: a study, and where it is not of the whole, a stage; as of which moment (ISO 8601)."""
+    """What a figure is about: a study or one of its stages, as of a moment (ISO 8601)."""
 
     study: int
     name: str
@@ -48,7 +51,7 @@ class Plot:
     name: str  # of its elements and files
     title: str
     caption: str
-    description: str  # what stands there for whoever does not see the drawing
+    description: str  # what the drawing shows, in words: its text alternative
     subject: Subject
     columns: Sequence[Column]
     rows: Sequence[Sequence[Value]]  # a value for each column
@@ -67,8 +70,8 @@ class Plot:
 # What became of the items
 
 
-def funnel_plot(whole: Mapping, of: Subject) -> Plot:
-    """Of annotation.figures.funnel.funnel: a bar of all imported items, one for each stage, one for what is measured."""
+def funnel_plot(whole: Figures, of: Subject) -> Plot:
+    """A bar of all imported items, one for each stage, one for each stage that measures; from figures.funnel.funnel."""
     columns = [
         Column("step", "step", "text"), Column("items", "items"), Column("kept", "kept"),
         Column("kept_share", "of items", "share"), Column("dropped", "dropped"),
@@ -86,11 +89,11 @@ def funnel_plot(whole: Mapping, of: Subject) -> Plot:
     return Plot("funnel", "funnel", "Funnel", caption, _describe_funnel(whole), of, columns, rows)
 
 
-def _step(step: Mapping) -> str:
+def _step(step: Figures) -> str:
     return f"{step['stage']} {step['name']}"
 
 
-def _describe_funnel(whole: Mapping) -> str:
+def _describe_funnel(whole: Figures) -> str:
     parts = [f"{_items(whole['imported'])} imported."]
     for step in whole["stages"]:
         waiting = f", {step['waiting']:,} wait to come in" if step["waiting"] else ""
@@ -103,7 +106,7 @@ def _describe_funnel(whole: Mapping) -> str:
     return " ".join([*parts, f"In the end {_fates(whole)}."])
 
 
-def _fates(of: Mapping) -> str:
+def _fates(of: Figures) -> str:
     told = [f"{of[state]:,} {state}{_share(of[f'{state}_share'])}" for state in ("kept", "dropped")]
     return f"{', '.join(told)}, {of['open']:,} open"
 
@@ -119,7 +122,7 @@ def _items(count: int) -> str:
 # Values with their intervals
 
 
-def type_plot(figures: Mapping, of: Subject) -> Plot:
+def type_plot(figures: Figures, of: Subject) -> Plot:
     """Of figures.stage.study_figures: alpha of each type and subtype, on the projection that the stage is judged by."""
     on = figures["by_type_on"]
     rows = []
@@ -183,8 +186,8 @@ def describe_spread(named: Iterable[tuple[str, float | None]]) -> str:
 # Over time
 
 
-def series_plot(found: Mapping, now: str, of: Subject) -> Plot:
-    """Of measures.counts.judgments_over_time; `now` is the moment of counting, in which the last span may still be running."""
+def series_plot(found: Figures, now: str, of: Subject) -> Plot:
+    """Judgments an hour over time, from counts.judgments_over_time; `now` (ISO 8601) may fall within the last span."""
     width = timedelta(minutes=found["minutes"])
     rows = []
     for one in found["bins"]:
@@ -208,7 +211,7 @@ def _minutes(minutes: int) -> str:
     return f"{minutes} minute{'' if minutes == 1 else 's'}"
 
 
-def _describe_series(rows: Sequence[Sequence], spans: str) -> str:
+def _describe_series(rows: Sequence[Sequence[Any]], spans: str) -> str:
     if not rows:
         return "Nothing is judged yet."
     total = sum(row[1] for row in rows)

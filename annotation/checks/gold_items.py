@@ -65,7 +65,7 @@ def put(*, stage: Stage, kind: Kind, known: Mapping[Item, Known], by: str) -> li
 
 
 def _asked(stage: Stage, item: Item, known: Known) -> list[tuple[TaskSpec, list[str], Task | None]]:
-    """The item's asks, each with its right answers and the ordinary task that it has now. Raises NotSuitable."""
+    """The item's asks, each with its right answers and the ordinary task that it has now. Raises UnsuitableItem."""
     there = list(Task.objects.filter(stage=stage, item=item))
     other = next((task for task in there if task.kind != Kind.JUDGE), None)
     if other is not None:
@@ -90,7 +90,7 @@ def _asked(stage: Stage, item: Item, known: Known) -> list[tuple[TaskSpec, list[
 
 
 def right(stage: Stage, item: Item, ask: TaskSpec, given: Sequence[str] = ()) -> list[str]:
-    """The right answers: those given, else what the import brought, else the protocol's own. Raises NotSuitable."""
+    """The right answers: those given, else what the import brought, else the protocol's own. Raises UnsuitableItem."""
     protocol = PROTOCOLS[stage.protocol]
     allowed = [*ask.options, *(choice.identity for choice in protocol.fixed)]
     unknown = [answer for answer in given if answer not in allowed]

@@ -1,11 +1,14 @@
-"""What a study is to be made of, before it is: stages that name each other, and what they will take. Pure."""
+"""Plans of stages before a study exists: contradictions in their settings, and the effort to expect."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import floor
+from typing import Any
 
 from annotation.protocols.base import Form
 from annotation.protocols.decision_rule import DAWID_SKENE
+
+Settings = Mapping[str, Any]  # fields of models.Stage by name
 
 _HOUR = 3600
 _BATCHES, _EVERYONE = "batches", "everyone"  # of models.choices.Strategy
@@ -30,7 +33,7 @@ class StagePlan:
     after: str = ""
     apart_from: Sequence[str] | None = None
     instructions: str = ""
-    settings: Mapping[str, object] = field(default_factory=dict)
+    settings: Settings = field(default_factory=dict)
 
     @property
     def stage_name(self) -> str:
@@ -41,10 +44,8 @@ class StagePlan:
         return replace(self, settings={**self.settings, **settings})
 
 
-def contradictions(
-    settings: Mapping[str, object], own_items_apart: bool = False, form: Form | None = None
-) -> dict[str, str]:
-    """Settings of a stage that do not go together: the field to mend, and a sentence.
+def contradictions(settings: Settings, own_items_apart: bool = False, form: Form | None = None) -> dict[str, str]:
+    """Settings of a stage that contradict each other: field to correct → a sentence for the manager.
 
     `own_items_apart`: its items make several questions each, and nobody is to get two of one item. `form` is that of
     the stage's protocol.
@@ -64,7 +65,7 @@ def contradictions(
     return found
 
 
-def _estimation_contradictions(settings: Mapping[str, object]) -> dict[str, str]:
+def _estimation_contradictions(settings: Settings) -> dict[str, str]:
     """What does not go with Dawid and Skene's rule."""
     if settings.get("tie_rule") == _ADJUDICATE:
         return {"tie_rule": _NOT_LEFT}
@@ -72,7 +73,7 @@ def _estimation_contradictions(settings: Mapping[str, object]) -> dict[str, str]
     return {"rule": _TOO_FEW} if most < 2 else {}
 
 
-def _form_contradictions(form: Form, settings: Mapping[str, object]) -> dict[str, str]:
+def _form_contradictions(form: Form, settings: Settings) -> dict[str, str]:
     """What does not go with answers that are more than a pick."""
     found = {"check_rate": NO_CHECKS} if settings.get("check_rate") else {}
     if not form.confirms:
@@ -90,10 +91,10 @@ def _form_contradictions(form: Form, settings: Mapping[str, object]) -> dict[str
 
 @dataclass(frozen=True, slots=True)
 class Assumptions:
-    """What nobody knows yet of a stage: seconds for a screen, and the share of its items that goes on from it.
+    """Assumptions about a stage: seconds a screen takes, and the share of items that it keeps.
 
-    `tasks` is how many screens an item makes there, `types` how many types of items there are, `people` how many
-    annotators it takes whatever the overlap: two where somebody else confirms an edit.
+    `tasks` is the number of tasks per item, `types` the number of item types, `people` the least number of annotators
+    whatever the overlap: two if another annotator has to confirm an edit.
     """
 
     seconds: float
@@ -105,7 +106,7 @@ class Assumptions:
 
 @dataclass(frozen=True, slots=True)
 class ExpectedEffort:
-    """What a stage will take. `screens` are judgments and the checks among them; `annotators` fill its places once."""
+    """The expected effort of a stage. `screens` are judgments and checks; `annotators` is how many the stage needs."""
 
     stage: str
     items: int
@@ -121,14 +122,14 @@ class ExpectedEffort:
 def expected_effort(
     stages: Sequence[StagePlan], *, items: int, assumed: Mapping[str, Assumptions], pay: float = 0
 ) -> list[ExpectedEffort]:
-    """Each stage in turn, for a benchmark of so many items. static/js/pages/study-plan.js computes the same.
+    """The effort of each stage, in order, for a benchmark of `items` items; `pay` is per hour.
 
-    The judgments that a cap may ask for beside the overlap are not foreseen.
+    Judgments beyond the overlap, up to the cap, are not included. static/js/pages/study-plan.js computes the same.
     """
     found: dict[str, ExpectedEffort] = {}
     for stage in stages:
         before = found.get(stage.source)
-        coming = items if before is None else round_half_up(before.items * assumed[stage.source].kept)
+        coming = items if before is None else int(round_half_up(before.items * assumed[stage.source].kept))
         found[stage.stage_name] = _stage_effort(stage, coming, assumed[stage.stage_name], pay, before is not None)
     return list(found.values())
 
@@ -142,7 +143,7 @@ def _stage_effort(stage: StagePlan, coming: int, assumed: Assumptions, pay: floa
     shared_overlap = (given.get("agreement_overlap") or overlap) if shared else 0
     judgments = ((items - shared) * overlap + shared * shared_overlap) * assumed.tasks
     rate = given.get("check_rate") or 0
-    screens = judgments + round_half_up(judgments * rate / (1 - rate))
+    screens = judgments + int(round_half_up(judgments * rate / (1 - rate)))
     hours = screens * assumed.seconds / _HOUR
     places = _places(given, judgments, ((items - shared, overlap), (shared, shared_overlap)), assumed.people)
     return ExpectedEffort(
@@ -158,31 +159,37 @@ def _stage_effort(stage: StagePlan, coming: int, assumed: Assumptions, pay: floa
     )
 
 
-def _places(given: Mapping[str, object], judgments: int, parts: Sequence[tuple[int, int]], people: int) -> int:
+def _places(given: Settings, judgments: int, parts: Sequence[tuple[int, int]], people: int) -> int:
     """How many annotators it takes if each has one batch, or judges up to the quota; never fewer than the overlap, or
     than `people`.
     """
     if not judgments:
         return 0
-    size, quota = given.get("batch_size"), given.get("quota")
+    size: int | None = given.get("batch_size")
+    quota: int | None = given.get("quota")
     if given.get("strategy") == _BATCHES and size:
         return max(people, sum(-(-items // size) * overlap for items, overlap in parts))
     return max(people, -(-judgments // quota) if quota else 0, *(overlap for items, overlap in parts if items))
 
 
 def total_effort(stages: Sequence[ExpectedEffort]) -> ExpectedEffort:
-    """All stages together; whoever follows on from another stage is counted there alone."""
+    """All stages together. The annotators of a stage that follows another are those of that stage: counted once."""
     return ExpectedEffort(
-        "all", 0,
-        *(sum(getattr(one, name) for one in stages) for name in ("judgments", "screens", "hours", "cost")),
-        annotators=sum(one.annotators for one in stages if not one.follows), assumed=any(one.assumed for one in stages),
-    )  # fmt: skip
+        stage="all",
+        items=0,
+        judgments=sum(stage.judgments for stage in stages),
+        screens=sum(stage.screens for stage in stages),
+        hours=sum(stage.hours for stage in stages),
+        cost=sum(stage.cost for stage in stages),
+        annotators=sum(stage.annotators for stage in stages if not stage.follows),
+        assumed=any(stage.assumed for stage in stages),
+    )
 
 
 def round_half_up(value: float, digits: int = 0) -> float:
-    """Rounded with halves up, as the page's script does it."""
-    rounded = floor(value * 10**digits + 0.5) / 10**digits
-    return int(rounded) if digits == 0 else rounded
+    """`value` rounded to `digits` decimals, halves up, as static/js/pages/study-plan.js rounds."""
+    scale: int = 10**digits
+    return floor(value * scale + 0.5) / scale
 
 
 def effort_in_words(expected: ExpectedEffort) -> dict[str, str]:

@@ -72,7 +72,12 @@ def baseline_plans(
     """
     if design not in _DESIGNS:
         raise ValueError(f"there is no design {design!r}; there are {', '.join(_DESIGNS)}")
-    settings = {"sample": sample, "stratify": stratify, "promotion": "closing", "quota": _QUESTIONS * batch_items}
+    settings: dict[str, object] = {
+        "sample": sample,
+        "stratify": stratify,
+        "promotion": "closing",
+        "quota": _QUESTIONS * batch_items,
+    }
     settings |= {"strategy": "batches", "batch_size": batch_items} if design == ONE_ANNOTATOR else {"strategy": "pool"}
     settings |= dict(seed_settings or {})
     one = list(apart) or None

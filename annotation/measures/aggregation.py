@@ -1,4 +1,4 @@
-"""One label for each item out of several annotators' labels: by majority, or by Dawid and Skene (1979). Pure.
+"""One label for each item from the labels of several annotators: by majority, or by Dawid and Skene (1979).
 
 Rows are (item, annotator, label); an annotator who read an item several times counts with every reading, as in Dawid
 and Skene's own data (§2: the number of times that observer k gives label l to patient i).
@@ -40,7 +40,7 @@ class Aggregate:
 
 def majority(rows: Iterable[Rating], tie_rule: str = NO_LABEL) -> Aggregate:
     """The most frequent label; posteriors are shares of votes. Tie rule `first`: of level ones, that given first."""
-    votes: dict[str, Counter] = defaultdict(Counter)
+    votes: dict[str, Counter[str]] = defaultdict(Counter)
     for item, _, label in rows:
         votes[item][label] += 1
     shares = {item: {label: n / count.total() for label, n in count.items()} for item, count in votes.items()}
@@ -117,7 +117,7 @@ def _aggregate(posteriors: Mapping[str, _Shares], tie_rule: str) -> Aggregate:
     top = {item: _most_likely(shares) for item, shares in posteriors.items()}
     ties = {item: labels for item, labels in top.items() if len(labels) > 1}
     labels = {item: None if item in ties and tie_rule == NO_LABEL else best[0] for item, best in top.items()}
-    totals: Counter = Counter()
+    totals: Counter[str] = Counter()
     for shares in posteriors.values():
         totals.update(shares)
     class_shares = {label: totals[label] / len(posteriors) for label in sorted(totals)}

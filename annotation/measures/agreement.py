@@ -1,21 +1,23 @@
-"""How well annotators agree: percent agreement, Cohen's kappa for each pair, Krippendorff's alpha. Pure.
+"""How well annotators agree: percent agreement, Cohen's kappa for each pair, Krippendorff's alpha.
 
-The input is a long table, a row for each judgment: (item, annotator, label). An annotator judges an item at most once;
-not everybody judges everything. A value that is not defined comes back as None with the reason in words.
+The input is a long table with a row for each judgment: (item, annotator, label). An annotator judges an item at most
+once; not every annotator judges every item. A value that is not defined is None, with the reason in words.
 docs/reference/measures.md has the formulas and their sources.
 """
 
 import copy
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import krippendorff
 import numpy as np
 
 from annotation.measures import coefficients
+from annotation.measures.types import Array, Figures
 
-Rating = tuple[int | str, int | str, str]  # item, annotator, label
+Rating = tuple[Any, Any, str]  # item and annotator, each of any type that sorts, and the label
 
 NO_PAIRS = "no item has two judgments"
 NO_SHARED_ITEMS = "no two annotators judged the same item"
@@ -28,7 +30,7 @@ SEED = 20240601
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A figure with the count that it rests on; `value` is None where it is not defined, and `reason` says why."""
+    """A figure with the number of units it rests on. `value` is None if it is not defined; `reason` says why."""
 
     value: float | None
     n: int
@@ -37,7 +39,7 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A bootstrap interval; both ends are None where there is none."""
+    """A bootstrap interval. Both ends are None if there is none; `reason` says why."""
 
     low: float | None
     high: float | None
@@ -46,7 +48,7 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class PairKappa:
-    """Cohen's kappa of two annotators over the `n` items that both judged; `percent` is their agreement there."""
+    """Cohen's kappa of two annotators over the `n` items that both judged; `percent` is their agreement on them."""
 
     first: int | str
     second: int | str
@@ -58,7 +60,7 @@ class PairKappa:
 
 @dataclass(frozen=True, slots=True)
 class KappaMean:
-    """The unweighted mean over the pairs whose kappa is defined; `left_out` pairs have none."""
+    """The unweighted mean kappa of the `pairs` for which it is defined; `left_out` is the number of other pairs."""
 
     value: float | None
     pairs: int
@@ -67,9 +69,11 @@ class KappaMean:
 
 
 class RatingTable:
-    """The long table as integers: places in the sorted lists `items`, `annotators` and `labels`, a row per judgment.
+    """Ratings as integer codes.
 
-    `counts[item, label]` says how often an item was given a label.
+    `item`, `annotator` and `label` have one entry for each of R ratings: positions in the sorted lists `items`,
+    `annotators` and `labels`. `counts` (items × labels) says how often each item was given each label. ValueError if
+    an annotator rated an item twice.
     """
 
     def __init__(self, rows: Iterable[Rating]):
@@ -87,19 +91,19 @@ class RatingTable:
         self.counts = np.bincount(places, minlength=shape[0] * shape[1]).reshape(shape)
 
     def projected(self, view: Callable[[str], str]) -> "RatingTable":
-        """The same judgments under a projection of their labels."""
+        """The same ratings under a projection of their labels."""
         other = copy.copy(self)
         other.labels, to = _codes([view(label) for label in self.labels])
         other.label = to[self.label] if len(to) else self.label
         other._count()
         return other
 
-    def for_items(self, items: set) -> "RatingTable":
-        """The judgments of these items alone."""
+    def for_items(self, items: Collection[Any]) -> "RatingTable":
+        """Only the ratings of these items."""
         return self.subset(np.array([item in items for item in self.items], dtype=bool)[self.item])
 
-    def subset(self, rows: np.ndarray) -> "RatingTable":
-        """These judgments alone (a mask) and the items that they are of; every annotator and label keeps its place."""
+    def subset(self, rows: Array) -> "RatingTable":
+        """Only the ratings of a mask (R), and their items; annotators and labels keep their positions."""
         other = copy.copy(self)
         places, other.item = np.unique(self.item[rows], return_inverse=True)
         other.items = [self.items[place] for place in places]
@@ -107,13 +111,13 @@ class RatingTable:
         other._count()
         return other
 
-    def pairs(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """(first annotator, second, first's label, second's label) of each pair, first before second in sort order."""
+    def pairs(self) -> tuple[Array, Array, Array, Array]:
+        """(first annotator, second, first's label, second's) of each pair of ratings of one item, annotators sorted."""
         first, second = self.pair_indices()
         return self.annotator[first], self.annotator[second], self.label[first], self.label[second]
 
-    def pair_indices(self) -> tuple[np.ndarray, np.ndarray]:
-        """The same pairs, as places among the judgments."""
+    def pair_indices(self) -> tuple[Array, Array]:
+        """The same pairs as positions among the ratings: (first, second)."""
         order = np.lexsort((self.annotator, self.item))
         items, firsts, seconds = self.item[order], [], []
         for step in range(1, int(self.counts.sum(axis=1).max(initial=0))):
@@ -125,15 +129,15 @@ class RatingTable:
         return order[first], order[second]
 
 
-def _codes(values: Sequence) -> tuple[list, np.ndarray]:
-    """The distinct values in sort order, and each value's place among them."""
+def _codes(values: Sequence[Any]) -> tuple[list[Any], Array]:
+    """The distinct values in sort order, and each value's position among them."""
     distinct = sorted(set(values))
     places = {value: place for place, value in enumerate(distinct)}
     return distinct, np.fromiter((places[value] for value in values), dtype=np.int64, count=len(values))
 
 
 def percent_agreement(table: RatingTable) -> Value:
-    """The share of pairs of judgments on the same item that carry the same label; n is the number of pairs."""
+    """The share of pairs of ratings of one item that have the same label; `n` is the number of pairs."""
     of_item = table.counts.sum(axis=1)
     pairs = int((of_item * (of_item - 1) // 2).sum())
     if pairs == 0:
@@ -143,7 +147,7 @@ def percent_agreement(table: RatingTable) -> Value:
 
 
 def cohen_kappas(table: RatingTable) -> list[PairKappa]:
-    """One for each two annotators with an item in common, in their order (Cohen 1960, unweighted)."""
+    """Cohen's unweighted kappa (Cohen 1960) of every two annotators with an item in common, in their order."""
     first, second, first_label, second_label = table.pairs()
     people, labels = len(table.annotators), len(table.labels)
     codes, pair = np.unique(first * people + second, return_inverse=True)
@@ -159,21 +163,22 @@ def cohen_kappas(table: RatingTable) -> list[PairKappa]:
     ]
 
 
-def _pair_kappa(first, second, n: int, same: int, chance: int) -> PairKappa:
+def _pair_kappa(first: int | str, second: int | str, n: int, same: int, chance: int) -> PairKappa:
     if chance == n * n:
         return PairKappa(first, second, None, n, same / n, ONE_LABEL)
     return PairKappa(first, second, (same / n - chance / n**2) / (1 - chance / n**2), n, same / n)
 
 
-def confusion_matrix(table: RatingTable, first: int | str, second: int | str) -> np.ndarray:
-    """How often the first said the row's label where the second said the column's (L × L)."""
+def confusion_matrix(table: RatingTable, first: int | str, second: int | str) -> Array:
+    """L × L counts over the items of both: rows are the first annotator's labels, columns the second's."""
     labels = np.full((2, len(table.items)), -1)
     for place, name in enumerate((first, second)):
         rows = table.annotator == table.annotators.index(name)
         labels[place, table.item[rows]] = table.label[rows]
     both = (labels >= 0).all(axis=0)
     size = len(table.labels)
-    return np.bincount(labels[0, both] * size + labels[1, both], minlength=size**2).reshape(size, size)
+    counts: Array = np.bincount(labels[0, both] * size + labels[1, both], minlength=size**2)
+    return counts.reshape(size, size)
 
 
 def mean_kappa(pairs: Sequence[PairKappa]) -> KappaMean:
@@ -186,13 +191,14 @@ def mean_kappa(pairs: Sequence[PairKappa]) -> KappaMean:
     return KappaMean(sum(defined) / len(defined), len(defined), left_out)
 
 
-def _pairable(table: RatingTable) -> np.ndarray:
+def _pairable(table: RatingTable) -> Array:
     """Label counts of the items with two judgments or more, in the items' order."""
-    return table.counts[table.counts.sum(axis=1) >= 2]
+    counts: Array = table.counts[table.counts.sum(axis=1) >= 2]
+    return counts
 
 
 def alpha(table: RatingTable) -> Value:
-    """Krippendorff's alpha, nominal, gaps allowed; n is the number of items with two judgments or more."""
+    """Krippendorff's nominal alpha, with missing ratings; `n` is the number of items with two ratings or more."""
     counts = _pairable(table)
     if len(counts) == 0:
         return Value(None, 0, NO_PAIRS)
@@ -223,9 +229,9 @@ def alpha_interval(table: RatingTable, resamples: int = RESAMPLES, seed: int = S
 
 
 def agreement_with_majority(table: RatingTable) -> dict[int | str, Value]:
-    """For each annotator, how often they gave what most of the others on the item gave.
+    """For each annotator, how often they gave the label that most of the others on the item gave.
 
-    Compared are the judgments whose item has others with one most frequent label; n is how many these are.
+    A rating is compared if the other ratings of its item have one most frequent label; `n` counts those ratings.
     """
     rows = np.arange(len(table.item))
     others = table.counts[table.item]
@@ -243,12 +249,12 @@ def agreement_with_majority(table: RatingTable) -> dict[int | str, Value]:
 
 
 def count_disagreements(table: RatingTable) -> int:
-    """Items with two different labels or more."""
+    """The number of items with two different labels or more."""
     return int(((table.counts > 0).sum(axis=1) > 1).sum())
 
 
 def shared_items(table: RatingTable) -> dict[tuple[int, int], int]:
-    """Places of each two annotators who share items → how many, most first."""
+    """(position of the first annotator, of the second) → the number of items that both rated, largest first."""
     first, second = table.pair_indices()
     people = max(1, len(table.annotators))
     codes, times = np.unique(table.annotator[first] * people + table.annotator[second], return_counts=True)
@@ -259,11 +265,11 @@ def shared_items(table: RatingTable) -> dict[tuple[int, int], int]:
 MATRIX_ANNOTATORS = 25  # annotators: a field of the matrix stays large enough to be read
 
 
-def kappa_matrix(table: RatingTable) -> dict:
-    """JSON-able: the `annotators` that are shown, in their order, `of` how many who share an item with somebody, and
-    `pairs` of them with an item in common: {first, second, value, n, reason} as PairKappa.
+def kappa_matrix(table: RatingTable) -> Figures:
+    """The kappas of the annotators who share most items with others, for the matrix that a page shows.
 
-    Shown are those with most judgments on items of which somebody else's is looked at too, counted for each other one.
+    `annotators` are those shown, in order; `of` is how many share an item with another annotator; `pairs` has
+    {first, second, value, n, reason} as `PairKappa`. Those shown have the largest sums of shared items over all others.
     """
     shared: Counter[int] = Counter()
     for (first, second), n in shared_items(table).items():

@@ -1,6 +1,7 @@
-"""How one annotator works in a stage, against everybody there: speed, places, runs, answers, agreement. Pure.
+"""How an annotator works in a stage, compared with the others: speed, positions, runs, answers, agreement.
 
-`everybody` is made once of a stage's rows, `conduct` of each annotator's. docs/reference/measures.md defines the figures.
+Compute `stage_behaviour` once from all rows of a stage, then `annotator_figures` from the rows of each annotator.
+docs/reference/measures.md defines the figures.
 """
 
 import math
@@ -9,11 +10,13 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from statistics import median
+from typing import Any
 
 from annotation.measures import agreement, warning_signs
 from annotation.measures import counts as measures_counts
 from annotation.measures.agreement import RatingTable
 from annotation.measures.counts import HOUR, JUDGE, JudgmentRow, TaskKey
+from annotation.measures.types import Figures
 from annotation.measures.warning_signs import Sign
 from annotation.protocols.base import Projection
 
@@ -24,15 +27,16 @@ _Same = tuple[int, int]  # how often the others' most frequent answer was given,
 
 @dataclass(frozen=True, slots=True)
 class StageBehaviour:
-    """What the counted judgments of a stage are like. Views by name, the one in words for people (`coarse`) among them.
+    """The counted judgments of a stage, as what one annotator is compared with.
 
-    `given` has the answers to those tasks that an excluded annotator answered too.
+    `views` are the projections of answers by name, `coarse` the name of the one that pages show. `given` has the
+    answers of the others to the tasks that excluded annotators answered.
     """
 
     views: Mapping[str, Projection]
     coarse: str
     typical: float | None  # the median time, in ms
-    labels: Counter  # of the coarse view
+    labels: Counter[str]  # of the coarse view
     bands: list[int]
     same: Mapping[str, Mapping[int, _Same]]  # by view and annotator
     kappas: Mapping[str, Mapping[int, float]]
@@ -59,7 +63,7 @@ def stage_behaviour(
     )  # fmt: skip
 
 
-def _same(table: RatingTable) -> dict[int, _Same]:
+def _same(table: RatingTable) -> dict[Any, _Same]:
     return {
         name: (round(found.value * found.n), found.n)
         for name, found in agreement.agreement_with_majority(table).items()
@@ -67,8 +71,8 @@ def _same(table: RatingTable) -> dict[int, _Same]:
     }
 
 
-def _kappas(table: RatingTable) -> dict[int, float]:
-    """The mean of each annotator's defined kappas, with whomever."""
+def _kappas(table: RatingTable) -> dict[Any, float]:
+    """annotator → the mean of their defined kappas with all others."""
     found = defaultdict(list)
     for pair in agreement.cohen_kappas(table):
         if pair.value is not None:
@@ -78,7 +82,7 @@ def _kappas(table: RatingTable) -> dict[int, float]:
 
 
 def _speed_bands(counted: Iterable[JudgmentRow], typical: float | None) -> list[int]:
-    """How many took less than a quarter of the median, a quarter to a half …, four times and more."""
+    """Judgments in each of six bands of active time, from under a quarter of the median to over four times it."""
     if not typical:
         return [0] * (len(BANDS) + 1)
     counts = Counter(bisect(BANDS, row.active_ms / typical) for row in counted)
@@ -86,8 +90,9 @@ def _speed_bands(counted: Iterable[JudgmentRow], typical: float | None) -> list[
 
 
 def judgments_considered(rows: Sequence[JudgmentRow], excluded: bool) -> list[JudgmentRow]:
-    """What is looked at of an annotator's rows, in the order of giving: what counts; of somebody who is excluded, the
-    last word on each screen, which counted until then.
+    """The rows of an annotator that their figures use, oldest first.
+
+    These are the counted ones; for an excluded annotator the latest row of each screen, which counted until then.
     """
     own = [row for row in rows if row.kind == JUDGE]
     if excluded:
@@ -98,17 +103,19 @@ def judgments_considered(rows: Sequence[JudgmentRow], excluded: bool) -> list[Ju
 
 
 def count_answers(rows: Iterable[JudgmentRow]) -> int:
-    """Answers that are not taken back, checks among them."""
+    """The number of answers that are not withdrawn, checks included."""
     return sum(not row.withdrawn for row in latest_rows(rows))
 
 
 def latest_rows(rows: Iterable[JudgmentRow]) -> list[JudgmentRow]:
-    """The newest row of each screen. A check's item may stand where another benchmark's does: so its kind tells too."""
+    """The newest row of each screen. The kind is part of the key: a check's item may share a position with another."""
     return list({(row.kind, row.task, row.slot): row for row in sorted(rows, key=lambda row: row.at)}.values())
 
 
-def annotator_figures(number: int, rows: Sequence[JudgmentRow], all_: StageBehaviour, excluded: bool = False) -> dict:
-    """One annotator's figures and tests, JSON-able; `rows` are theirs, of every kind."""
+def annotator_figures(
+    number: int, rows: Sequence[JudgmentRow], all_: StageBehaviour, excluded: bool = False
+) -> Figures:
+    """The figures and tests of one annotator, JSON-able; `rows` are all of their rows, checks and practice included."""
     mine = judgments_considered(rows, excluded)
     hours = sum(row.active_ms for row in rows) * 1000 / HOUR
     answers = count_answers(rows)
@@ -125,7 +132,7 @@ def annotator_figures(number: int, rows: Sequence[JudgmentRow], all_: StageBehav
     }
 
 
-def _speed(mine: Sequence[JudgmentRow], all_: StageBehaviour) -> dict:
+def _speed(mine: Sequence[JudgmentRow], all_: StageBehaviour) -> Figures:
     quick = sum(row.active_ms < warning_signs.FAST_SHARE * (all_.typical or 0) for row in mine)
     logs = [math.log(max(1, row.active_ms) / all_.typical) for row in mine] if all_.typical else []
     return {
@@ -139,8 +146,8 @@ def _speed(mine: Sequence[JudgmentRow], all_: StageBehaviour) -> dict:
 
 def comparison_with_others(
     number: int, mine: Sequence[JudgmentRow], all_: StageBehaviour, excluded: bool = False
-) -> dict:
-    """Their answers beside what the others gave; `mine` is what is looked at (`answered`)."""
+) -> Figures:
+    """The answers of an annotator compared with the others'; `mine` are their rows from `judgments_considered`."""
     own = Counter(all_.views[all_.coarse](row.answer) for row in mine)
     others = all_.labels if excluded else all_.labels - own
     same = {view: _agreement_with_others(number, view, mine, all_, excluded) for view in all_.views}
@@ -166,20 +173,20 @@ def _agreement_with_others(
 
 
 def majority_answer(answers: Iterable[str], view: Projection) -> str | None:
-    """What most of them come to; None where there are none, or the first are level."""
+    """The most frequent answer under `view`; None if there are none, or several are most frequent."""
     found = Counter(map(view, answers)).most_common(2)
     return found[0][0] if found and (len(found) == 1 or found[0][1] > found[1][1]) else None
 
 
 def _median_share_of_others(number: int, view: str, all_: StageBehaviour) -> float | None:
-    """The median of the others' shares, of those who have enough to compare."""
+    """The median share of the other annotators with enough judgments to compare."""
     others = ((who, found) for who, found in all_.same[view].items() if who != number)
     shares = [same / n for _, (same, n) in others if n >= warning_signs.SIGNS_FROM]
     return median(shares) if shares else None
 
 
-def behaviour_signs(found: Mapping, all_: StageBehaviour) -> list[Sign]:
-    """The signs in an annotator's figures of one stage; what their checks and practice say comes beside."""
+def behaviour_signs(found: Figures, all_: StageBehaviour) -> list[Sign]:
+    """The warning signs in an annotator's figures of one stage, without those of checks and practice."""
     typical = found["median_seconds"]
     return [
         *comparison_signs(found),
@@ -189,12 +196,12 @@ def behaviour_signs(found: Mapping, all_: StageBehaviour) -> list[Sign]:
     ]
 
 
-def comparison_signs(found: Mapping) -> list[Sign]:
-    """Those that hold somebody's answers against what the others gave."""
+def comparison_signs(found: Figures) -> list[Sign]:
+    """The signs that compare an annotator's answers with the others'."""
     return [*warning_signs.agreement_sign(found["agreement"]), *warning_signs.answers_sign(found["labels_test"])]
 
 
-def signs_as_json(found: Iterable[Sign]) -> list[dict]:
+def signs_as_json(found: Iterable[Sign]) -> list[Figures]:
     return [asdict(sign) for sign in found]
 
 
@@ -207,11 +214,12 @@ _SECONDS = (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600)
 _HISTOGRAM_WIDTHS = [round(1000 * seconds) for seconds in _SECONDS]  # of a bin, in milliseconds
 
 
-def time_histogram(times: Sequence[int]) -> dict:
-    """Of milliseconds, JSON-able in seconds: `n`, `median`, `quick` (under half of it) and `bins` of {from, to,
-    judgments}, from 0 up to the last that holds something.
+def time_histogram(times: Sequence[int]) -> Figures:
+    """A histogram of active times: milliseconds in, seconds out.
 
-    The narrowest width is taken that puts 95 % into `HISTOGRAM_BINS` bins; what is longer is in a last one without an end.
+    `n`, `median`, `quick` (the number under half the median) and `bins` of {from, to, judgments}, from 0 to the last
+    that is not empty. The width is the narrowest that puts 95 % into `HISTOGRAM_BINS` bins; a last bin without an end
+    holds the rest.
     """
     if not times:
         return {"n": 0, "median": None, "quick": 0, "bins": []}

@@ -23,7 +23,6 @@ from annotation.measures.agreement import (
     RatingTable,
     shared_items,
 )
-from annotation.measures.coefficients import Array
 from annotation.measures.pairwise_kappa import AnnotatorPairs, basic_interval, block_sizes
 from annotation.measures.reliability import (
     LabelScale,
@@ -34,6 +33,7 @@ from annotation.measures.reliability import (
     percentile_interval,
     percentile_intervals,
 )
+from annotation.measures.types import Array, Figures
 
 _MANY = 200_000  # pairs of judgments in a stage, above which Cohen's mean is resampled less often
 _FEWER_RESAMPLES = 200
@@ -72,7 +72,7 @@ class _Progress:
 
 def agreement_by(
     table: RatingTable, parts: Mapping[str, Sequence[Part]], tell: ReportProgress, each: bool = True
-) -> dict:
+) -> Figures:
     """JSON-able: how it was resampled, the row of the `whole`, and a list of rows for each of `parts`, for `annotator`
     (against the others; not without `each`) and for `pair`, of which the first `MOST` are there of `pair_count`.
     """
@@ -90,7 +90,7 @@ def agreement_by(
     return {**found, "pair_count": len(shared)}
 
 
-def _table_row(table: RatingTable, work: _Progress) -> dict:
+def _table_row(table: RatingTable, work: _Progress) -> Figures:
     """Counts and measures of a table of its own; n is in pairs of judgments for percent, else in items."""
     counts, sizes = table.counts, table.counts.sum(axis=1)
     measures, notes = defined_measures(counts, work.scale)
@@ -110,8 +110,13 @@ def _row_sizes(items: int, annotators: int, ratings: int) -> dict[str, int]:
 
 
 def _all_measures(
-    measures: Mapping[str, Measure], counts: Array, n: Mapping, spans: Mapping, notes: Mapping[str, str], kappa: dict
-) -> dict[str, dict]:
+    measures: Mapping[str, Measure],
+    counts: Array,
+    n: Mapping[str, int],
+    spans: Mapping[str, list[float] | None],
+    notes: Mapping[str, str],
+    kappa: Figures,
+) -> Figures:
     """Each measure's value on its n, with its interval; what there is not is None, and the note says why."""
     found = {"percent": {}, "cohen_mean": kappa}
     for name, measure in measures.items():
@@ -124,12 +129,12 @@ def _all_measures(
     return found
 
 
-def _measure(value: float | None, span: Sequence[float] | None, n: int, note: str = "") -> dict:
+def _measure(value: float | None, span: Sequence[float] | None, n: int, note: str = "") -> Figures:
     low, high = span or (None, None)
     return {"value": value, "low": low, "high": high, "n": n, "note": note}
 
 
-def _cohen(pairs: AnnotatorPairs, weight: int, work: _Progress) -> dict:
+def _cohen(pairs: AnnotatorPairs, weight: int, work: _Progress) -> Figures:
     """The mean of the kappas; n is how many pairs of annotators have one, `left_out` how many have none."""
     kappas, shared = pairs.now()
     defined = kappas[~np.isnan(kappas)]
@@ -154,7 +159,7 @@ def _cells(one: Array, two: Array) -> list[list[int]]:
     return [[*pair, n] for pair, n in sorted(Counter(zip(one.tolist(), two.tolist(), strict=True)).items())]
 
 
-def _pair_row(table: RatingTable, first: int, second: int, work: _Progress) -> dict:
+def _pair_row(table: RatingTable, first: int, second: int, work: _Progress) -> Figures:
     """Two annotators on the items that both judged; `confusion` has the first's label before the second's."""
     both = table.subset((table.annotator == first) | (table.annotator == second))
     both = both.subset((both.counts.sum(axis=1) == 2)[both.item])
@@ -164,7 +169,7 @@ def _pair_row(table: RatingTable, first: int, second: int, work: _Progress) -> d
     return {**names, **_table_row(both, work), "confusion": rows}
 
 
-def _annotator_row(table: RatingTable, place: int, work: _Progress) -> dict:
+def _annotator_row(table: RatingTable, place: int, work: _Progress) -> Figures:
     """An annotator against the others on the items that they judged; n is in units, pairs of judgments."""
     theirs = np.zeros(len(table.items), dtype=bool)
     theirs[table.item[table.annotator == place]] = True

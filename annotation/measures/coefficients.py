@@ -1,15 +1,16 @@
-"""Chance-corrected agreement over patterns of labels, for one sample or for many resamples at once. Pure.
+"""Chance-corrected agreement over patterns of labels, for one sample or for many resamples at once.
 
 `patterns` has a row for each pattern of label counts that some item has (shape P × L, labels in their order), `times`
-how often each pattern comes up in each sample (shape S × P). Every function answers S values, NaN where a sample has
-none. Items with one judgment are left out of what compares pairs.
+how often each pattern comes up in each sample (shape S × P). Every function returns S values, NaN for a sample
+that has none. Items with one judgment do not count where pairs are compared.
 """
 
 from collections.abc import Callable
 
 import numpy as np
 
-Array = np.ndarray
+from annotation.measures.types import Array
+
 Distances = Callable[[Array], Array]  # label totals (S × L) → squared distances of labels (S × L × L, or 1 × L × L)
 
 

@@ -1,6 +1,6 @@
-"""Counting and comparing judgments: outcomes, annotators, types, pace. Pure; figures/stage.py feeds it from the database.
+"""The figures of a stage from its rows: outcomes, types, annotators, pace and cost.
 
-docs/reference/measures.md defines every figure that is made here.
+figures/stage.py reads the rows from the database. docs/reference/measures.md defines every figure.
 """
 
 import math
@@ -9,9 +9,10 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from statistics import median
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from annotation.measures import agreement, exact_tests, warning_signs
+from annotation.measures.types import Figures
 from annotation.measures.warning_signs import Sign
 from annotation.protocols.base import CANNOT_JUDGE
 from annotation.protocols.decision_rule import DROPPED, KEPT
@@ -19,7 +20,7 @@ from annotation.wording import pseudonym
 
 BINS = 60  # at most, in the series of judgments over time
 _WIDTHS = (1, 5, 15, 60, 360, 1440, 10080)  # minutes
-JUDGE = "judge"  # the kind of rows that are no checks
+JUDGE = "judge"  # the kind of rows that are neither checks nor practice
 HOUR = 3_600_000_000  # microseconds
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 NOTHING_JUDGED = "nothing is judged yet"
@@ -29,10 +30,11 @@ TaskKey = tuple[int, str, int]  # a task: its item's position, the question, the
 
 
 class JudgmentRow(NamedTuple):
-    """One judgment row. `place` is where the answer stood on the screen, from 1, or None.
+    """One judgment.
 
-    `counted` is the judgment that stands on its slot, `live` one on a task whose item is in the stage. `at` is in
-    microseconds since 1970.
+    `place` is the position of the picked option on the screen, from 1, or None for a fixed answer; `places` is how many
+    options the screen had. `counted`: it is the current judgment of its slot. `live`: its task's item is in the stage.
+    `at` is in microseconds since 1970 (UTC).
     """
 
     task: TaskKey
@@ -53,7 +55,7 @@ class JudgmentRow(NamedTuple):
 
 
 class TaskRow(NamedTuple):
-    """One live task with what came of it; `state` is None while it is open."""
+    """A live task and its outcome. `state` (kept, dropped) is None while the task is open; `by`: how it was decided."""
 
     task: TaskKey
     type: str
@@ -72,8 +74,11 @@ def ratio(part: float, whole: float) -> float | None:
     return part / whole if whole else None
 
 
-def outcome_counts(asked: Collection[TaskRow]) -> dict:
-    """kept + dropped + open = tasks; the reasons add up to dropped."""
+def outcome_counts(asked: Collection[TaskRow]) -> Figures:
+    """Counts of tasks by outcome: kept + dropped + open = tasks, and the reasons add up to dropped.
+
+    `kept_share` is kept / (kept + dropped), None while both are 0.
+    """
     states = Counter(task.state for task in asked)
     settled = states[KEPT] + states[DROPPED]
     return {
@@ -87,7 +92,7 @@ def outcome_counts(asked: Collection[TaskRow]) -> dict:
     }
 
 
-def _sorted(counts: Counter) -> dict[str, int]:
+def _sorted(counts: Counter[Any]) -> dict[str, int]:
     return dict(sorted(counts.items()))
 
 
@@ -95,7 +100,7 @@ def rating_table(counted: Iterable[JudgmentRow]) -> agreement.RatingTable:
     return agreement.RatingTable((row.task, row.annotator, row.answer) for row in counted)
 
 
-def agreement_figures(name: str, long: agreement.RatingTable) -> dict:
+def agreement_figures(name: str, long: agreement.RatingTable) -> Figures:
     pairs = agreement.cohen_kappas(long)
     return {
         "on": name,
@@ -106,19 +111,19 @@ def agreement_figures(name: str, long: agreement.RatingTable) -> dict:
     }
 
 
-def _pair_as_json(pair: agreement.PairKappa) -> dict:
-    """What `asdict` makes of it, in a tenth of the time: 500 annotators make 124,750 pairs."""
+def _pair_as_json(pair: agreement.PairKappa) -> Figures:
+    """The same as `asdict`, ten times as fast: 500 annotators make 124,750 pairs."""
     return {name: getattr(pair, name) for name in pair.__slots__}
 
 
-def _alpha_figures(long: agreement.RatingTable) -> dict:
+def _alpha_figures(long: agreement.RatingTable) -> Figures:
     return {**asdict(agreement.alpha(long)), "interval": asdict(agreement.alpha_interval(long))}
 
 
 def figures_by_type(
     asked: Iterable[TaskRow], standing: Iterable[JudgmentRow], long: agreement.RatingTable
-) -> list[dict]:
-    """A row for each type and subtype; agreement on the labels of `long`."""
+) -> list[Figures]:
+    """A row for each type and subtype, sorted: outcomes, judgments, and agreement on the labels of `long`."""
     groups, judgments = defaultdict(list), Counter((row.type, row.subtype) for row in standing)
     for task in asked:
         groups[task.type, task.subtype].append(task)
@@ -134,13 +139,13 @@ def figures_by_type(
     ]
 
 
-def _agreement_within(long: agreement.RatingTable, tasks: Iterable) -> dict:
+def _agreement_within(long: agreement.RatingTable, tasks: Iterable[TaskKey]) -> Figures:
     part = long.for_items(set(tasks))
     return {"percent": asdict(agreement.percent_agreement(part)), "alpha": _alpha_figures(part)}
 
 
-def pace(counted: Sequence[JudgmentRow]) -> dict:
-    """Counted judgments between the first and the last of them, an hour."""
+def pace(counted: Sequence[JudgmentRow]) -> Figures:
+    """Counted judgments an hour, between the first and the last of them; None with the reason if they took no time."""
     if not counted:
         return {"first": None, "last": None, "hours": 0.0, "per_hour": None, "reason": NOTHING_JUDGED}
     first, last = min(row.at for row in counted), max(row.at for row in counted)
@@ -155,8 +160,11 @@ def pace(counted: Sequence[JudgmentRow]) -> dict:
     }
 
 
-def judgments_over_time(counted: Sequence[JudgmentRow]) -> dict:
-    """Counted judgments in bins of equal width from first to last; the narrowest width that needs at most `BINS`."""
+def judgments_over_time(counted: Sequence[JudgmentRow]) -> Figures:
+    """Counted judgments in bins of equal width, from the first to the last.
+
+    The width is the narrowest of `_WIDTHS` that needs at most `BINS` bins.
+    """
     if not counted:
         return {"minutes": 60, "bins": []}
     times = [row.at // 60_000_000 for row in counted]
@@ -169,10 +177,11 @@ def judgments_over_time(counted: Sequence[JudgmentRow]) -> dict:
 
 def annotator_summary(
     number: int, rows: Sequence[JudgmentRow], everyone: float | None, pay_per_hour: float, fixed: Sequence[str]
-) -> dict:
-    """One annotator's figures from their judgment rows; `everyone` is the median active time of all, in ms.
+) -> Figures:
+    """The figures of one annotator in a stage.
 
-    Time is counted on every row, all else on those that are no checks. `fixed` are the answers that are not shuffled.
+    `rows` are all of their judgments. Active time and pay include checks and practice; everything else leaves them out.
+    `everyone` is the median active time of all annotators in ms, `fixed` are the answers that are not shuffled.
     """
     own = [row for row in rows if row.kind == JUDGE]
     counted = [row for row in own if row.counted]
@@ -197,13 +206,13 @@ def annotator_summary(
 
 
 def work_signs(counted: Sequence[JudgmentRow], everyone: float | None) -> list[Sign]:
-    """What somebody's counted judgments in a stage show by themselves; `everyone` is the median time of all, in ms."""
+    """The warning signs in an annotator's counted judgments; `everyone` is the median active time of all, in ms."""
     typical = median(row.active_ms for row in counted) if counted else None
     return warning_signs.signs_of_work(len(counted), typical, everyone, picks_in_order(counted))
 
 
 def picks_in_order(rows: Iterable[JudgmentRow]) -> list[warning_signs.Pick]:
-    """The places that were picked, in the order of giving."""
+    """(position picked, positions shown) of each judgment that picked an option, oldest first."""
     return [(row.place, row.places) for row in sorted(rows, key=lambda row: (row.at, row.task)) if row.place]
 
 
@@ -213,10 +222,11 @@ def picks_in_order(rows: Iterable[JudgmentRow]) -> list[warning_signs.Pick]:
 _ONE_ANNOTATOR = "one annotator alone tells nothing of how much they differ"
 
 
-def stage_cost(rows: Sequence[JudgmentRow], counted: int, wanted: int, pay_per_hour: float) -> dict:
-    """Active time of every judgment, also of checks and of what was taken back, changed or late: that was work too.
+def stage_cost(rows: Sequence[JudgmentRow], counted: int, wanted: int, pay_per_hour: float) -> Figures:
+    """Active time and pay so far, and as expected when all `wanted` judgments are counted.
 
-    What is still to come takes as long as what was counted did, on average; `range` from the 95 % interval of that.
+    Time so far includes checks and judgments that were withdrawn, changed or surplus: they were work too. Each judgment
+    to come is expected to take the mean active time per counted judgment; `range` uses the 95 % interval of that mean.
     """
     active, left = sum(row.active_ms for row in rows) / 60_000, wanted - counted
     each, (low, high, unsure) = ratio(active, counted), minutes_per_judgment(rows, counted)
@@ -243,12 +253,13 @@ def _paid(minutes: float | None, pay_per_hour: float) -> float | None:
 
 
 def minutes_per_judgment(rows: Iterable[JudgmentRow], counted: int) -> tuple[float | None, float | None, str]:
-    """A 95 % interval of the active minutes that a counted judgment takes: (low, high, why there is none).
+    """A 95 % interval of the active minutes per counted judgment: (low, high, reason if there is none).
 
-    Annotators differ, so they are what is drawn: the ratio of their minutes to their counted judgments with its usual
-    standard error (Cochran, Sampling Techniques, 1977, §6.4, of a large population) and Student's t.
+    Annotators differ, so they are the sampling units: the ratio of their minutes to their counted judgments, with its
+    standard error for a large population (Cochran 1977, Sampling Techniques, §6.4) and Student's t.
     """
-    minutes, given = defaultdict(float), Counter()
+    minutes: dict[int, float] = defaultdict(float)
+    given: Counter[int] = Counter()
     for row in rows:
         minutes[row.annotator] += row.active_ms / 60_000
         given[row.annotator] += row.counted and row.kind == JUDGE

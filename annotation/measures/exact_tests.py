@@ -1,7 +1,7 @@
-"""How probable a count is by chance: the few exact tests that signs rest on. Pure.
+"""The exact tests that warning signs rest on, written out so that the web processes need no scipy.
 
-Written out instead of taken from scipy, by which tests/independent computes them a second time: so neither rests
-on the other. tests/annotation/test_chances.py holds them against it and against published values.
+tests/independent computes them a second time with scipy, and tests/annotation/measures/test_exact_tests.py compares
+them with scipy and with published values.
 """
 
 import math
@@ -9,16 +9,19 @@ from functools import cache
 
 import numpy as np
 
+from annotation.measures.types import Array
 
-def binomial_distribution(n: int, p: float) -> np.ndarray:
+
+def binomial_distribution(n: int, p: float) -> Array:
     """P(X = k) for k = 0 … n."""
     if p <= 0 or p >= 1:
-        return np.eye(n + 1)[n if p >= 1 else 0]
+        certain: Array = np.eye(n + 1)[n if p >= 1 else 0]
+        return certain
     k = np.arange(n)
     return _of_ratios((n - k) / (k + 1) * (p / (1 - p)))
 
 
-def hypergeometric_distribution(n: int, good: int, total: int) -> np.ndarray:
+def hypergeometric_distribution(n: int, good: int, total: int) -> Array:
     """P(X = k) for k = 0 … n: how many of n drawn without replacement are among the `good` of `total`."""
     low, high = max(0, n - (total - good)), min(n, good)
     k = np.arange(low, high, dtype=float)
@@ -27,11 +30,12 @@ def hypergeometric_distribution(n: int, good: int, total: int) -> np.ndarray:
     return found
 
 
-def _of_ratios(ratios: np.ndarray) -> np.ndarray:
+def _of_ratios(ratios: Array) -> Array:
     """The distribution whose neighbours stand in these ratios: f(k + 1) / f(k)."""
     logs = np.concatenate([[0.0], np.cumsum(np.log(ratios))])
     shares = np.exp(logs - logs.max())
-    return shares / shares.sum()
+    distribution: Array = shares / shares.sum()
+    return distribution
 
 
 def binomial_at_most(k: int, n: int, p: float) -> float:
@@ -39,7 +43,7 @@ def binomial_at_most(k: int, n: int, p: float) -> float:
     return float(binomial_distribution(n, p)[: k + 1].sum())
 
 
-def two_sided(shares: np.ndarray, k: int) -> float:
+def two_sided(shares: Array, k: int) -> float:
     """Twice the smaller tail that holds k, at most 1."""
     return float(min(1.0, 2 * min(shares[: k + 1].sum(), shares[k:].sum())))
 

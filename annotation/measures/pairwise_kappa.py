@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from annotation.measures.agreement import RatingTable
-from annotation.measures.coefficients import Array
+from annotation.measures.types import Array
 
 _BLOCK_SIZE = 8_000_000  # numbers in memory at once, of a block of resamples
 INTERVAL_PERCENTILES = (2.5, 97.5)  # percentiles of a 95 % interval
@@ -85,7 +85,8 @@ class AnnotatorPairs:
         kappas = self.kappas(times)
         defined = ~np.isnan(kappas)
         with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(defined, kappas, 0).sum(axis=0) / defined.sum(axis=0)
+            means: Array = np.where(defined, kappas, 0).sum(axis=0) / defined.sum(axis=0)
+        return means
 
     def resampled(self, resamples: int, seed: int, step: ReportShare = _report_nothing) -> Array:
         """The mean in so many resamples of the items with a pair, where there are two of them or more.
@@ -112,8 +113,10 @@ def basic_interval(mean: float, values: Array) -> list[float] | None:
     percentiles themselves would lie below the truth (docs/reference/measures.md has the coverage of both).
     """
     defined = values[~np.isnan(values)]
-    low, high = np.percentile(defined, INTERVAL_PERCENTILES) if len(defined) else (None, None)
-    return None if low is None else [max(-1.0, float(2 * mean - high)), min(1.0, float(2 * mean - low))]
+    if not len(defined):
+        return None
+    low, high = np.percentile(defined, INTERVAL_PERCENTILES)
+    return [max(-1.0, float(2 * mean - high)), min(1.0, float(2 * mean - low))]
 
 
 def block_sizes(resamples: int, width: int) -> Iterator[int]:

@@ -7,6 +7,7 @@ import math
 from collections.abc import Collection, Sequence
 
 from annotation.measures.exact_tests import binomial_at_most
+from annotation.measures.types import Figures
 
 _SIGN_LEVEL = 0.05  # a careful annotator shows the sign at most so often
 
@@ -40,6 +41,6 @@ def required_right(n: int, share: float) -> int:
     return next(right for right in range(n + 1) if enough_right(right, n, share))
 
 
-def answers_right(questions: Sequence[dict], answers: Sequence[int | None]) -> list[bool]:
+def answers_right(questions: Sequence[Figures], answers: Sequence[int | None]) -> list[bool]:
     """Of each comprehension question, whether it was answered rightly."""
     return [given == question["answer"] for question, given in zip(questions, answers, strict=True)]

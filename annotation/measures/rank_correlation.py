@@ -1,4 +1,4 @@
-"""Whether two benchmarks put models into the same order: Spearman's rank correlation with its p. Pure.
+"""Whether two benchmarks rank models in the same order: Spearman's rank correlation with its p value.
 
 Source of the question: BiVLC, Finding 3 (SugarCrepe and BiVLC performance are not correlated). ρ is Pearson's
 correlation of the ranks, of equal values the mean of their places. p is two-sided: up to `EXACT` models it is the share

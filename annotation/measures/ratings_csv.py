@@ -17,14 +17,14 @@ def read_ratings(path: Path, log: ProblemLog, repeated: str = REFUSE) -> list[Ra
     `repeated` says what becomes of a second rating of an item by the same annotator: it is refused, the first or the
     last one is kept, or all are, each as a reading of its own.
     """
-    kept: dict[tuple, Rating] = {}
+    kept: dict[tuple[object, ...], Rating] = {}
     for number, row in _cells(path, log, _COLUMNS):
         same = (*row[:2], number) if repeated == ALL else row[:2]
         if same in kept and repeated == REFUSE:
             advice = "This annotator rated this item before. Remove one, or say which counts (--repeated)."
             log.error("REPEATED_RATING", path.name, number, "annotator", advice)
         if repeated == LAST or same not in kept:
-            kept[same] = row
+            kept[same] = (row[0], row[1], row[2])
     return list(kept.values())
 
 

@@ -1,4 +1,4 @@
-"""Every agreement measure of a table of ratings, with bootstrap intervals over its items. Pure.
+"""Every agreement measure of a table of ratings, with bootstrap intervals over its items.
 
 docs/reference/measures.md has the formulas and their sources.
 """
@@ -11,8 +11,8 @@ import numpy as np
 
 from annotation.measures import agreement, coefficients
 from annotation.measures.agreement import NO_PAIRS, ONE_LABEL, SEED, KappaMean, PairKappa, RatingTable
-from annotation.measures.coefficients import Array
 from annotation.measures.pairwise_kappa import INTERVAL_PERCENTILES, AnnotatorPairs, basic_interval, block_sizes
+from annotation.measures.types import Array, Figures
 
 UNEVEN = "the items have different numbers of ratings"
 NO_ORDER = "the labels are no numbers, and their order was not said"
@@ -49,7 +49,7 @@ def labels_as_numbers(labels: Sequence[str]) -> Array | None:
         return values if np.isfinite(np.square(values.max(initial=0) - values.min(initial=0))) else None
 
 
-def reliability(table: RatingTable, order: Sequence[str] = (), resamples: int = 0, seed: int = SEED) -> dict:
+def reliability(table: RatingTable, order: Sequence[str] = (), resamples: int = 0, seed: int = SEED) -> Figures:
     """JSON-able: counts, every measure (null where it is not defined, with the reason in `notes`), a row for each pair.
 
     With `resamples`, `intervals` has the 95 % percentile interval of each measure over resampled items, from the seed.
@@ -78,13 +78,14 @@ def reliability(table: RatingTable, order: Sequence[str] = (), resamples: int = 
 
 def defined_measures(counts: Array, on: LabelScale) -> tuple[dict[str, Measure], dict[str, str]]:
     """Every measure of label counts (items × labels), and why those that are not defined here are not."""
-    alpha = {
+    distances: dict[str, coefficients.Distances | None] = {
         "alpha_nominal": coefficients.nominal,
         "alpha_ordinal": None if on.places is None else partial(_ordinal_distances, places=on.places),
         "alpha_interval": None if on.values is None else coefficients.interval(on.values),
     }
     measures: dict[str, Measure] = {"percent": coefficients.percent, "fleiss": coefficients.fleiss}
-    measures |= {name: partial(coefficients.alpha, distances=of) for name, of in alpha.items()}
+    for name, of in distances.items():  # without distances, `notes` says why, and nobody computes it
+        measures[name] = partial(coefficients.alpha, distances=of or coefficients.nominal)
     measures["ac1"] = coefficients.ac1
     size = counts.sum(axis=1)
     if not (size >= 2).any():
@@ -93,7 +94,7 @@ def defined_measures(counts: Array, on: LabelScale) -> tuple[dict[str, Measure],
     notes |= {} if on.places is not None else {"alpha_ordinal": NO_ORDER}
     notes |= {"fleiss": UNEVEN} if len(set(size.tolist())) > 1 else {}
     alone = ["ac1"] if _distinct_labels(counts) < 2 else []
-    alone += ["fleiss", *alpha] if _distinct_labels(counts[size >= 2]) < 2 else []
+    alone += ["fleiss", *distances] if _distinct_labels(counts[size >= 2]) < 2 else []
     return measures, {**dict.fromkeys(alone, ONE_LABEL), **notes}
 
 
@@ -112,10 +113,17 @@ def measure_value(measure: Measure, counts: Array) -> float:
     return float(measure(counts, np.ones((1, len(counts)), dtype=int))[0])
 
 
-def _all_intervals(table: RatingTable, measures: dict, notes: dict, mean: KappaMean, resamples: int, seed: int) -> dict:
+def _all_intervals(
+    table: RatingTable,
+    measures: Mapping[str, Measure],
+    notes: Mapping[str, str],
+    mean: KappaMean,
+    resamples: int,
+    seed: int,
+) -> Figures:
     kappas = np.array([]) if mean.value is None else AnnotatorPairs(table).resampled(resamples, seed)
     return {
-        "cohen_mean": basic_interval(mean.value, kappas),
+        "cohen_mean": None if mean.value is None else basic_interval(mean.value, kappas),
         **percentile_intervals(table.counts, measures, notes, resamples, seed),
     }
 
@@ -154,7 +162,7 @@ def percentile_interval(values: Array) -> list[float] | None:
     return [float(end) for end in np.percentile(defined, INTERVAL_PERCENTILES)] if len(defined) else None
 
 
-def _pair_row(pair: PairKappa, table: RatingTable, on: LabelScale) -> dict:
+def _pair_row(pair: PairKappa, table: RatingTable, on: LabelScale) -> Figures:
     """Two annotators: percent and Cohen's kappa, plain and, where the labels have an order, weighted by distance."""
     confusion = agreement.confusion_matrix(table, pair.first, pair.second)
     weighted = {} if on.places is None else {name: _weighted_kappa(confusion, on.places, name) for name in _WEIGHTS}

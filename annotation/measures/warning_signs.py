@@ -1,20 +1,21 @@
-"""Signs: what of an annotator's work is a reason to look at it. Pure; nothing acts on a sign, a person decides (law 7).
+"""Warning signs: reasons to look at an annotator's work. Nothing acts on a sign; a person decides (law 7).
 
-Each rule says from what it speaks, and docs/reference/measures.md what it finds and how often it is wrong. A rule that is a
-test speaks at `LEVEL`, the same for everybody: so a sign rests on one's own work and the stage's, and does not come or
-go with how many others were looked at, as it would under Benjamini and Hochberg's procedure. What that costs is said
-beside the tests: of so many, `LEVEL` times as many speak by chance. And a test speaks only of what is `POINTS` away
-from what is expected: with many judgments, next to nothing is significant.
+docs/reference/measures.md says what each rule finds and how often it is wrong. A rule that is a test speaks at
+`TEST_LEVEL`, whatever the number of annotators: so a sign depends only on the annotator's own work and the stage's, and
+does not appear or vanish with the number of others tested, as it would under Benjamini and Hochberg's procedure. The
+price: that share of tests speaks by chance. A test speaks only if the share is also `_MIN_DIFFERENCE` away from the
+expected one, since with many judgments the smallest difference is significant.
 """
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import mean, stdev
 
 from annotation.measures import exact_tests
+from annotation.measures.types import Figures
 
 SIGNS_FROM = 20  # judgments below which an annotator shows no signs
 FAST_SHARE = 0.5  # of the median of all
@@ -48,12 +49,14 @@ class Sign:
     words: str  # a sentence with the figures that made it
 
 
-def _is_sign(test: Mapping, found: float | None, expected: float | None) -> bool:
-    """Whether a test's result is a sign: both beyond LEVEL and POINTS away."""
-    return test["p"] is not None and test["p"] < TEST_LEVEL and abs(found - expected) >= _MIN_DIFFERENCE - 1e-12
+def _is_sign(test: Figures, found: float | None, expected: float | None) -> bool:
+    """Whether a test's result is a sign: p below `TEST_LEVEL`, and the shares at least `_MIN_DIFFERENCE` apart."""
+    if found is None or expected is None or test["p"] is None:
+        return False
+    return bool(test["p"] < TEST_LEVEL and abs(found - expected) >= _MIN_DIFFERENCE - 1e-12)
 
 
-def _no_test(reason: str, **figures: object) -> dict:
+def _no_test(reason: str, **figures: object) -> Figures:
     return {"p": None, "reason": reason, **figures}
 
 
@@ -61,13 +64,13 @@ def _no_test(reason: str, **figures: object) -> dict:
 
 
 def fast_sign(judged: int, typical: float | None, everyone: float | None) -> list[Sign]:
-    """The median time (ms) is below half of everybody's."""
+    """Whether the median active time is below half of that of all annotators; both in ms."""
     if judged < SIGNS_FROM or typical is None or not everyone or typical >= FAST_SHARE * everyone:
         return []
     return [Sign("fast", f"{typical / 1000:.1f} s a screen, everybody {everyone / 1000:.1f} s")]
 
 
-def speed_deviations(logs: Mapping[int, float]) -> tuple[dict, dict[int, float]]:
+def speed_deviations(logs: Mapping[int, float]) -> tuple[Figures, dict[int, float]]:
     """How many standard deviations each annotator's typical time is from the mean; {} with fewer than FAR_FROM.
 
     `logs` has of each the median of ln(time / the stage's median), over stages the mean by judgments. Mean and
@@ -91,8 +94,9 @@ def far_sign(away: float | None, n: int) -> list[Sign]:
 
 
 def place_counts(picks: Iterable[Pick]) -> list[int]:
-    """How many picks stood in the first place shown, the second …"""
-    counts, most = Counter(), 0
+    """The number of picks at each position shown: the first, the second …"""
+    counts: Counter[int] = Counter()
+    most = 0
     for place, shown in picks:
         counts[place] += 1
         most = max(most, shown)
@@ -100,13 +104,13 @@ def place_counts(picks: Iterable[Pick]) -> list[int]:
 
 
 def expected_places(picks: Sequence[Pick]) -> list[float]:
-    """As many as there would be without a habit: of m places, each has 1 / m of the picks."""
+    """The expected number of picks at each position without a habit: 1 / m of the picks with m positions shown."""
     shown = Counter(many for _, many in picks)
     most = max(shown, default=0)
     return [sum(n / many for many, n in shown.items() if many >= place) for place in range(1, most + 1)]
 
 
-def side_test(picks: Sequence[Pick]) -> dict:
+def side_test(picks: Sequence[Pick]) -> Figures:
     """Whether places are picked equally often: the exact binomial test of two, else Pearson's chi-square."""
     found, expected, n = place_counts(picks), expected_places(picks), len(picks)
     figures = {"counts": found, "expected": expected, "n": n}
@@ -125,20 +129,20 @@ def side_test(picks: Sequence[Pick]) -> dict:
     return {"p": p, "reason": "", "by": "chi-square", "chi_square": square, "freedom": len(found) - 1, **figures}
 
 
-def top_place(test: Mapping) -> int | None:
-    """The place that is furthest above what is expected, from 1."""
+def top_place(test: Figures) -> int | None:
+    """The position (from 1) whose count is furthest above the expected one."""
     over = [count - wanted for count, wanted in zip(test["counts"], test["expected"], strict=True)]
     return over.index(max(over)) + 1 if over else None
 
 
-def side_sign(test: Mapping) -> list[Sign]:
+def side_sign(test: Figures) -> list[Sign]:
     place, n = top_place(test), test["n"]
     if place is None or not _is_sign(test, test["counts"][place - 1] / n, test["expected"][place - 1] / n):
         return []
     return [Sign("side", f"picked place {place} in {test['counts'][place - 1] / n:.0%} of {n} picks")]
 
 
-def runs_test(picks: Sequence[Pick]) -> dict:
+def runs_test(picks: Sequence[Pick]) -> Figures:
     """Of picks in the order of giving: how often one stands where the one before stood, and the longest run of a place.
 
     Without a habit each pick repeats the place before with probability 1 / m, whatever came earlier. So repeats are
@@ -152,17 +156,18 @@ def runs_test(picks: Sequence[Pick]) -> dict:
         if n and length > longest:
             longest, at = length, place - length + 1
         length = length + 1 if same else 1
-    figures = {"n": n, "repeats": sum(again), "longest": longest, "from": at, "place": picks[at][0] if n else None}
+    repeats = sum(again)
+    figures = {"n": n, "repeats": repeats, "longest": longest, "from": at, "place": picks[at][0] if n else None}
     if n < SIGNS_FROM:
         return _no_test(f"{_FEW} picks", chance=None, **figures)
     chance = mean(1 / max(one[1], two[1]) for one, two in pairwise(picks))
-    p_repeats = exact_tests.two_sided(exact_tests.binomial_distribution(n - 1, chance), figures["repeats"])
+    p_repeats = exact_tests.two_sided(exact_tests.binomial_distribution(n - 1, chance), repeats)
     p_longest = exact_tests.probability_of_run(longest - 1, n - 1, chance)
     p = min(1.0, 2 * min(p_repeats, p_longest))
     return {"p": p, "reason": "", "chance": chance, "p_repeats": p_repeats, "p_longest": p_longest, **figures}
 
 
-def runs_sign(test: Mapping) -> list[Sign]:
+def runs_sign(test: Figures) -> list[Sign]:
     if test["p"] is None or test["p"] >= TEST_LEVEL:
         return []
     tried, chance = test["n"] - 1, test["chance"]
@@ -176,7 +181,7 @@ def runs_sign(test: Mapping) -> list[Sign]:
 # Against the others
 
 
-def answers_test(own: Mapping[str, int], others: Mapping[str, int]) -> dict:
+def answers_test(own: Mapping[str, int], others: Mapping[str, int]) -> Figures:
     """Whether each answer is given as often as the others give it: Fisher's exact test, p times the number of answers.
 
     `label` is the answer with the smallest p.
@@ -202,14 +207,14 @@ def answers_test_readings(own: Mapping[str, int], others: Mapping[str, int]) -> 
     ]  # fmt: skip
 
 
-def answers_sign(test: Mapping, say=str) -> list[Sign]:
+def answers_sign(test: Figures, describe: Callable[[str], str] = str) -> list[Sign]:
     if not _is_sign(test, test.get("share"), test.get("others_share")):
         return []
     shares = f"{test['share']:.0%} of {test['n']} answers, others {test['others_share']:.0%}"
-    return [Sign("answers", f"{say(test['label'])} in {shares}")]
+    return [Sign("answers", f"{describe(test['label'])} in {shares}")]
 
 
-def agreement_test(compared: Mapping[str, tuple[int, int, float | None]]) -> dict:
+def agreement_test(compared: Mapping[str, tuple[int, int, float | None]]) -> Figures:
     """Whether somebody gives what most of the others gave as often as a typical annotator does.
 
     `compared` has for each view of the answers: how often they did, of how many, and the median of the others' shares.
@@ -243,7 +248,7 @@ def _least(found: Mapping[str, float]) -> list[str]:
     return list(dict.fromkeys([least, *level]))
 
 
-def agreement_sign(test: Mapping) -> list[Sign]:
+def agreement_sign(test: Figures) -> list[Sign]:
     if not _is_sign(test, test.get("share"), test.get("others_share")) or test["share"] > test["others_share"]:
         return []
     shares = f"{test['share']:.0%} of {test['n']} screens, others on {test['others_share']:.0%}"

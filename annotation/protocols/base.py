@@ -1,8 +1,9 @@
-"""What a protocol is: which of an item's parts are shown, what is asked, and how answers are read. Pure."""
+"""What a protocol is: which parts of an item it shows, what it asks, and how it reads answers."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
+from typing import TypedDict
 
 from benchmarks.records import ItemRecord
 
@@ -10,11 +11,23 @@ CANNOT_JUDGE = "cannot_judge"  # a counted answer that every protocol allows, wi
 
 
 class UnsuitableItem(ValueError):
-    """This item cannot be asked under this protocol; the message says what it lacks."""
+    """The protocol has no task for this item; the message says what the item lacks."""
 
 
 class InvalidAnswer(ValueError):
-    """What was sent is no answer under this protocol; the message tells the annotator what is missing."""
+    """The submitted fields are no answer under this protocol; the message tells the annotator what is missing."""
+
+
+AnswerContent = TypedDict(
+    "AnswerContent",
+    {
+        "texts": Mapping[str, str],  # role → the words that the answer puts there
+        "from": Mapping[str, str],  # role → the identity of the text that they were made from
+        "guidelines": Mapping[str, bool],  # code → whether the guideline holds
+        "reason": str,
+    },
+    total=False,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +40,7 @@ class Answer:
     """
 
     label: str
-    content: Mapping[str, object] = field(default_factory=dict)
+    content: AnswerContent = field(default_factory=AnswerContent)
 
     @property
     def texts(self) -> Mapping[str, str]:
@@ -48,11 +61,11 @@ TextsByIdentity = Mapping[str, str]  # identity → text: every caption of the i
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A screen whose answer is more than one pick. Options are known to the page by their place, from 1.
+    """A screen whose answer is more than one pick. The page knows options by their position, from 1.
 
-    `parse(sent, shown, texts)` makes the answer of what the page sent, with the options in the order shown (NoAnswer);
-    `fill(answer, shown)` is its inverse, for a screen that comes back; `simulate(rng, shown, texts)` is what a simulated
-    annotator sends; `describe(answer)` puts an answer into words for managers.
+    `parse(sent, shown, texts)` reads the submitted fields, given the options in the order shown, and raises
+    InvalidAnswer. `fill(answer, shown)` is its inverse, for a screen that is shown again. `simulate(rng, shown, texts)`
+    returns the fields that a simulated annotator submits, `describe(answer)` the answer in words for managers.
     """
 
     parse: Callable[[SubmittedFields, Sequence[str], TextsByIdentity], Answer]
@@ -64,7 +77,7 @@ class Form:
     keys: tuple[tuple[str, str], ...] = ()  # of the help: what to press, and what it does
     edits: tuple[str, ...] = ()  # the roles whose words can be changed
     guidelines: tuple[Guideline, ...] = ()
-    confirms: bool = False  # an edit needs the word of a second annotator (protocols.decision_rule.confirm)
+    confirms: bool = False  # a second annotator has to confirm an edit (decision_rule.confirm)
     zooms: bool = True  # shows a picture that the page's own zoom is for
 
 
@@ -123,7 +136,7 @@ def as_carried(texts: Mapping[str, str]) -> dict[str, str]:
 
 
 def negative_image(item: ItemRecord, carried: Carried) -> str:
-    """The image that an earlier stage chose as the item's negative one, else the item's own. Raises NotSuitable."""
+    """The image that an earlier stage chose as the item's negative one, else the item's own. Raises UnsuitableItem."""
     own = "negative-0" if item.images_as("negative") else ""
     found = carried.get("negative") or own
     if not found:
@@ -132,7 +145,7 @@ def negative_image(item: ItemRecord, carried: Carried) -> str:
 
 
 def require_parts(item: ItemRecord, *, captions: Sequence[str] = (), images: Sequence[str] = ()) -> None:
-    """Raises NotSuitable, naming the item and what it lacks, unless it has a caption and an image of these roles."""
+    """Raises UnsuitableItem, naming the item and what it lacks, unless it has a caption and an image of these roles."""
     has = {one.role for one in item.captions}
     for role in captions:
         if role not in has:
@@ -148,11 +161,13 @@ def no_right_answer(question: str, options: Sequence[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Protocol:
-    """`tasks` raises NotSuitable. `right_answer` names the right answer of a task that has one by construction, or "".
+    """A kind of stage: what it asks about an item, and what the answers mean.
 
-    `drops` names the outcomes that drop an item, each with its reason, by identity (`both`) or by role (`candidate`).
-    `alike` options are votes for one thing, that some option fits (protocols/decision_rule.py). A protocol that `measures` drops no
-    item: its answers are scored. `leaks` names the protocols in which having met an item would tell the answer here.
+    `tasks(item, carried)` returns the tasks that an item makes, or raises UnsuitableItem. `right_answer(question,
+    options)` returns the right answer of a task that has one by construction, else "". `drops` maps the outcomes that
+    drop an item to reasons, by identity (`both`) or by role (`candidate`). If options are `alike`, each is a vote that
+    some option fits (decision_rule.py). A protocol that `measures` drops no item: its answers are scored. `leaks` names
+    the protocols whose annotators would know the answer here.
     """
 
     name: str
@@ -178,12 +193,17 @@ class Protocol:
         return self.form.edits if self.form else ()
 
     @property
+    def guidelines(self) -> tuple[Guideline, ...]:
+        """The statements that annotators check; none where the protocol has none."""
+        return self.form.guidelines if self.form else ()
+
+    @property
     def confirms(self) -> bool:
-        """An edit needs the word of a second annotator."""
+        """Whether a second annotator has to confirm an edit."""
         return self.form is not None and self.form.confirms
 
     def tasks_for(self, record: ItemRecord, carried: Carried) -> list[TaskSpec]:
-        """`tasks` of the item with the words that earlier stages gave it. Raises NotSuitable."""
+        """`tasks` of the item with the words that earlier stages gave it. Raises UnsuitableItem."""
         return self.tasks(record.with_captions(carried_texts(carried)), carried)
 
     def would_carry(self, carries: str) -> dict[str, str]:

@@ -1,23 +1,23 @@
-"""The decision rule: what a task's counted judgments make of its item. Pure.
+"""The decision rule: what the counted judgments of a task decide about its item.
 
-With an overlap of one, the answer decides. With more, two steps:
+With an overlap of one, the answer decides. With more, there are two steps:
 
-1. *What kind of answer?* Each answer is a kind of its own, except that in a protocol whose options are alike (any image
-   that fits) every option is of the kind `any`. The kind with the most answers wins. Where two kinds or more have the
-   most, the stage's tie rule speaks: `drop` drops the item (`tie_unresolved`), `first` takes the kind of the answer
-   that was given first among the tied kinds, `none` takes the fixed answer `none`, `adjudicate` leaves the task open
+1. *Which kind of answer?* Each answer is a kind of its own, except that in a protocol whose options are alike (any
+   image that fits) all options are of the kind `any`. The kind with the most answers wins. If several kinds have the
+   most, the stage's tie rule decides: `drop` drops the item (`tie_unresolved`), `first` takes the tied kind that was
+   answered first, `none` takes the fixed answer `none`, and `adjudicate` leaves the task open
    (`awaiting_adjudication`) until an adjudicator decides.
-   Under Dawid and Skene's rule a kind has no count but a probability, which rests on the answers of the whole stage
-   (pipeline/dawid_skene.py): of the kinds that somebody gave the most probable wins, and those within 1e-6 of it are level.
-2. *Which option?* Only when `any` won: the option with the most answers; among equals, the one given first. This is no
-   tie in the sense of the tie rule: annotators are told to pick any image that fits, so two different picks are two
-   statements that an image fits, and each pick was vouched for by somebody.
+   Under Dawid and Skene's rule a kind has a probability instead of a count, estimated from the answers of the whole
+   stage (pipeline/dawid_skene.py): the most probable kind that an annotator gave wins, and kinds within 1e-6 of it tie.
+2. *Which option?* Only if `any` won: the option with the most answers, and among equals the one answered first. This is
+   not a tie in the sense of the tie rule: annotators are told to pick any image that fits, so two different picks are
+   two statements that an image fits.
 
-Where an edit is to be confirmed, `confirm` decides instead: the first verdict that two annotators gave stands, and one
-annotator is enough for what needs no edit. Two gave the same verdict when the words that they want are the same.
+If edits have to be confirmed, `confirm` decides instead: the first verdict that two annotators gave wins, and one
+annotator is enough for an answer that is not an edit. Two verdicts are the same if their words are the same.
 
-An outcome for which the protocol has a reason drops the item; every other keeps it. A task with fewer counted answers
-than its overlap stays open, however clear its answers are so far.
+An outcome for which the protocol has a reason drops the item; every other outcome keeps it. A task with fewer counted
+answers than its overlap stays open, however clear the answers are so far.
 """
 
 import json
@@ -26,7 +26,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from annotation.protocols.base import CANNOT_JUDGE, Answer, Projection, Protocol
+from annotation.protocols.base import CANNOT_JUDGE, Answer, AnswerContent, Projection, Protocol
 
 _ANY = "any"
 _NONE = "none"
@@ -59,7 +59,7 @@ class Decision:
     outcome: str = ""
     reason: str = ""
     by: str = ""
-    content: Mapping[str, object] = field(default_factory=dict)
+    content: AnswerContent = field(default_factory=AnswerContent)
     posterior: float | None = None
 
 
@@ -76,8 +76,10 @@ def decide(
     alike: Iterable[str] = (),
     posterior: Posterior | None = None,
 ) -> Decision:
-    """`answers` in the order in which they were given; `alike` are the options that are of one kind. With a `posterior`
-    it is Dawid and Skene's rule, else the majority's.
+    """The decision from the labels of a task, in the order given.
+
+    `alike` are the options of one kind. With a `posterior` (kind → probability) Dawid and Skene's rule decides, without
+    it the majority. ValueError for an unknown tie rule.
     """
     options = set(alike)
     if len(answers) < overlap:
@@ -89,7 +91,7 @@ def decide(
     if len(leaders) > 1 and tie_rule != "first":
         return _tied(tie_rule, reason)
     kind, clear = leaders[0], "majority" if posterior is None else "dawid_skene"
-    by, certain = "tie_rule" if len(leaders) > 1 else clear, posterior and posterior[kind]
+    by, certain = "tie_rule" if len(leaders) > 1 else clear, posterior[kind] if posterior else None
     if kind != _ANY:
         return _settled(kind, by, reason, certain)
     images = _leaders([answer for answer in answers if answer in options])
@@ -97,7 +99,10 @@ def decide(
 
 
 def confirm(given: Sequence[Answer], *, cap: int, reason: DropReason, overlap: int = 1) -> Decision:
-    """`given` in the order of giving; where `cap` of them hold no two alike, an adjudicator is asked."""
+    """The decision where edits need a second annotator, from answers in the order given.
+
+    If `cap` answers include no two equal verdicts, the task waits for an adjudicator.
+    """
     if not given:
         return Decision(OPEN)
     if len(given) < overlap or (len(given) == 1 and is_edit(given[0].label)):
@@ -113,12 +118,12 @@ def confirm(given: Sequence[Answer], *, cap: int, reason: DropReason, overlap: i
 
 
 def is_edit(label: str) -> bool:
-    """Whether it is somebody's own edit, or another's that was taken as it is."""
+    """Whether the label is an annotator's own edit, or another's edit that they took as it is."""
     return label == EDITED or label.startswith(EDIT_PREFIX)
 
 
 def verdict(answer: Answer) -> str:
-    """What two annotators must have in common to be of one mind: the words, or the label where there are none."""
+    """What two answers must share to be the same verdict: the words, or the label if there are none."""
     return json.dumps(answer.texts, sort_keys=True) if answer.texts else answer.label
 
 
@@ -126,9 +131,9 @@ def _with_content(answer: Answer, decision: Decision) -> Decision:
     return replace(decision, content=answer.content)
 
 
-def _content_of(outcome: str, given: Sequence[Answer]) -> Mapping[str, object]:
+def _content_of(outcome: str, given: Sequence[Answer]) -> AnswerContent:
     """What comes with an outcome: the content of the first answer of that label."""
-    return next((answer.content for answer in given if answer.label == outcome), {})
+    return next((answer.content for answer in given if answer.label == outcome), AnswerContent())
 
 
 def _kinds_of(answers: Iterable[str], options: Collection[str]) -> list[str]:
@@ -137,13 +142,13 @@ def _kinds_of(answers: Iterable[str], options: Collection[str]) -> list[str]:
 
 
 def is_split(answers: Sequence[str], alike: Iterable[str] = ()) -> bool:
-    """Whether no kind of answer has more than half of the judgments: one more would say something."""
+    """Whether no kind of answer has more than half of the judgments, so that one more could decide."""
     counts = Counter(_kinds_of(answers, set(alike)))
     return bool(counts) and max(counts.values()) * 2 <= len(answers)
 
 
 def without_ties(decision: Decision) -> Decision:
-    """The same in a stage that measures: nothing is dropped there because its answers are level."""
+    """The decision in a stage that measures: a tie does not drop the item."""
     level = decision.reason == _TIE_UNRESOLVED
     return Decision(KEPT, by="no_majority") if level else decision
 
@@ -177,7 +182,7 @@ def _settled(outcome: str, by: str, reason: DropReason, posterior: float | None 
 
 
 class Rule(NamedTuple):
-    """What the decision needs to know of a stage."""
+    """The settings of a stage that decide its tasks."""
 
     protocol: Protocol
     overlap: int
@@ -188,7 +193,7 @@ class Rule(NamedTuple):
     def settle(
         self, given: Sequence[Answer], overlap: int | None = None, posterior: Posterior | None = None
     ) -> Decision:
-        """What the answers come to, with what goes with it."""
+        """The decision from answers in the order given, with the content of the winning one."""
         if self.protocol.confirms:
             wanted = overlap or self.overlap
             return confirm(given, cap=self.cap or CONFIRM_CAP, reason=self.protocol.reason, overlap=wanted)
@@ -196,7 +201,7 @@ class Rule(NamedTuple):
         return replace(decision, content=_content_of(decision.outcome, given))
 
     def alike(self, answers: Sequence[str]) -> set[str]:
-        """Those of the answers that are votes for one thing."""
+        """The answers that are options of one kind; none in a protocol whose options are not alike."""
         fixed = {choice.identity for choice in self.protocol.fixed} | {CANNOT_JUDGE}
         return set(answers) - fixed if self.protocol.alike else set()
 
@@ -204,13 +209,17 @@ class Rule(NamedTuple):
         return _kinds_of(answers, self.alike(answers))
 
     def estimated_kinds(self, answers: Sequence[str]) -> list[str]:
-        """The kinds as an estimate tells them apart: where a task has one candidate, its place says nothing of it."""
+        """The kinds that an estimate distinguishes: the number of a task's only candidate is dropped."""
         return ["candidate" if kind.startswith("candidate-") else kind for kind in self.kinds(answers)]
 
     def decide(
         self, answers: Sequence[str], overlap: int | None = None, posterior: Posterior | None = None
     ) -> Decision:
-        """`overlap` of the task, where it is not the stage's. Dawid and Skene's rule needs the task's `posterior`."""
+        """The decision from labels in the order given, without content.
+
+        `overlap` is the task's, if it differs from the stage's. Dawid and Skene's rule needs the task's `posterior`;
+        without it the task stays open.
+        """
         wanted = overlap or self.overlap
         if self.rule != MAJORITY and posterior is None:
             return Decision(OPEN, reason=_AWAITING_ESTIMATE if len(answers) >= wanted else "")
@@ -228,7 +237,8 @@ class Rule(NamedTuple):
         return without_ties(decision) if self.protocol.measures else decision
 
     def projections(self) -> dict[str, Projection]:
-        """What agreement is computed on, by name: the answer, and the protocol's projections. Who takes somebody's edit
-        says what its author said.
+        """The views that agreement is computed on, by name: `answer` and the protocol's projections.
+
+        An annotator who takes another's edit gave the same answer as its author.
         """
         return {"answer": lambda answer: EDITED if is_edit(answer) else answer, **self.protocol.projections}

@@ -25,7 +25,7 @@ def one_line(typed: str) -> str:
 
 
 def checked_sentence(typed: str, called: str = "The sentence") -> str:
-    """Raises NoAnswer where it is empty or too long."""
+    """Raises InvalidAnswer where it is empty or too long."""
     words = one_line(typed)
     if not words:
         raise InvalidAnswer(f"{called} is empty.")
@@ -40,7 +40,7 @@ def clean_comment(typed: str) -> str:
 
 
 def option_at_place(place: str, shown: Sequence[str]) -> str:
-    """The identity of the option at a place, counted from 1. Raises NoAnswer."""
+    """The identity of the option at a place, counted from 1. Raises InvalidAnswer."""
     if not (place.isascii() and place.isdecimal() and len(place) < 4 and 1 <= int(place) <= len(shown)):
         raise InvalidAnswer("That is not one of the sentences on this screen.")
     return shown[int(place) - 1]

@@ -59,7 +59,7 @@ def _parse(sent: SubmittedFields, shown: Sequence[str], texts: TextsByIdentity) 
 
 
 def _better(sent: SubmittedFields, question: str, shown: Sequence[str]) -> str:
-    """`negative-1` or `tie`. Raises NoAnswer."""
+    """`negative-1` or `tie`. Raises InvalidAnswer."""
     better = {TIE: TIE} | {str(place): identity.removeprefix(CAPTION_PREFIX) for place, identity in enumerate(shown, 1)}
     found = better.get(sent.get(question, ""))
     if found is None:

@@ -97,7 +97,7 @@ def _parse(sent: SubmittedFields, shown: Sequence[str], texts: TextsByIdentity) 
 
 
 def _changes(sent: SubmittedFields, shown: Sequence[str], texts: TextsByIdentity) -> dict[str, tuple[str, str]]:
-    """Of each role that was changed: its words now, and the identity that they were made of. Raises NoAnswer."""
+    """Of each role that was changed: its words now, and the identity that they were made of. Raises InvalidAnswer."""
     put = edits.option_at_place(sent["use"], shown) if sent.get("use") else ""
     stand = {}
     for field, role in _ROLES.items():

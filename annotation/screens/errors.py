@@ -1,4 +1,4 @@
-"""Why what an annotator asks for cannot be done: a sentence for them, and a status for HTTP. Pure."""
+"""Why a request of an annotator is refused: a sentence for them, and a status for HTTP."""
 
 
 class Refused(Exception):

@@ -1,6 +1,6 @@
-"""The words and pictures behind identities, for one screen or for many.
+"""The texts and pictures of identities, for one screen or many.
 
-What earlier stages wrote stands in the place of the item's own caption of that role.
+A text that an earlier stage wrote replaces the item's own caption of that role.
 """
 
 from collections import defaultdict
@@ -35,7 +35,7 @@ Part = Mapping[str, object]  # of a caption: text; of an image: url, width and h
 
 
 def parts_of_leases(leases: Sequence[Lease]) -> list[dict[str, Part]]:
-    """Of each lease, identity → what it shows. One query; another where somebody's edit is among the options."""
+    """For each lease: identity → part. One query, and another if an annotator's edit is among the options."""
     of_item = _parts_of_items({lease.task.item_id for lease in leases})
     edits = _edited_texts(
         {identity for lease in leases for identity in lease.shown if identity.startswith(EDIT_PREFIX)}
@@ -49,7 +49,7 @@ def _carried(task: Task) -> dict[str, Part]:
 
 
 def texts_of(task: Task, shown: Iterable[str] = ()) -> dict[str, str]:
-    """Identity → text of everything that is written of the task's item, and of the edits among what is `shown`."""
+    """Identity → text of all captions of the task's item, and of the edits among the identities `shown`."""
     found = dict(fetch(_CAPTIONS, item=task.item_id))
     found |= carried_captions(task.carried)
     return found | _edited_texts(identity for identity in shown if identity.startswith(EDIT_PREFIX))
@@ -62,7 +62,7 @@ def _edited_texts(identities: Iterable[str]) -> dict[str, str]:
 
 
 def _parts_of_items(items: Iterable[int]) -> dict[int, dict[str, Part]]:
-    """Of each item: identity → what it shows."""
+    """For each item: identity → part."""
     found: dict[int, dict[str, Part]] = defaultdict(dict)
     for item, identity, said, *size in fetch(_PARTS, items=list(items)):
         found[item][identity] = {"text": said} if None in size else _picture(said, *size)
@@ -70,13 +70,13 @@ def _parts_of_items(items: Iterable[int]) -> dict[int, dict[str, Part]]:
 
 
 def _picture(opaque: str, width: int, height: int) -> Part:
-    """Texts that need no escaping: numbers and addresses made here would take the template longer."""
+    """Marked as safe: numbers and addresses made here need no escaping, which would take the template longer."""
     return {"url": _url(opaque), "width": SafeString(width), "height": SafeString(height)}
 
 
 @cache
 def _address_around_name() -> tuple[str, str]:
-    """What stands before and after an image's opaque name in its address: asked for once, not at every click."""
+    """The parts of an image's address before and after its opaque name, computed once instead of at every click."""
     name = "0" * 32
     start, _, end = reverse("image", args=[name]).partition(name)
     return start, end

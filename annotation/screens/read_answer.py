@@ -1,4 +1,4 @@
-"""Between a screen and what is stored: a place on the screen is an option's identity, its fields are an answer."""
+"""From the submitted fields of a screen to the stored answer, and back."""
 
 from annotation.models import Lease
 from annotation.protocols.base import CANNOT_JUDGE, Answer, InvalidAnswer, SubmittedFields
@@ -8,7 +8,7 @@ from annotation.screens.material import texts_of
 
 
 def picked_identity(lease: Lease, protocol: str, shown_answer: str) -> str:
-    """From what was pressed ("2", "none") to the identity that is stored (`candidate-0`, `none`)."""
+    """The stored identity (`candidate-0`, `none`) of the answer on the screen ("2", "none"). Raises BadAnswer."""
     if shown_answer.isdecimal() and len(shown_answer) < 4 and 1 <= int(shown_answer) <= len(lease.shown):
         return lease.shown[int(shown_answer) - 1]
     if shown_answer == CANNOT_JUDGE or shown_answer in {choice.identity for choice in PROTOCOLS[protocol].fixed}:
@@ -17,12 +17,12 @@ def picked_identity(lease: Lease, protocol: str, shown_answer: str) -> str:
 
 
 def place_on_screen(lease: Lease, answer: str) -> str:
-    """The inverse of `read_answer`."""
+    """The inverse of `picked_identity`."""
     return str(lease.shown.index(answer) + 1) if answer in lease.shown else answer
 
 
 def parse_answer(lease: Lease, protocol: str, sent: SubmittedFields) -> Answer:
-    """From a screen's fields to what is stored; where the answer is one pick, that is all of it."""
+    """The answer in the submitted fields of a screen. Raises BadAnswer."""
     form = PROTOCOLS[protocol].form
     if form is None or sent.get("answer") == CANNOT_JUDGE:
         return Answer(picked_identity(lease, protocol, sent.get("answer", "")))
@@ -33,7 +33,7 @@ def parse_answer(lease: Lease, protocol: str, sent: SubmittedFields) -> Answer:
 
 
 def screen_fields(lease: Lease, protocol: str, answer: Answer) -> dict[str, str]:
-    """The inverse of `read_form`."""
+    """The inverse of `parse_answer`."""
     form = PROTOCOLS[protocol].form
     if form is None or answer.label == CANNOT_JUDGE:
         return {"answer": place_on_screen(lease, answer.label)}

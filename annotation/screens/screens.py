@@ -1,4 +1,4 @@
-"""What a screen shows: the material of a lease in the order drawn for it, and nothing that names it (law 4)."""
+"""What a screen shows: the material of a lease in the order drawn for it, without any identity of its parts (law 4)."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,24 +24,26 @@ _OTHER_STAGES = "SELECT id, protocol FROM annotation_stage WHERE id = ANY(%(stag
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """`said` are the fields of the answer that was given before, as shown ({"answer": "2"}), or none; `shown` what the
-    template takes: `captions` and `pictures` that are asked about, `options` in order, each a caption or a picture with
-    its `place`; where the answer is more than a pick also `texts` by role, and the protocol's `form`.
+    """A screen of a lease.
+
+    `previous` has the fields of an earlier answer as shown ({"answer": "2"}), or nothing. `shown` is the context of the
+    template: the `captions` and `pictures` that are asked about, the `options` in order (each a caption or a picture
+    with its `place`); for a form also `texts` by role and the protocol's `form`.
     """
 
     lease: UUID
     template: str
     shown: Mapping[str, object]
-    said: Mapping[str, str]
+    previous: Mapping[str, str]
 
     @property
     def picked(self) -> str:
-        return self.said.get("answer", "")
+        return self.previous.get("answer", "")
 
     def html(self) -> str:
         """The fragment; rendered without a request, so that no context processor runs."""
         return loader.get_template(self.template).render(
-            {"lease": self.lease, "picked": self.picked, "said": self.said, **self.shown}
+            {"lease": self.lease, "picked": self.picked, "given": self.previous, **self.shown}
         )
 
 
@@ -64,8 +66,8 @@ def _protocols(wanted: set[int], stage: Stage) -> dict[int, Protocol]:
 
 
 def _screen(lease: Lease, protocol: Protocol, parts: Mapping[str, Part]) -> Screen:
-    said = getattr(lease, "previous", {})
-    picked = said.get("answer", "")
+    previous = getattr(lease, "previous", {})
+    picked = previous.get("answer", "")
     about = [parts[identity] for identity in lease.task.shows]
     options = [{"place": SafeString(place), **parts[identity]} for place, identity in enumerate(lease.shown, 1)]
     captions = [part for part in about if "text" in part]
@@ -80,24 +82,24 @@ def _screen(lease: Lease, protocol: Protocol, parts: Mapping[str, Part]) -> Scre
     }
     if protocol.form:
         shown |= _with_form(lease, protocol.form, parts)
-    return Screen(lease.token, protocol.template, shown, said)
+    return Screen(lease.token, protocol.template, shown, previous)
 
 
 def _with_form(lease: Lease, form: Form, parts: Mapping[str, Part]) -> dict:
-    """What a screen needs whose answer is more than a pick: words by role, and what somebody else edited."""
+    """The context that a form adds: texts by role, and the positions of other annotators' edits."""
     texts = {identity: parts[identity]["text"] for identity in lease.task.shows if "text" in parts[identity]}
     edited = [place for place, identity in enumerate(lease.shown, 1) if identity.startswith(EDIT_PREFIX)]
     return {"form": form, "texts": {caption_role(identity): text for identity, text in texts.items()}, "edited": edited}
 
 
 def text_size(parts: Iterable[Part]) -> str:
-    """How large the captions among the parts are set: by the longest of them."""
+    """The size in which the captions among the parts are set, a class name chosen by the longest of them."""
     longest = max((len(part.get("text", "")) for part in parts), default=0)
     return next((name for most, name in _SIZES.items() if longest <= most), _SMALLEST)
 
 
 @cache
 def _choices(fixed: tuple[Choice, ...], picked: str) -> SafeString:
-    """The answers that are not shuffled: the same on each of a protocol's screens, so they are rendered once."""
+    """The answers that are not shuffled, rendered once: they are the same on every screen of a protocol."""
     context = {"choices": [(one, " ".join(one.keys), one.keys[0].upper()) for one in fixed], "picked": picked}
     return loader.get_template("judging/_choices.html").render(context) if fixed else SafeString()

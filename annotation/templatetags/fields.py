@@ -1,4 +1,4 @@
-"""What a screen's fields held before, in templates that name them in a loop."""
+"""The value of a form field by name, for templates that name fields in a loop."""
 
 from collections.abc import Mapping
 
@@ -8,6 +8,6 @@ register = template.Library()
 
 
 @register.filter
-def of(said: Mapping[str, str], name: str) -> str:
-    """`said|of:guideline.code`"""
-    return said.get(name, "")
+def field(fields: Mapping[str, str], name: str) -> str:
+    """`given|field:guideline.code`: the value of that field, or ""."""
+    return fields.get(name, "")

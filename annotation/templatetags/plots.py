@@ -39,6 +39,6 @@ def cell(value: Value, column: Column, tag: str = "td") -> str:
 
 
 @register.filter
-def told(at: str) -> str:
-    """A moment (ISO 8601) as a figure on paper says it."""
+def on_paper(at: str) -> str:
+    """A moment (ISO 8601) as printed figures write it, in UTC: no script can convert it to the reader's zone."""
     return datetime.fromisoformat(at).strftime("%-d %B %Y, %H:%M UTC")

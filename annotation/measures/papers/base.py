@@ -5,15 +5,16 @@ Pure; annotation/figures/paper.py reads the rows from the database.
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 from annotation.measures.counts import ratio
-from annotation.protocols.base import Answer
+from annotation.measures.types import Figures
+from annotation.protocols.base import Answer, AnswerContent
 from annotation.protocols.decision_rule import Rule
 from benchmarks.metrics.base import wilson
 
 ROLES = ("positive", "second_positive", "negative")  # of the captions: the papers' P1, P2 and N
-_NOTHING: Mapping[str, object] = {}
 _NOTHING_COUNTED = "nothing is counted yet"
 
 
@@ -39,9 +40,9 @@ class JudgedTask(NamedTuple):
     outcome: str = ""
     reason: str = ""
     by: str = ""
-    content: Mapping[str, object] = _NOTHING
-    texts: Mapping[str, str] = _NOTHING
-    edits: Mapping[str, Mapping[str, str]] = _NOTHING
+    content: AnswerContent = AnswerContent()
+    texts: Mapping[str, str] = MappingProxyType({})
+    edits: Mapping[str, Mapping[str, str]] = MappingProxyType({})
     origins: Sequence[str] = ()
 
     @property
@@ -53,7 +54,7 @@ class JudgedTask(NamedTuple):
         return self.texts[identity] if identity in self.texts else self.edits[identity][role]
 
 
-PaperFigures = Callable[[Sequence[JudgedTask], Rule], dict]  # of one protocol: JSON-able, the same for the same rows
+PaperFigures = Callable[[Sequence[JudgedTask], Rule], Figures]  # of one protocol: JSON-able, the same for the same rows
 
 
 def tasks_by_type(tasks: Iterable[JudgedTask]) -> Iterator[tuple[str, str | None, list[JudgedTask]]]:
@@ -66,7 +67,7 @@ def tasks_by_type(tasks: Iterable[JudgedTask]) -> Iterator[tuple[str, str | None
         yield from ((kind, name, found) for name, found in sorted(subtypes.items()))
 
 
-def share_with_interval(right: int, n: int) -> dict:
+def share_with_interval(right: int, n: int) -> Figures:
     """A share with its 95 % interval (Wilson 1927); None where n is 0, and `reason` says why."""
     low, high = wilson(right, n)
     return {

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from annotation.measures.papers.base import JudgedTask, tasks_by_type
+from annotation.measures.types import Figures
 from annotation.protocols.base import CANNOT_JUDGE
 from annotation.protocols.decision_rule import Rule
 from annotation.protocols.sugarcrepe_compare import QUESTIONS, TIE
@@ -14,7 +15,7 @@ from annotation.protocols.sugarcrepe_compare import QUESTIONS, TIE
 _UNNAMED = ("negative 1", "negative 2")  # where an item does not say whose its negatives are
 
 
-def figures(tasks: Sequence[JudgedTask], rule: Rule) -> dict:
+def figures(tasks: Sequence[JudgedTask], rule: Rule) -> Figures:
     """Judgments are counted, not items: with an overlap above one an item counts as often as it was judged."""
     named = _origins(tasks)
     rows = [
@@ -41,9 +42,9 @@ def _origins_of_task(task: JudgedTask) -> Sequence[str]:
     return task.origins if len(task.origins) == len(_UNNAMED) else _UNNAMED
 
 
-def _type_rows(kind: str, tasks: Sequence[JudgedTask], named: Sequence[str]) -> list[dict]:
+def _type_rows(kind: str, tasks: Sequence[JudgedTask], named: Sequence[str]) -> list[Figures]:
     """A row for each criterion: `better` has a count for each origin, in the order of `named`."""
-    counts = {criterion: Counter() for criterion in QUESTIONS}
+    counts: dict[str, Counter[str]] = {criterion: Counter() for criterion in QUESTIONS}
     for task in tasks:
         for answer in task.answers:
             for criterion, found in zip(QUESTIONS, _winners(answer.label, _origins_of_task(task)), strict=False):

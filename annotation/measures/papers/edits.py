@@ -5,12 +5,13 @@ second annotator confirms an edit. Distances are those of benchmarks/metrics/lex
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from statistics import fmean, median
 from typing import NamedTuple
 
 from annotation.measures.papers.base import ROLES, JudgedTask
-from annotation.protocols.base import CANNOT_JUDGE, Answer, Protocol, caption_identity
+from annotation.measures.types import Figures
+from annotation.protocols.base import CANNOT_JUDGE, Answer, AnswerContent, Protocol, caption_identity
 from annotation.protocols.decision_rule import (
     ADJUDICATOR,
     AWAITING_ADJUDICATION,
@@ -40,7 +41,7 @@ class _Edit(NamedTuple):
     of: str
 
 
-def figures(tasks: Sequence[JudgedTask], rule: Rule) -> dict:
+def figures(tasks: Sequence[JudgedTask], rule: Rule) -> Figures:
     edits = [made for task in tasks for made in _changes(task, rule.protocol)]
     return {
         "tasks": len(tasks),
@@ -72,27 +73,27 @@ def _fate(task: JudgedTask, rule: Rule) -> str:
     return "confirmed" if rule.protocol.confirms and task.by != ADJUDICATOR else "edited"
 
 
-def broken_guidelines(tasks: Sequence[JudgedTask], protocol: Protocol) -> list[dict]:
+def broken_guidelines(tasks: Sequence[JudgedTask], protocol: Protocol) -> list[Figures]:
     """Of each guideline, how many judgments say that it does not hold, and how many items were dropped over it."""
     judgments = Counter(code for task in tasks for _, answer in task.judgments for code in _not_held(answer.content))
     dropped = Counter(code for task in tasks if task.state == DROPPED for code in _not_held(task.content))
     return [
         {"code": one.code, "words": one.words, "judgments": judgments[one.code], "dropped": dropped[one.code]}
-        for one in protocol.form.guidelines
+        for one in protocol.guidelines
     ]
 
 
-def _not_held(content: Mapping[str, object]) -> list[str]:
+def _not_held(content: AnswerContent) -> list[str]:
     return [code for code, holds in content.get("guidelines", {}).items() if not holds]
 
 
 # Who
 
 
-def annotators(tasks: Sequence[JudgedTask], protocol: Protocol) -> list[dict]:
+def annotators(tasks: Sequence[JudgedTask], protocol: Protocol) -> list[Figures]:
     """What each did, by judgment; and where edits are confirmed, what the next annotator said of theirs."""
-    did: dict[int, Counter] = defaultdict(Counter)
-    then: dict[int, Counter] = defaultdict(Counter)
+    did: dict[int, Counter[str]] = defaultdict(Counter)
+    then: dict[int, Counter[str]] = defaultdict(Counter)
     for task in tasks:
         for place, (number, _) in enumerate(task.judgments):
             what = _kind_of_judgment(task, place, protocol)
@@ -147,12 +148,12 @@ def _changes(task: JudgedTask, protocol: Protocol) -> Iterator[_Edit]:
                 yield _Edit(role, answer.texts[role], task.words(identity, role))
 
 
-def _distances(edits: Iterable[_Edit]) -> list[dict]:
+def _distances(edits: Iterable[_Edit]) -> list[Figures]:
     """By role: how far from what they were made of sentences are whose words were changed; and how many were only
     `exchanged`, for another candidate as it is.
     """
     of_role: dict[str, list[lexical.Likeness]] = defaultdict(list)
-    exchanged = Counter()
+    exchanged: Counter[str] = Counter()
     for made in edits:
         found = of_role[made.role]
         if made.words == made.of:
@@ -172,7 +173,7 @@ def _distances(edits: Iterable[_Edit]) -> list[dict]:
     ]
 
 
-def _spread(values: Sequence[int]) -> dict:
+def _spread(values: Sequence[int]) -> Figures:
     if not values:
         return {"mean": None, "median": None, "most": None}
     return {"mean": fmean(values), "median": median(values), "most": max(values)}
@@ -187,11 +188,11 @@ def _by_words(found: Iterable[lexical.Likeness]) -> list[int]:
 # What stands in the end
 
 
-def final_captions(tasks: Iterable[JudgedTask]) -> Iterator[tuple[str, ...]]:
+def final_captions(tasks: Iterable[JudgedTask]) -> Iterator[tuple[str, str, str]]:
     """The words for each of `ROLES` of each kept task that has all three."""
     for task in tasks:
         if task.state is not None and task.state != DROPPED:
             written = task.content.get("texts", {})
-            found = tuple([written.get(role) or task.texts.get(identity, "") for role, identity in _CAPTIONS])
-            if all(found):
-                yield found
+            first, second, third = (written.get(role) or task.texts.get(identity, "") for role, identity in _CAPTIONS)
+            if first and second and third:
+                yield first, second, third

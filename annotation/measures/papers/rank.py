@@ -10,13 +10,14 @@ from itertools import combinations
 
 from annotation.measures.counts import ratio
 from annotation.measures.papers.base import JudgedTask, share_with_interval, tasks_by_type
+from annotation.measures.types import Figures
 from annotation.protocols.base import CANNOT_JUDGE
 from annotation.protocols.decision_rule import Rule
 from annotation.protocols.hard_positive_rank import ROLES, is_right
 from annotation.wording import pseudonym
 
 
-def figures(tasks: Sequence[JudgedTask], rule: Rule) -> dict:
+def figures(tasks: Sequence[JudgedTask], rule: Rule) -> Figures:
     return {
         **right_tasks(tasks),
         "by_type": [
@@ -28,7 +29,7 @@ def figures(tasks: Sequence[JudgedTask], rule: Rule) -> dict:
     }
 
 
-def right_tasks(tasks: Sequence[JudgedTask]) -> dict:
+def right_tasks(tasks: Sequence[JudgedTask]) -> Figures:
     """Tasks that are right of those that have all their judgments; `waiting` are those that have not."""
     ready = [task for task in tasks if _is_counted(task)]
     return {**share_with_interval(sum(map(_task_is_right, ready)), len(ready)), "waiting": len(tasks) - len(ready)}
@@ -43,9 +44,10 @@ def _task_is_right(task: JudgedTask) -> bool:
     return all(is_right(answer.label) for answer in task.answers)
 
 
-def annotators(tasks: Sequence[JudgedTask]) -> list[dict]:
+def annotators(tasks: Sequence[JudgedTask]) -> list[Figures]:
     """Each one's own judgments, whatever others said of the same item."""
-    given, right = Counter(), Counter()
+    given: Counter[int] = Counter()
+    right: Counter[int] = Counter()
     for task in tasks:
         for number, answer in task.judgments:
             given[number] += 1
@@ -56,7 +58,7 @@ def annotators(tasks: Sequence[JudgedTask]) -> list[dict]:
     ]
 
 
-def _orders(tasks: Sequence[JudgedTask]) -> list[dict]:
+def _orders(tasks: Sequence[JudgedTask]) -> list[Figures]:
     """How many judgments gave each of the 13 weak orders; those that are right stand first."""
     given = Counter(answer.label for task in tasks for answer in task.answers)
     every = sorted(weak_orders(ROLES), key=lambda order: not is_right(order))

@@ -8,17 +8,18 @@ from collections.abc import Sequence
 from annotation.measures.counts import ratio
 from annotation.measures.papers import edits
 from annotation.measures.papers.base import JudgedTask
+from annotation.measures.types import Figures
 from annotation.protocols.decision_rule import Rule
 
 
-def figures(tasks: Sequence[JudgedTask], rule: Rule) -> dict:
+def figures(tasks: Sequence[JudgedTask], rule: Rule) -> Figures:
     return {
         **edits.figures(tasks, rule),
-        "holds": _guidelines_held(tasks, [one.code for one in rule.protocol.form.guidelines]),
+        "holds": _guidelines_held(tasks, [one.code for one in rule.protocol.guidelines]),
     }
 
 
-def _guidelines_held(tasks: Sequence[JudgedTask], codes: Sequence[str]) -> list[dict]:
+def _guidelines_held(tasks: Sequence[JudgedTask], codes: Sequence[str]) -> list[Figures]:
     """Of each guideline, the judgments that say that it holds, of those that speak of it."""
     said = [answer.content.get("guidelines", {}) for task in tasks for _, answer in task.judgments]
     found = {code: [lines[code] for lines in said if code in lines] for code in codes}

@@ -98,19 +98,27 @@ def test_screens_of_all_questions_and_orders_are_the_same_but_for_what_they_show
 
 
 @pytest.mark.parametrize(
-    ("protocol", "pictures", "sentences", "radios"),
+    ("protocol", "pictures", "sentences", "radios", "keys", "other_keys"),
     [
-        ("bivlc-choose", 4, 1, 5),
-        ("bivlc-disambiguate", 2, 1, 3),
-        ("bivlc-i2t", 1, 2, 2),
-        ("bivlc-t2i", 2, 1, 2),
-        ("verify", 1, 1, 3),
+        ("bivlc-choose", 4, 1, 5, ["1 – 9", "none of them"], ["both", "pick a sentence"]),
+        ("bivlc-disambiguate", 2, 1, 3, ["1 2", "<kbd>B</kbd>", "both"], ["none of them", "1 – 9"]),
+        ("bivlc-i2t", 1, 2, 2, ["1 2", "pick a sentence"], ["both", "none of them", "pick a picture"]),
+        ("bivlc-t2i", 2, 1, 2, ["1 2", "pick a picture"], ["both", "none of them"]),
+        ("verify", 1, 1, 3, ["<kbd>T</kbd>", "cannot tell", "<kbd>Y</kbd>"], ["pick a", "both", "none of them"]),
     ],
 )
-def test_a_screen_shows_its_parts(client, protocol, pictures, sentences, radios):
-    html = FRAGMENT.search(client.get(home(annotator(protocol))).text)[0]
+def test_a_screen_shows_its_parts_and_its_help_the_keys(
+    client, protocol, pictures, sentences, radios, keys, other_keys
+):
+    who = annotator(protocol)
+    page, rules = client.get(home(who)).text, client.get(home(who) + "?rules").text
+    html = FRAGMENT.search(page)[0]
     assert (html.count("<img"), html.count("A red cup") + html.count("A blue cup")) == (pictures, sentences)
     assert (html.count('type="radio"'), html.count("<h1")) == (radios, 1)
+    for text in (page, rules):
+        shown = text[text.index('<dl class="keys">') :]
+        shown = shown[: shown.index("</dl>")]
+        assert all(words in shown for words in keys) and not any(words in shown for words in other_keys)
 
 
 def test_options_stand_in_the_leases_order():
@@ -176,24 +184,6 @@ def test_taking_back_an_answer_of_the_stage_before_says_to_load_its_page(client)
     page = client.get(home(who)).text
     place = read_answer.place_on_screen(Lease.objects.order_by("pk").first(), "candidate-1")
     assert "</kbd> None of them" in page and f'value="{place}" checked' in page
-
-
-@pytest.mark.parametrize(
-    ("protocol", "there", "not_there"),
-    [
-        ("bivlc-choose", ["1 – 9", "none of them"], ["both", "pick a sentence"]),
-        ("bivlc-disambiguate", ["1 2", "<kbd>B</kbd>", "both"], ["none of them", "1 – 9"]),
-        ("bivlc-i2t", ["1 2", "pick a sentence"], ["both", "none of them", "pick a picture"]),
-        ("bivlc-t2i", ["1 2", "pick a picture"], ["both", "none of them"]),
-        ("verify", ["<kbd>T</kbd>", "cannot tell", "<kbd>Y</kbd>"], ["pick a", "both", "none of them"]),
-    ],
-)
-@pytest.mark.parametrize("path", ["", "?rules"])
-def test_the_help_lists_the_keys_that_do_something_here(client, protocol, there, not_there, path):
-    page = client.get(home(annotator(protocol)) + path).text
-    keys = page[page.index('<dl class="keys">') :][: page.index("</dl>")]
-    keys = keys[: keys.index("</dl>")]
-    assert all(words in keys for words in there) and not any(words in keys for words in not_there)
 
 
 @pytest.mark.parametrize(
