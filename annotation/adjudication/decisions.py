@@ -143,6 +143,8 @@ def decide(
     for flag in flags.open_flags(task) if settles else []:
         flags.settle_flag(flag=flag, by=by, settled_by=adjudicator)
     promotion.follow(stage, task.item_id)
+    if why:
+        promotion.ask_again_if_newer(stage, task.item_id)
     return found
 
 

@@ -61,6 +61,8 @@ def put(*, stage: Stage, kind: Kind, known: Mapping[Item, Known], by: str) -> li
         raise CannotSet(reasons)
     made = [task for item, note, asks in asked for task in _make(stage, kind, item, note, asks)]
     audit.record(by=by, verb=f"set {kind}", subject=stage, items=[item.pk for item, _, _ in asked])
+    if stage.sample is not None:
+        promotion.take_in_after_commit(stage.study_id)  # other items take their places in the sample
     return made
 
 

@@ -19,7 +19,6 @@ from django.utils import timezone
 
 from annotation.figures import freshness
 from annotation.models import Reckoning, Stage, Study
-from annotation.pipeline import promotion
 from annotation.sql import fetch
 from benchmarks.exports import source_layout
 from benchmarks.jobs import jobs
@@ -171,13 +170,12 @@ def _revived(job: Job | None) -> Job | None:
 
 
 def run_reckon(job: Job, progress: jobs.Progress) -> None:
-    """What was imported since is taken in; then everything is computed of one moment, which others do not wait for.
+    """Everything is computed of one moment, which others do not wait for.
 
     How far it is is written by a connection of its own: this one sees, and shows, that one moment alone.
     """
     stage = Stage.objects.select_related("study__benchmark").get(pk=job.params["stage"])
     kind, key = job.params["kind"], job.params["key"]
-    promotion.take_in(stage.study)
     found = freshness.state_of(PATIENCE)
     with ThreadPoolExecutor(1) as aside:
         try:

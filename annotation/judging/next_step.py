@@ -9,7 +9,6 @@ from annotation.assignment import seats
 from annotation.checks import attention_checks
 from annotation.models import Annotator, Judgment, Lease, LeaseState, Slot, Stage, Strategy, StudyState
 from annotation.permissions import Desk
-from annotation.pipeline import promotion
 from annotation.protocols.base import Answer
 from annotation.screens.read_answer import screen_fields
 
@@ -53,7 +52,6 @@ def turn(here: Desk) -> Turn:
 def following(here: Desk, leases: list[Lease]) -> Turn:
     """The turn of an annotator who may judge and holds these leases; `moved` says that another stage is theirs now."""
     if not leases and not here.seat.screened_out_at:
-        promotion.take_in(here.stage.study)
         leases = _look_again(here)
     if leases:
         return Turn("screen", leases)
@@ -67,7 +65,7 @@ def following(here: Desk, leases: list[Lease]) -> Turn:
 
 
 def _look_again(here: Desk) -> list[Lease]:
-    """A new batch, or what a later import brought."""
+    """The annotator's next batch, or what has come into the stage since the first look."""
     if here.seat.ready_at is None or not seats.has_work(here.annotator, here.stage):
         return []
     seats.sit(annotator=here.annotator, stage=here.stage)

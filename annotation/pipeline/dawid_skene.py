@@ -23,7 +23,7 @@ from annotation.measures.aggregation import Aggregate, dawid_skene
 from annotation.models import Outcome, Reckoning, Stage, StageState, Study, Task
 from annotation.pipeline import outcomes, promotion
 from annotation.protocols.base import Answer
-from annotation.protocols.decision_rule import ADJUDICATOR, DAWID_SKENE, OPEN, Decision, Posterior
+from annotation.protocols.decision_rule import ADJUDICATOR, DAWID_SKENE, DROPPED, OPEN, Decision, Posterior
 from annotation.sql import fetch, stream
 from annotation.transactions import anew
 from benchmarks import audit
@@ -115,6 +115,8 @@ def decide(stage: Stage, found: Said, posteriors: Mapping[int, Posterior], by: s
             did["changed"] += 1
             if feeds:
                 promotion.follow(stage, task.item_id)
+            if decision.state == DROPPED:
+                promotion.ask_again_if_newer(stage, task.item_id)
     if did["changed"]:  # with what it tells of: figures of before are known to be old, also where this is cut short
         audit.record(by=by, verb="estimated", subject=stage, changed=did["changed"])
     return did
@@ -205,7 +207,6 @@ def queue_estimate(*, stage: Stage, by: str, closing: bool = False, created_by=N
 def run_estimate(job: Job, progress: jobs.Progress) -> None:
     stage = Stage.objects.select_related("study__benchmark").get(pk=job.params["stage"])
     progress.begin("estimating")
-    promotion.take_in(stage.study)
     summary = estimate(stage, "worker", lambda done, total: _tell(progress, total))
     _finish(job, stage, summary)
 

@@ -8,7 +8,15 @@ from annotation.models import Kind, Outcome, Slot, Stage, StageState, Task
 from annotation.pipeline import disagreement, promotion
 from annotation.protocols import decision_rule
 from annotation.protocols.base import Answer
-from annotation.protocols.decision_rule import ADJUDICATOR, AWAITING_CONFIRMATION, EDIT_PREFIX, OPEN, Decision, Rule
+from annotation.protocols.decision_rule import (
+    ADJUDICATOR,
+    AWAITING_CONFIRMATION,
+    DROPPED,
+    EDIT_PREFIX,
+    OPEN,
+    Decision,
+    Rule,
+)
 from annotation.protocols.registry import PROTOCOLS
 from annotation.sql import fetch
 from benchmarks import audit
@@ -61,8 +69,12 @@ def settle(
     if len(answers) >= task.overlap and _asks_for_more(task, stage, answers, decision):
         add_slot(task, stage)
         decision = Decision(OPEN)
-    if write(task, decision) and task.live and feeds:
+    if not write(task, decision) or not task.live:
+        return
+    if feeds:
         promotion.follow(stage, task.item_id)
+    if decision.state == DROPPED:
+        promotion.ask_again_if_newer(stage, task.item_id)
 
 
 def given(task: Task) -> Given:

@@ -18,8 +18,9 @@ from annotation.pipeline.task_creation import Asked
 from annotation.protocols.base import TaskSpec, UnsuitableItem
 from annotation.protocols.registry import PROTOCOLS
 from annotation.sql import columns, fetch, instances
+from annotation.transactions import anew
 from benchmarks import audit, queries
-from benchmarks.models import Item
+from benchmarks.models import Benchmark, Item
 from benchmarks.records import ItemRecord
 
 BATCH = 500  # items read at a time
@@ -35,6 +36,11 @@ NEW = f"""
 SELECT item.id FROM benchmarks_item item
 WHERE item.benchmark_id = %(benchmark)s AND NOT EXISTS (
   SELECT FROM annotation_task task WHERE task.stage_id = %(stage)s AND task.item_id = item.id) AND NOT {UNSUITED}
+"""
+
+# Whether new candidates ever came for an item.
+HAS_ROUNDS = """
+SELECT EXISTS (SELECT FROM benchmarks_itemimage WHERE item_id = %(item)s AND role = 'candidate' AND round > 1)
 """
 
 # Items for which newer candidates came than those that are shown.
@@ -157,8 +163,26 @@ def take_in(study: Study, by: str = "app") -> int:
     """Tasks for items that came by a later import, in every stage that takes the benchmark's; returns how many.
 
     An item that fell out, and for which newer candidates came, is asked again: it alone, also in a closed stage.
+    Safe to repeat at any time: where nothing is new, it reads and writes nothing.
     """
     return sum(_take_in(stage, by) for stage in study.stages.filter(source=None).select_related("study__benchmark"))
+
+
+def take_in_benchmark(benchmark: Benchmark) -> None:
+    """`take_in` for every study of the benchmark: what an import of it calls."""
+    for study in benchmark.studies.order_by("pk"):
+        take_in(study)
+
+
+def take_in_after_commit(study: int) -> None:
+    """`take_in` for the study (its id), in a transaction of its own after the one that is open now."""
+    transaction.on_commit(lambda: take_in(Study.objects.get(pk=study)), robust=True)
+
+
+def ask_again_if_newer(stage: Stage, item: int) -> None:
+    """The stage dropped the item: where newer candidates are there already, it is asked again after the commit."""
+    if fetch(HAS_ROUNDS, item=item)[0][0]:
+        take_in_after_commit(stage.study_id)
 
 
 def locked(stage: Stage) -> Stage:
@@ -168,6 +192,7 @@ def locked(stage: Stage) -> Stage:
     )
 
 
+@anew
 def _take_in(stage: Stage, by: str) -> int:
     if not _new(stage) and not _newer(stage):
         return 0

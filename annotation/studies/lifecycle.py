@@ -53,6 +53,7 @@ def create_study(
     )  # fmt: skip
     seed = secrets.randbits(31) if seed is None else seed
     _check(study, exclude=["created_by"])
+    Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)  # an import commits before this, or after
     study.save()
     if created_by is not None:
         members.add(study=study, user=created_by, role=Role.OWNER, by=by)

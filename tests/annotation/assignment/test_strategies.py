@@ -151,6 +151,7 @@ def test_what_a_later_import_brings_goes_to_everyone_who_is_in():
     for person in (ana, ben):
         assert len(work(person)) == 2
     studies.item(stage.study.benchmark, key="late")
+    promotion.take_in(stage.study)
     assert (work(eve), work(ana), work(ben)) == ([], *[[("bivlc-choose", "late")]] * 2)
 
 

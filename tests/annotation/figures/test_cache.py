@@ -198,14 +198,6 @@ def test_computing_does_not_make_its_own_result_old(everything_is_large):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_what_was_imported_is_taken_in_first(everything_is_large):
-    stage = studies.stage(items=1)
-    studies.item(stage.study.benchmark)
-    tasks.run_reckon(look(stage).job.pk)
-    assert stage.tasks.count() == 2 and look(stage).current
-
-
-@pytest.mark.django_db(transaction=True)
 def test_a_large_study_rests_between_two_computations(everything_is_large):
     """What was computed last is shown meanwhile."""
     stage = studies.stage(items=3)
