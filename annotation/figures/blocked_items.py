@@ -2,8 +2,9 @@
 items that a stage would take and has not got.
 
 One statement looks at a stage's open tasks, their places, and who has had them. A task has the first reason that
-holds; one with a place that somebody can take now moves, and so does one that somebody holds. docs/reference/measures.md says
-each rule in words; what makes a place takeable is assignment/leases.py's and assignment/seats.py's.
+holds; one with a place that somebody can take now moves, and so does one that somebody holds.
+docs/reference/measures.md says each rule in words; what makes a place takeable is assignment/leases.py's and
+assignment/seats.py's.
 """
 
 from collections.abc import Mapping, Sequence

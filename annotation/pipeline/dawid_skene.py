@@ -4,8 +4,8 @@ An outcome rests on the answers of the whole stage here, so none is written with
 the stage closes, when a manager asks for it, and before an export. What is judged after an estimate, or no longer
 counts, leaves its own task open until the next one; the other tasks keep their outcomes until then.
 
-Kinds of answers are what is estimated (protocols/decision_rule.py): the places of candidates mean nothing from one item to the next.
-Every counted answer to a live task speaks, also of tasks that still lack some. An adjudicator's word stands, and is no
+Kinds of answers are what is estimated (protocols/decision_rule.py): the places of candidates mean nothing from one
+item to the next. Every counted answer to a live task speaks, also of tasks that still lack some. An adjudicator's word stands, and is no
 annotator's.
 """
 

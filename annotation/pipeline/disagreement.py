@@ -33,8 +33,8 @@ def entropy(counts: Iterable[int]) -> float:
 
 
 def spread(rule: Rule, given: Mapping[int, Answer]) -> Spread:
-    """Of counted judgments. Answers are the same where `protocols.answers.agreement_key` is; options that are votes for one thing
-    (`Protocol.alike`) are different answers of one kind.
+    """Of counted judgments. Answers are the same where `protocols.answers.agreement_key` is; options that are votes for
+    one thing (`Protocol.alike`) are different answers of one kind.
     """
     counts = Counter(agreement_key(rule.protocol, answer) for answer in given.values())
     if len(counts) < 2:

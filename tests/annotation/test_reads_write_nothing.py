@@ -1,8 +1,8 @@
 """A GET writes nothing: every address of the project is asked for, and its statements are looked at.
 
 Figures that are computed for a page are kept in a cache (annotation/figures/cache.py); nothing else follows from it.
-What an annotator's own link does when it is opened is the one exception: an annotator comes by a plain link, from Prolific
-or an e-mail, and finds their screen there, without script and without one more button to press.
+What an annotator's own link does when it is opened is the one exception: an annotator comes by a plain link, from
+Prolific or an e-mail, and finds their screen there, without script and without one more button to press.
 """
 
 import pytest

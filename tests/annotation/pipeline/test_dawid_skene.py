@@ -14,7 +14,7 @@ from annotation.adjudication import decisions as adjudication_decisions
 from annotation.assignment import leases
 from annotation.designs.plan import StagePlan
 from annotation.exports.export import export_split
-from annotation.figures import freshness
+from annotation.figures import cache
 from annotation.figures.stage import study_figures
 from annotation.judging import submissions
 from annotation.models import Annotator, Outcome, Stage, Study, Task
@@ -131,13 +131,13 @@ def test_answers_that_came_while_it_was_fitted_are_not_passed_off_as_fitted(stag
 
 
 def test_cut_short_it_leaves_no_figures_that_pass_for_those_of_now(stage, monkeypatch):
-    before = freshness.state_of(5).state
-    assert freshness.lasts(stage.study, before)
+    before = cache.state_of(5).state
+    assert cache.lasts(stage.study, before)
     monkeypatch.setattr(dawid_skene, "BATCH", ITEMS // 2)
     with pytest.raises(InterruptedError):
         dawid_skene.estimate(stage, "test", stopped)
     assert len(outcomes(stage)) == ITEMS // 2
-    assert not freshness.lasts(stage.study, before)
+    assert not cache.lasts(stage.study, before)
 
 
 def stopped(done: int, total: int) -> None:

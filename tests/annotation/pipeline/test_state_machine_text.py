@@ -1,7 +1,7 @@
 """Generated sequences where sentences are picked, edited, confirmed and rejected, and go from stage to stage.
 
 A second positive is picked or written, the three sentences are mended, and the captions are ranked. After each step:
-everything that pipeline/test_state_machine.py holds; nobody was shown an edit of their own; each outcome is the rule's word,
+everything that test_state_machine.py holds; nobody was shown an edit of their own; each outcome is the rule's word,
 worked out here from the rows; who comes next is offered the edits that stand; and each later stage asks about the words
 that the outcomes before it say.
 """
