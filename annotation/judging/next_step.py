@@ -1,4 +1,11 @@
-"""What an annotator has before them now: the instructions, questions, screens, a wait, or the end."""
+"""What an annotator has before them now: the instructions, questions, screens, a wait, or the end.
+
+`claim_next` leases screens, also for a GET: with the practice screens (checks/qualification.py) and a returning Prolific
+submission (join_views.py), the one exception to the rule that a GET writes nothing. An annotator opens a plain link, from
+Prolific or an e-mail and perhaps without script, and must find a screen that nobody else is given; the lease is that
+promise, and a reload finds the same leases. After an answer, the next screens are leased in the POST's own transaction
+(`submissions.submit_and_hold`).
+"""
 
 from dataclasses import dataclass, field
 
@@ -25,7 +32,7 @@ class Turn:
 
 
 def stands(here: Desk) -> str:
-    """What keeps this annotator from judging just now, or nothing."""
+    """The state that keeps this annotator from judging now, or ""."""
     if here.annotator.excluded_at or here.annotator.left_at:
         return "excluded" if here.annotator.excluded_at else "left"
     if here.stage.study.state != StudyState.OPEN:
@@ -40,7 +47,7 @@ def stands(here: Desk) -> str:
 
 
 def turn(here: Desk) -> Turn:
-    """Claims what there is room for; where this stage has nothing more, the annotator goes on to the next."""
+    """Lease what there is room for; where this stage has nothing more, move the annotator to the next one."""
     stopped = stands(here)
     if stopped == "rules" and here.seat.read_id is None and not seats.has_work(here.annotator, here.stage):
         return following(here, [])  # nobody reads rules for nothing
@@ -50,7 +57,7 @@ def turn(here: Desk) -> Turn:
 
 
 def following(here: Desk, leases: list[Lease]) -> Turn:
-    """The turn of an annotator who may judge and holds these leases; `moved` says that another stage is theirs now."""
+    """The step of an annotator who may judge and holds these leases; `moved`: they are in another stage from now on."""
     if not leases and not here.seat.screened_out_at:
         leases = _look_again(here)
     if leases:
