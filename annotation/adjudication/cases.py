@@ -60,11 +60,6 @@ SELECT id, why FROM (
   UNION ALL ({DIFFERING % {"why": "'option'"}})
 ) waiting ORDER BY array_position(ARRAY['awaiting', 'flagged', 'kind', 'option'], why), rank
 """
-DECIDED = """
-SELECT task.id, '' FROM annotation_outcome outcome JOIN annotation_task task ON task.id = outcome.task_id
-WHERE task.stage_id = %(stage)s AND task.kind = 'judge' AND task.live AND outcome.by = 'adjudicator'
-ORDER BY outcome.decided_at DESC, task.rank LIMIT %(most)s
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +121,10 @@ def queue(stage: Stage, decided: bool = False) -> list[tuple[int, str]]:
     that an adjudicator has decided, the newest first. One query.
     """
     if decided:
-        return fetch(DECIDED, stage=stage.pk, most=MOST)
+        found = Outcome.objects.filter(task__stage=stage, task__kind=Kind.JUDGE, task__live=True, by=ADJUDICATOR)
+        return [
+            (task, "") for task in found.order_by("-decided_at", "task__rank").values_list("task", flat=True)[:MOST]
+        ]
     return fetch(QUEUE, stage=stage.pk, adjudicator=ADJUDICATOR, most=MOST)
 
 

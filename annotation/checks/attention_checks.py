@@ -16,7 +16,19 @@ from annotation.checks import gold_items
 from annotation.checks.gold_items import Known, items_of
 from annotation.measures import pass_rules
 from annotation.measures.pass_rules import fails_checks
-from annotation.models import Annotator, Kind, Lease, LeaseState, Seat, Slot, Stage, StageState, Strategy, Task
+from annotation.models import (
+    Annotator,
+    Judgment,
+    Kind,
+    Lease,
+    LeaseState,
+    Seat,
+    Slot,
+    Stage,
+    StageState,
+    Strategy,
+    Task,
+)
 from annotation.pipeline.task_creation import draw
 from annotation.protocols.registry import PROTOCOLS
 from annotation.sql import fetch
@@ -30,16 +42,6 @@ SPAN = 1 << 62  # of ranks: pipeline.task_creation.draw
 GIVEN = """
 SELECT count(*) FROM annotation_lease lease JOIN annotation_task task ON task.id = lease.task_id
 WHERE lease.annotator_id = %(annotator)s AND task.stage_id = %(stage)s
-"""
-# The last word on each check that was given out, also of annotators who have been excluded since.
-ANSWERED = """
-SELECT DISTINCT ON (lease.id) annotator.id, annotator.number, task.id, task.gold, cardinality(task.options),
-       judgment.answer, judgment.withdrawn
-FROM annotation_task task JOIN annotation_lease lease ON lease.task_id = task.id
-JOIN annotation_annotator annotator ON annotator.id = lease.annotator_id
-JOIN annotation_judgment judgment ON judgment.lease_id = lease.id
-WHERE task.stage_id = %(stage)s AND task.kind = 'check'
-ORDER BY lease.id, judgment.revision DESC
 """
 
 
@@ -191,21 +193,25 @@ class Result:
 
 def results(stage: Stage) -> dict[int, Result]:
     """Of each annotator (by number) who has answered a check. Cannot judge is an answer, and not a right one."""
-    return _tally(stage, 1)
+    return _tally(stage, "lease__annotator__number")
 
 
 def by_check(stage: Stage) -> dict[int, Result]:
     """Of each check (by its task's id) that was answered: a bad one shows."""
-    return _tally(stage, 2)
+    return _tally(stage, "lease__task")
 
 
-def _tally(stage: Stage, of: int) -> dict[int, Result]:
+def _tally(stage: Stage, by: str) -> dict[int, Result]:
+    """Results by that field of judgments: the last answer to each check, also of annotators who were excluded since."""
     fixed = len(PROTOCOLS[stage.protocol].fixed)
+    answers = Judgment.objects.filter(lease__task__stage=stage, lease__task__kind=Kind.CHECK)
+    last = answers.order_by("lease", "-revision").distinct("lease")
     rows: dict[int, list[tuple[bool, float]]] = {}
-    for row in fetch(ANSWERED, stage=stage.pk):
-        *_, right, options, answer, withdrawn = row
+    for key, right, options, answer, withdrawn in last.values_list(
+        by, "lease__task__gold", "lease__task__options", "answer", "withdrawn"
+    ):
         if not withdrawn:
-            rows.setdefault(row[of], []).append((answer in right, pass_rules.guess_rate(right, options + fixed)))
+            rows.setdefault(key, []).append((answer in right, pass_rules.guess_rate(right, len(options) + fixed)))
     return {
         key: Result(len(found), sum(ok for ok, _ in found), sum(guess for _, guess in found) / len(found))
         for key, found in sorted(rows.items())
