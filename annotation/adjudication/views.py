@@ -42,8 +42,8 @@ def study_adjudicate(request: HttpRequest, pk: int) -> HttpResponse:
     """
     stage = permissions.stage_for(request.user, pk, request.GET.get("stage", ""), permissions.needed(request))
     if request.method != "POST":
-        return _page(request, stage, cases.find(stage, number(request.GET.get("task"))))
-    task = cases.find(stage, number(request.POST.get("task")))
+        return _page(request, stage, cases.find_task(stage, number(request.GET.get("task"))))
+    task = cases.find_task(stage, number(request.POST.get("task")))
     if task is None:
         return _page(request, stage, None, "This item is not in this stage any more.", decisions.Refused.status)
     try:
@@ -72,7 +72,7 @@ def address(request: HttpRequest, stage: Stage, **query: int | None) -> str:
 
 def followed(request: HttpRequest) -> Wanted | None:
     """Of the list of disagreements that somebody came from."""
-    return disagreement_list.asked(request.GET) if "sort" in request.GET else None
+    return disagreement_list.wanted_from_query(request.GET) if "sort" in request.GET else None
 
 
 def _do(request: HttpRequest, stage: Stage, task: Task) -> str:
@@ -92,7 +92,7 @@ def _do(request: HttpRequest, stage: Stage, task: Task) -> str:
     verdict = request.POST.get("verdict", "")
     said = {"reason": verdict}
     if verdict != decisions.FLAGGED:
-        answer = cases.said(task, stage, request.POST)
+        answer = cases.answer_from_form(task, stage, request.POST)
         said = {"answer": answer.label, "content": answer.content}
     settles = "settle_flags" in request.POST
     outcome = decisions.decide(**given, **said, adjudicator=request.user, settles=settles)
@@ -153,12 +153,12 @@ class Waiting:
 @require_safe
 @staff_only
 def study_disagreements(request: HttpRequest, pk: int) -> HttpResponse:
-    """`?stage=2&page=3`, and what `adjudication.disagreement_list.asked` reads."""
+    """`?stage=2&page=3`, and what `adjudication.disagreement_list.wanted_from_query` reads."""
     stage = permissions.stage_for(request.user, pk, request.GET.get("stage", ""))
-    wanted, page = disagreement_list.asked(request.GET), _page_number(request.GET.get("page", ""))
+    wanted, page = disagreement_list.wanted_from_query(request.GET), _page_number(request.GET.get("page", ""))
     most = PAGES * PAGE
-    count = disagreement_list.total(stage, wanted, most)
-    found = disagreement_list.listed(stage, PAGE, (page - 1) * PAGE, wanted)
+    count = disagreement_list.count_disagreements(stage, wanted, most)
+    found = disagreement_list.list_disagreements(stage, PAGE, (page - 1) * PAGE, wanted)
     last = math.ceil(min(count, most) / PAGE)
     context = {
         "section": "studies", "study": stage.study, "stage": stage, "protocol": PROTOCOLS[stage.protocol],

@@ -208,7 +208,7 @@ class Given:
         return bool(self.annotator.left_at or self.annotator.excluded_at)
 
 
-def given(stage: Stage) -> list[Given]:
+def assignments(stage: Stage) -> list[Given]:
     """Every annotator of the study with what is theirs in the stage; who has gone, only where they leave something."""
     slots = Slot.objects.filter(stage=stage, task__live=True, task__kind=Kind.JUDGE).exclude(reserved=None)
     rows = slots.values_list("reserved", "annotator", "judgment", "task", "task__item__key").order_by("task__rank")

@@ -94,7 +94,7 @@ def stage_estimate(request: HttpRequest, pk: int, position: int) -> HttpResponse
     """Ask the worker for an estimate of a stage that is decided by one; while one is under way, for no other."""
     stage = permissions.stage_for(request.user, pk, position, Role.MANAGER)
     if stage.rule == DecisionRule.DAWID_SKENE:
-        dawid_skene.ask(stage=stage, by=audit.named(request.user), created_by=request.user)
+        dawid_skene.request_estimate(stage=stage, by=audit.named(request.user), created_by=request.user)
     return _to_stage(stage)
 
 
@@ -150,9 +150,9 @@ def study_stuck(request: HttpRequest, pk: int) -> HttpResponse:
         "stages": stage.study.stages.order_by("position"), "named": stage.strategy == Strategy.NAMED,
     }  # fmt: skip
     if found.data:
-        context |= blocked_items.told(found.data["counts"])
+        context |= blocked_items.blocked_counts(found.data["counts"])
         reason = reason if reason in found.data["counts"] else ""
-        rows = blocked_items.listed(found.data, reason)
+        rows = blocked_items.blocked_tasks(found.data, reason)
         context |= {"reason": reason, "most": blocked_items.MOST, "listed": len(rows)}
         context["page"] = Paginator(rows, PAGE).get_page(request.GET.get("page"))
     return render(request, "dashboard/blocked_items.html", context)

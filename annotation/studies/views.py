@@ -35,7 +35,7 @@ def study_members(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _page(request: HttpRequest, study: Study, form: MemberForm) -> HttpResponse:
-    found = [(member, RoleForm(initial={"role": member.role}, member=member)) for member in members.of(study)]
+    found = [(member, RoleForm(initial={"role": member.role}, member=member)) for member in members.members_of(study)]
     context = {"section": "studies", "study": study, "members": found, "form": form, "roles": MemberForm.ROLES}
     return render(request, "studies/members.html", context, status=UNFIT if form.errors else 200)
 

@@ -22,7 +22,7 @@ def on_imported(listener: Listener) -> Listener:
 
 
 def notify(benchmark: Benchmark) -> None:
-    """Run every listener. The import is committed, so an error is logged, and the next start of a worker tries again."""
+    """Run every listener. The import is committed: an error is logged, and the next start of a worker tries again."""
     for listener in _LISTENERS:
         try:
             listener(benchmark)

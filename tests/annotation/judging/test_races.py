@@ -119,7 +119,7 @@ def test_a_task_that_goes_while_it_is_answered_is_no_deadlock():
     def go_away():
         try:
             with transaction.atomic():
-                promotion._turn(task, False, stage)
+                promotion._set_live(task, False, stage)
         finally:
             connections.close_all()
 

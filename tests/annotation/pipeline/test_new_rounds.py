@@ -188,7 +188,7 @@ def test_in_a_closed_stage_they_alone_are_given_out(study):
     given = Slot.objects.filter(stage=choose, live=True, judgment=None).values_list("task__item__position", flat=True)
     assert sorted(given) == [0, 1]
     person = studies.annotator(study)  # whoever joins now is led there
-    assert person.stage == choose and next_step.turn(permissions.desk(person.token)).state == "screen"
+    assert person.stage == choose and next_step.claim_next(permissions.desk(person.token)).state == "screen"
 
 
 def test_what_is_brought_back_before_it_is_asked_again_stays(study):
