@@ -2,25 +2,24 @@
 
 from django.urls import path
 
-from annotation.adjudication import disagreement_views
 from annotation.adjudication import views as adjudication_views
 from annotation.assignment import views as assignment_views
 from annotation.checks import views as checks_views
 from annotation.comparison import views as comparison_views
 from annotation.dashboard import annotator_views
 from annotation.dashboard import views as dashboard_views
-from annotation.judging import consent_views, join_views, leaving_views, qualification_views
+from annotation.judging import join_views, qualification_views
 from annotation.judging import views as judging_views
 from annotation.participants import views as participants_views
 from annotation.releases import views as releases_views
 from annotation.reports import views as reports_views
-from annotation.studies import deletion_views, setup_views
+from annotation.studies import setup_views
 from annotation.studies import views as studies_views
 
 urlpatterns = [
     path("join/<slug:invite>/", join_views.join, name="join"),
     path("judge/<slug:token>/", judging_views.judge, name="judge"),
-    path("judge/<slug:token>/consent/", consent_views.consent, name="judge-consent"),
+    path("judge/<slug:token>/consent/", join_views.consent, name="judge-consent"),
     path("judge/<slug:token>/accept/", judging_views.accept, name="judge-accept"),
     path("judge/<slug:token>/before/", qualification_views.before, name="judge-before"),
     path("judge/<slug:token>/submit/", judging_views.submit, name="judge-submit"),
@@ -29,13 +28,13 @@ urlpatterns = [
     path("judge/<slug:token>/flag/", judging_views.flag, name="judge-flag"),
     path("judge/<slug:token>/renew/", judging_views.renew, name="judge-renew"),
     path("judge/<slug:token>/history/", judging_views.history, name="judge-history"),
-    path("judge/<slug:token>/leave/", leaving_views.leave, name="judge-leave"),
-    path("judge/<slug:token>/return/", leaving_views.come_back, name="judge-return"),
+    path("judge/<slug:token>/leave/", join_views.leave, name="judge-leave"),
+    path("judge/<slug:token>/return/", join_views.come_back, name="judge-return"),
     path("studies/", dashboard_views.study_list, name="study-list"),
     path("studies/new/", setup_views.study_new, name="study-new"),
     path("studies/<int:pk>/", dashboard_views.study_detail, name="study-detail"),
     path("studies/<int:pk>/live/", dashboard_views.study_live, name="study-live"),
-    path("studies/<int:pk>/disagreements/", disagreement_views.study_disagreements, name="study-disagreements"),
+    path("studies/<int:pk>/disagreements/", adjudication_views.study_disagreements, name="study-disagreements"),
     path("studies/<int:pk>/wrong/", comparison_views.study_wrong, name="study-wrong"),
     path("studies/<int:pk>/stuck/", dashboard_views.study_stuck, name="study-stuck"),
     path("studies/<int:pk>/adjudicate/", adjudication_views.study_adjudicate, name="study-adjudicate"),
@@ -62,7 +61,7 @@ urlpatterns = [
     ),
     path("studies/<int:pk>/members/", studies_views.study_members, name="study-members"),
     path("studies/<int:pk>/members/<int:member>/", studies_views.study_member, name="study-member"),
-    path("studies/<int:pk>/delete/", deletion_views.study_delete, name="study-delete"),
+    path("studies/<int:pk>/delete/", studies_views.study_delete, name="study-delete"),
     path("studies/<int:pk>/move/", dashboard_views.study_move, name="study-move"),
     path("studies/<int:pk>/stages/<int:position>/move/", dashboard_views.stage_move, name="stage-move"),
     path("studies/<int:pk>/stages/<int:position>/estimate/", dashboard_views.stage_estimate, name="stage-estimate"),

@@ -21,7 +21,7 @@ from annotation import estimation
 from annotation.models import Stage
 stage, told = Stage.objects.select_related("study__benchmark").get(pk=int(sys.argv[1])), {}
 begun = time.perf_counter()
-fitted = pipeline.dawid_skene.fit(stage, pipeline.dawid_skene.said(stage))
+fitted = pipeline.dawid_skene.fit(stage, pipeline.dawid_skene.counted_answers(stage))
 told = {"fit": time.perf_counter() - begun, "steps": fitted.steps}
 del fitted
 for name in ("first", "again"):

@@ -4,8 +4,8 @@ from celery import shared_task
 from celery.signals import worker_ready
 
 from benchmarks.housekeeping import deferred_files
+from benchmarks.imports import listeners, staging
 from benchmarks.imports import run as run_import_module
-from benchmarks.imports import staging
 from benchmarks.jobs import jobs, uploads, work_folder
 from benchmarks.runs import figures as run_figures
 from benchmarks.runs import import_predictions
@@ -45,9 +45,10 @@ def run_predictions(job_id: int) -> None:
 
 @worker_ready.connect
 def tidy_up(**signal) -> None:
-    """A worker starts: what an earlier one left half done is swept away or sent again."""
+    """A worker starts: what an earlier one left half done is swept away, repeated or sent again."""
     staging.sweep_staging()
     deferred_files.finish_dead()
     uploads.sweep()
     work_folder.sweep()
     jobs.revive_jobs(by=BY)
+    listeners.notify_all()

@@ -75,9 +75,9 @@ def parts(item: Item, carried: Carried) -> dict[str, Part]:
     return {part.identity: part for part in found}
 
 
-def drawn(task: int, options: Sequence[str]) -> list[str]:
+def drawn_order(task: int, options: Sequence[str]) -> list[str]:
     """A task's options in the order in which an adjudicator sees them: it says nothing about which is which."""
-    return sorted(options, key=lambda option: task_creation.draw("adjudicate", task, option))
+    return sorted(options, key=lambda option: task_creation.random_rank("adjudicate", task, option))
 
 
 def label(part: Part, place: int) -> str:
@@ -100,7 +100,7 @@ def _disagreed(protocol: Protocol, item: Item, task: int, _, shows, options, car
     there, worded = parts(item, json.loads(carried)), protocol.form is not None
     given = [Answer(label, json.loads(content)) for label, content in zip(labels, contents, strict=True)]
     named = options if worded and protocol.measures else []  # such answers say the roles, not the words
-    sides = _sides(protocol, there, given, drawn(task, options))
+    sides = _sides(protocol, there, given, drawn_order(task, options))
     stands = _stands(protocol, len(given), overlap, *outcome)
     return Seen(task, item, _those(there, [*shows, *named]), sides, worded, entropy, stands)
 

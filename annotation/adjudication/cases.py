@@ -15,7 +15,7 @@ from annotation.adjudication.answers_shown import Part
 from annotation.models import Flag, Judgment, Kind, Outcome, Slot, Stage, Task
 from annotation.pipeline import task_creation
 from annotation.pipeline.disagreement import KIND, OPTION
-from annotation.pipeline.outcomes import given
+from annotation.pipeline.outcomes import counted_answers
 from annotation.protocols import answers as protocols_answers
 from annotation.protocols import base
 from annotation.protocols.base import Protocol, caption_identity
@@ -59,11 +59,6 @@ SELECT id, why FROM (
   UNION ALL ({DIFFERING % {"why": "'kind'"}})
   UNION ALL ({DIFFERING % {"why": "'option'"}})
 ) waiting ORDER BY array_position(ARRAY['awaiting', 'flagged', 'kind', 'option'], why), rank
-"""
-DECIDED = """
-SELECT task.id, '' FROM annotation_outcome outcome JOIN annotation_task task ON task.id = outcome.task_id
-WHERE task.stage_id = %(stage)s AND task.kind = 'judge' AND task.live AND outcome.by = 'adjudicator'
-ORDER BY outcome.decided_at DESC, task.rank LIMIT %(most)s
 """
 
 
@@ -126,11 +121,14 @@ def queue(stage: Stage, decided: bool = False) -> list[tuple[int, str]]:
     that an adjudicator has decided, the newest first. One query.
     """
     if decided:
-        return fetch(DECIDED, stage=stage.pk, most=MOST)
+        found = Outcome.objects.filter(task__stage=stage, task__kind=Kind.JUDGE, task__live=True, by=ADJUDICATOR)
+        return [
+            (task, "") for task in found.order_by("-decided_at", "task__rank").values_list("task", flat=True)[:MOST]
+        ]
     return fetch(QUEUE, stage=stage.pk, adjudicator=ADJUDICATOR, most=MOST)
 
 
-def find(stage: Stage, pk: int) -> Task | None:
+def find_task(stage: Stage, pk: int) -> Task | None:
     """A task that can be adjudicated."""
     return Task.objects.filter(stage=stage, pk=pk, kind=Kind.JUDGE, live=True).first()
 
@@ -181,24 +179,28 @@ def _came(task: Task, protocol: Protocol, outcome: Outcome, answers: Sequence[An
         said = base.Answer(outcome.outcome, outcome.content)
         return protocols_answers.answer_in_words(protocol, said) if said.label else ""
     labels = dict(
-        zip([*drawn(task), *protocols_answers.fixed_labels(protocol)], (one.label for one in answers), strict=True)
+        zip(
+            [*drawn_options(task), *protocols_answers.fixed_labels(protocol)],
+            (one.label for one in answers),
+            strict=True,
+        )
     )
     return labels.get(outcome.outcome, "")
 
 
-def drawn(task: Task) -> list[str]:
-    return answers_shown.drawn(task.pk, task.options)
+def drawn_options(task: Task) -> list[str]:
+    return answers_shown.drawn_order(task.pk, task.options)
 
 
 def answer_of(task: Task, value: str) -> str:
     """From what the form sends to the answer's identity; what is neither is left as it is."""
-    order = drawn(task)
+    order = drawn_options(task)
     if value.isascii() and value.isdecimal() and len(value) < 4 and 1 <= int(value) <= len(order):
         return order[int(value) - 1]
     return value if value not in order else ""
 
 
-def said(task: Task, stage: Stage, sent: Mapping[str, str]) -> base.Answer:
+def answer_from_form(task: Task, stage: Stage, sent: Mapping[str, str]) -> base.Answer:
     """What the form sends as the `verdict`: one of the answers that were given, or the adjudicator's own words. What is
     neither comes back as a label alone. Raises adjudication.decisions.Unfit.
     """
@@ -208,7 +210,7 @@ def said(task: Task, stage: Stage, sent: Mapping[str, str]) -> base.Answer:
     if value == OWN:
         written = {role: sent.get(f"{OWN}-{role}", "") for role in protocol.form.edits}
         return decisions.own_words(task, stage, written)
-    answers = {_token(protocol, answer): answer for answer in reversed(given(task).values())}
+    answers = {_token(protocol, answer): answer for answer in reversed(counted_answers(task).values())}
     return answers.get(value, base.Answer(value))
 
 
@@ -227,7 +229,7 @@ def _given(task: Task, protocol: Protocol, said: Sequence[base.Answer]) -> list[
             token = _token(protocol, answer)
             counts[token] += 1
             first.setdefault(token, answer)
-    order = sorted(first, key=lambda token: task_creation.draw("adjudicate", task.pk, token))
+    order = sorted(first, key=lambda token: task_creation.random_rank("adjudicate", task.pk, token))
     return [
         Answer(token, protocols_answers.answer_in_words(protocol, first[token]), counts[token], keys=str(place))
         for place, token in enumerate(order, 1)
@@ -248,7 +250,9 @@ def _words(
 
 def _options(task: Task, there: Mapping[str, Part], counts: Mapping[str, int]) -> list[Answer]:
     found = []
-    for place, (identity, part) in enumerate(zip(drawn(task), _those(there, drawn(task)), strict=True), 1):
+    for place, (identity, part) in enumerate(
+        zip(drawn_options(task), _those(there, drawn_options(task)), strict=True), 1
+    ):
         label = answers_shown.label(part, place)
         found.append(Answer(str(place), label, counts.get(identity, 0), part, str(place)))
     return found

@@ -70,7 +70,7 @@ def allows(task: Task, stage: Stage, said: Answer) -> bool:
         return True
     if protocol.form is None:
         return not said.content and said.label in task.options
-    if said in outcomes.given(task).values():
+    if said in outcomes.counted_answers(task).values():
         return True
     shown = offered(task)
     try:
@@ -142,7 +142,9 @@ def decide(
     )  # fmt: skip
     for flag in flags.open_flags(task) if settles else []:
         flags.settle_flag(flag=flag, by=by, settled_by=adjudicator)
-    promotion.follow(stage, task.item_id)
+    promotion.follow_outcome(stage, task.item_id)
+    if why:
+        promotion.ask_again_if_newer(stage, task.item_id)
     return found
 
 
@@ -166,7 +168,7 @@ def send_back(*, task: Task, by: str, seen: str, note: str) -> Task:
     Slot.objects.filter(task=task, judgment=None).update(live=True)
     Outcome.objects.filter(task=task).delete()
     outcomes.settle(task, stage, asked=True)
-    promotion.follow(stage, task.item_id)
+    promotion.follow_outcome(stage, task.item_id)
     return task
 
 
@@ -180,7 +182,7 @@ def withdraw(*, task: Task, by: str, seen: str) -> Task:
     if not Outcome.objects.filter(task=task, by=ADJUDICATOR).delete()[0]:
         raise Refused("Nobody has adjudicated this item.")
     outcomes.settle(task, stage)
-    promotion.follow(stage, task.item_id)
+    promotion.follow_outcome(stage, task.item_id)
     return task
 
 

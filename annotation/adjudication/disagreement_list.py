@@ -59,7 +59,7 @@ class Wanted:
 PLAIN: Mapping[str, object] = MappingProxyType({field.name: field.default for field in fields(Wanted)})
 
 
-def asked(query: Mapping[str, str]) -> Wanted:
+def wanted_from_query(query: Mapping[str, str]) -> Wanted:
     """What an address asks for; what is none of the choices is as if it were not there."""
     return Wanted(
         sort=_known(query, "sort", SORTS) or SPLIT,
@@ -98,12 +98,12 @@ def in_words(wanted: Wanted) -> str:
     return ", ".join(words for words in found if words)
 
 
-def listed(stage: Stage, count: int, start: int = 0, wanted: Wanted = Wanted()) -> list[int]:
+def list_disagreements(stage: Stage, count: int, start: int = 0, wanted: Wanted = Wanted()) -> list[int]:
     """Tasks, in the order that is wanted. One query."""
     return _tasks(stage, wanted, f"ORDER BY {ORDERS[wanted.sort]} OFFSET {start:d} LIMIT {count:d}")
 
 
-def total(stage: Stage, wanted: Wanted, most: int) -> int:
+def count_disagreements(stage: Stage, wanted: Wanted, most: int) -> int:
     """How many there are; beyond `most`, one more than that. One query."""
     return len(_tasks(stage, wanted, f"ORDER BY {ORDERS[wanted.sort]} LIMIT {most + 1:d}"))
 

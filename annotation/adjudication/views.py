@@ -1,28 +1,35 @@
-"""The managers' page where what annotators left open is decided, one task after the other."""
+"""Where a person decides: the list of what annotators disagree about, and the page of one disagreement."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from urllib.parse import urlencode
 
 from django.contrib import messages
+from django.db.models import Max
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_safe
 
 from annotation import permissions
-from annotation.adjudication import cases, decisions, disagreement_list
-from annotation.adjudication.disagreement_list import Wanted
+from annotation.adjudication import answers_shown, cases, decisions, disagreement_list
+from annotation.adjudication.disagreement_list import CASES, DIFFER, SORTS, Wanted
 from annotation.judging import flags
 from annotation.models import Stage, Task
 from annotation.protocols.decision_rule import DAWID_SKENE, KEPT
 from annotation.protocols.registry import PROTOCOLS
 from annotation.wording import readable_label
-from benchmarks import audit
+from benchmarks import audit, queries
+from benchmarks.models import Item
 from benchmarks.permissions import staff_only
 
 DECIDED = "decided"
+
+PAGE = 24
+PAGES = 100  # whoever looks further down sorts or filters otherwise: the database counts its way down to a page
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -35,8 +42,8 @@ def study_adjudicate(request: HttpRequest, pk: int) -> HttpResponse:
     """
     stage = permissions.stage_for(request.user, pk, request.GET.get("stage", ""), permissions.needed(request))
     if request.method != "POST":
-        return _page(request, stage, cases.find(stage, number(request.GET.get("task"))))
-    task = cases.find(stage, number(request.POST.get("task")))
+        return _page(request, stage, cases.find_task(stage, number(request.GET.get("task"))))
+    task = cases.find_task(stage, number(request.POST.get("task")))
     if task is None:
         return _page(request, stage, None, "This item is not in this stage any more.", decisions.Refused.status)
     try:
@@ -65,7 +72,7 @@ def address(request: HttpRequest, stage: Stage, **query: int | None) -> str:
 
 def followed(request: HttpRequest) -> Wanted | None:
     """Of the list of disagreements that somebody came from."""
-    return disagreement_list.asked(request.GET) if "sort" in request.GET else None
+    return disagreement_list.wanted_from_query(request.GET) if "sort" in request.GET else None
 
 
 def _do(request: HttpRequest, stage: Stage, task: Task) -> str:
@@ -85,7 +92,7 @@ def _do(request: HttpRequest, stage: Stage, task: Task) -> str:
     verdict = request.POST.get("verdict", "")
     said = {"reason": verdict}
     if verdict != decisions.FLAGGED:
-        answer = cases.said(task, stage, request.POST)
+        answer = cases.answer_from_form(task, stage, request.POST)
         said = {"answer": answer.label, "content": answer.content}
     settles = "settle_flags" in request.POST
     outcome = decisions.decide(**given, **said, adjudicator=request.user, settles=settles)
@@ -138,3 +145,51 @@ class Waiting:
         place = self.order.index(task.pk) if task and task.pk in self.order else -1
         others = [*self.order[place + 1 :], *self.order[: max(place, 0)]]
         return next(iter(others), 0)
+
+
+# The list of disagreements
+
+
+@require_safe
+@staff_only
+def study_disagreements(request: HttpRequest, pk: int) -> HttpResponse:
+    """`?stage=2&page=3`, and what `adjudication.disagreement_list.wanted_from_query` reads."""
+    stage = permissions.stage_for(request.user, pk, request.GET.get("stage", ""))
+    wanted, page = disagreement_list.wanted_from_query(request.GET), _page_number(request.GET.get("page", ""))
+    most = PAGES * PAGE
+    count = disagreement_list.count_disagreements(stage, wanted, most)
+    found = disagreement_list.list_disagreements(stage, PAGE, (page - 1) * PAGE, wanted)
+    last = math.ceil(min(count, most) / PAGE)
+    context = {
+        "section": "studies", "study": stage.study, "stage": stage, "protocol": PROTOCOLS[stage.protocol],
+        "disagreements": answers_shown.as_seen(stage, found), "count": min(count, most), "more": count > most,
+        "wanted": wanted, "list": wanted.link(), "said": disagreement_list.in_words(wanted),
+        "tabs": [(one, wanted.link(stage=one.position)) for one in stage.study.stages.order_by("position")],
+        "page": page, "last": last,
+        "earlier": wanted.link(stage=stage.position, page=page - 1) if page > 1 else "",
+        "later": wanted.link(stage=stage.position, page=page + 1) if page < last else "",
+        **choices(stage),
+    }  # fmt: skip
+    return render(request, "adjudication/disagreements.html", context)
+
+
+def _page_number(text: str) -> int:
+    return int(text) if text.isascii() and text.isdecimal() and 0 < len(text) < 5 and 0 < int(text) <= PAGES else 1
+
+
+def choices(stage: Stage) -> dict[str, object]:
+    """What the filters offer."""
+    benchmark = stage.study.benchmark_id
+    kinds = _kinds_of(benchmark, Item.objects.filter(benchmark=benchmark).aggregate(last=Max("position"))["last"])
+    return {
+        "sorts": SORTS.items(), "cases": CASES.items(),
+        "differ": DIFFER.items() if PROTOCOLS[stage.protocol].alike else [],
+        "types": sorted({kind for kind, _ in kinds} - {""}),
+        "subtypes": sorted({subtype for _, subtype in kinds} - {""}),
+    }  # fmt: skip
+
+
+@lru_cache
+def _kinds_of(benchmark: int, last: int) -> list[tuple[str, str]]:
+    """Types with subtypes. Items are never altered, so they hold until another `last` position is there."""
+    return [(row["type"], row["subtype"]) for row in queries.kinds(Item.objects.filter(benchmark=benchmark))]

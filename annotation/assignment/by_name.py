@@ -11,21 +11,12 @@ from annotation.checks import attention_checks
 from annotation.models import Annotator, Kind, Lease, LeaseState, Slot, Stage, StageState, Strategy, Task
 from annotation.models.choices import MOST_JUDGMENTS
 from annotation.pipeline import outcomes, task_creation
-from annotation.sql import fetch
 from annotation.transactions import anew
 from benchmarks import audit
 from benchmarks.models import Event, Item
 
 SHOWN = 20  # names in a refusal
 VERB = "assigned"
-
-MET = """
-SELECT DISTINCT had.annotator_id, met.item_id
-FROM annotation_lease had JOIN annotation_task met ON met.id = had.task_id
-JOIN annotation_stage there ON there.id = met.stage_id
-WHERE had.annotator_id = ANY(%(annotators)s) AND met.item_id = ANY(%(items)s) AND had.state <> 'lapsed'
-  AND there.study_id = %(study)s AND there.id <> %(stage)s AND there.position = ANY(%(apart)s)
-"""
 
 
 class CannotAssign(ValueError):
@@ -101,9 +92,9 @@ def _check_people(stage: Stage, annotators: Sequence[Annotator], tasks: Sequence
     if not stage.apart_from:
         return
     who, keys = {one.pk: one.pseudonym for one in annotators}, {task.item_id: task.item.key for task in tasks}
-    met = fetch(
-        MET, annotators=list(who), items=list(keys), study=stage.study_id, stage=stage.pk, apart=stage.apart_from
-    )
+    had = Lease.objects.filter(annotator__in=who, task__item__in=keys).exclude(state=LeaseState.LAPSED)
+    apart = stage.study.stages.filter(position__in=stage.apart_from).exclude(pk=stage.pk)
+    met = had.filter(task__stage__in=apart).values_list("annotator", "task__item").distinct()
     _refuse([
         f"{who[annotator]} has met item {keys[item]} in a stage that this one is kept apart from."
         for annotator, item in sorted(met)
@@ -217,7 +208,7 @@ class Given:
         return bool(self.annotator.left_at or self.annotator.excluded_at)
 
 
-def given(stage: Stage) -> list[Given]:
+def assignments(stage: Stage) -> list[Given]:
     """Every annotator of the study with what is theirs in the stage; who has gone, only where they leave something."""
     slots = Slot.objects.filter(stage=stage, task__live=True, task__kind=Kind.JUDGE).exclude(reserved=None)
     rows = slots.values_list("reserved", "annotator", "judgment", "task", "task__item__key").order_by("task__rank")

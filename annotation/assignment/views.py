@@ -67,7 +67,7 @@ def _done(request: HttpRequest, stage: Stage, said: str) -> HttpResponse:
 
 
 def _page(request: HttpRequest, stage: Stage, people: PeopleForm, form: AssignForm) -> HttpResponse:
-    given = by_name.given(stage)
+    given = by_name.assignments(stage)
     for one in given:
         one.annotator.link = request.build_absolute_uri(reverse("judge", args=[one.annotator.token]))
     free = by_name.unassigned(stage)

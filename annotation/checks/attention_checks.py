@@ -16,8 +16,20 @@ from annotation.checks import gold_items
 from annotation.checks.gold_items import Known, items_of
 from annotation.measures import pass_rules
 from annotation.measures.pass_rules import fails_checks
-from annotation.models import Annotator, Kind, Lease, LeaseState, Seat, Slot, Stage, StageState, Strategy, Task
-from annotation.pipeline.task_creation import draw
+from annotation.models import (
+    Annotator,
+    Judgment,
+    Kind,
+    Lease,
+    LeaseState,
+    Seat,
+    Slot,
+    Stage,
+    StageState,
+    Strategy,
+    Task,
+)
+from annotation.pipeline.task_creation import random_rank
 from annotation.protocols.registry import PROTOCOLS
 from annotation.sql import fetch
 from benchmarks.metrics.base import wilson
@@ -25,21 +37,11 @@ from benchmarks.models import Item
 
 __all__ = ["fails_checks", "is_due", "items_of", "remove_checks", "reserve", "results", "set_checks", "top_up"]
 
-SPAN = 1 << 62  # of ranks: pipeline.task_creation.draw
+SPAN = 1 << 62  # of ranks: pipeline.task_creation.random_rank
 
 GIVEN = """
 SELECT count(*) FROM annotation_lease lease JOIN annotation_task task ON task.id = lease.task_id
 WHERE lease.annotator_id = %(annotator)s AND task.stage_id = %(stage)s
-"""
-# The last word on each check that was given out, also of annotators who have been excluded since.
-ANSWERED = """
-SELECT DISTINCT ON (lease.id) annotator.id, annotator.number, task.id, task.gold, cardinality(task.options),
-       judgment.answer, judgment.withdrawn
-FROM annotation_task task JOIN annotation_lease lease ON lease.task_id = task.id
-JOIN annotation_annotator annotator ON annotator.id = lease.annotator_id
-JOIN annotation_judgment judgment ON judgment.lease_id = lease.id
-WHERE task.stage_id = %(stage)s AND task.kind = 'check'
-ORDER BY lease.id, judgment.revision DESC
 """
 
 
@@ -54,10 +56,10 @@ def is_due(annotator: Annotator, stage: Stage) -> bool:
     """
     given = fetch(GIVEN, annotator=annotator.pk, stage=stage.pk)[0][0]
     rate = Fraction(stage.check_rate).limit_denominator(1000)
-    phase = Fraction(draw("phase", stage.seed, annotator.number), SPAN)
+    phase = Fraction(random_rank("phase", stage.seed, annotator.number), SPAN)
     block = math.floor(given * rate + phase)
     start, end = math.ceil((block - phase) / rate), math.ceil((block + 1 - phase) / rate)
-    return given == start + draw("check", stage.seed, annotator.number, block) % (end - start)
+    return given == start + random_rank("check", stage.seed, annotator.number, block) % (end - start)
 
 
 # Places
@@ -67,7 +69,7 @@ def is_due(annotator: Annotator, stage: Stage) -> bool:
 def set_checks(*, stage: Stage, answers: Mapping[Item, Sequence[str]], by: str) -> list[Task]:
     """Checks for these items with these right answers (none: those that are known); all or none. Raises CannotSet."""
     known = {item: Known(tuple(right)) for item, right in answers.items()}
-    made = gold_items.put(stage=stage, kind=Kind.CHECK, known=known, by=by)
+    made = gold_items.set_known(stage=stage, kind=Kind.CHECK, known=known, by=by)
     top_up(stage=stage)
     return made
 
@@ -140,7 +142,7 @@ def _to_meet(annotator: Annotator, stage: Stage) -> list[Task]:
     met |= set(mine.values_list("task__item", flat=True)) if once else set()
     there = stage.tasks.filter(kind=Kind.CHECK, live=True).exclude(pk__in=mine.values("task"))
     found = []
-    for task in sorted(there, key=lambda task: draw("which", stage.seed, annotator.number, task.rank)):
+    for task in sorted(there, key=lambda task: random_rank("which", stage.seed, annotator.number, task.rank)):
         if task.item_id not in met:
             found.append(task)
             met |= {task.item_id} if once else set()
@@ -155,13 +157,13 @@ def _places(annotator: Annotator, stage: Stage, count: int) -> list[int]:
     rest = Slot.objects.filter(stage=stage, reserved=annotator, annotator=None, live=True)
     ranks = sorted(rest.values_list("rank", flat=True)) if stage.strategy != Strategy.POOL else []
     seed = ("place", stage.seed, annotator.number, len(ranks), ranks[:1])
-    order = sorted(range(len(ranks) + count), key=lambda place: draw(*seed, place))
+    order = sorted(range(len(ranks) + count), key=lambda place: random_rank(*seed, place))
     chosen, found = sorted(order[:count]), []
     for number, place in enumerate(chosen):
         before = place - number  # so many of the others come first
         low = ranks[before - 1] if before else 0
         high = ranks[before] if before < len(ranks) else SPAN
-        found.append(low + draw(*seed, "rank", place) % max(1, high - low))
+        found.append(low + random_rank(*seed, "rank", place) % max(1, high - low))
     return found
 
 
@@ -191,21 +193,25 @@ class Result:
 
 def results(stage: Stage) -> dict[int, Result]:
     """Of each annotator (by number) who has answered a check. Cannot judge is an answer, and not a right one."""
-    return _tally(stage, 1)
+    return _tally(stage, "lease__annotator__number")
 
 
 def by_check(stage: Stage) -> dict[int, Result]:
     """Of each check (by its task's id) that was answered: a bad one shows."""
-    return _tally(stage, 2)
+    return _tally(stage, "lease__task")
 
 
-def _tally(stage: Stage, of: int) -> dict[int, Result]:
+def _tally(stage: Stage, by: str) -> dict[int, Result]:
+    """Results by that field of judgments: the last answer to each check, also of annotators who were excluded since."""
     fixed = len(PROTOCOLS[stage.protocol].fixed)
+    answers = Judgment.objects.filter(lease__task__stage=stage, lease__task__kind=Kind.CHECK)
+    last = answers.order_by("lease", "-revision").distinct("lease")
     rows: dict[int, list[tuple[bool, float]]] = {}
-    for row in fetch(ANSWERED, stage=stage.pk):
-        *_, right, options, answer, withdrawn = row
+    for key, right, options, answer, withdrawn in last.values_list(
+        by, "lease__task__gold", "lease__task__options", "answer", "withdrawn"
+    ):
         if not withdrawn:
-            rows.setdefault(row[of], []).append((answer in right, pass_rules.guess_rate(right, options + fixed)))
+            rows.setdefault(key, []).append((answer in right, pass_rules.guess_rate(right, len(options) + fixed)))
     return {
         key: Result(len(found), sum(ok for ok, _ in found), sum(guess for _, guess in found) / len(found))
         for key, found in sorted(rows.items())

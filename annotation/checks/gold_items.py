@@ -46,25 +46,27 @@ def items_of(stage: Stage) -> set[int]:
 
 @anew
 @transaction.atomic
-def put(*, stage: Stage, kind: Kind, known: Mapping[Item, Known], by: str) -> list[Task]:
+def set_known(*, stage: Stage, kind: Kind, known: Mapping[Item, Known], by: str) -> list[Task]:
     """Tasks of that kind for these items, all or none. Raises CannotSet."""
-    stage = promotion.locked(stage)
+    stage = promotion.lock_stage(stage)
     if PROTOCOLS[stage.protocol].form:
         raise CannotSet([NO_CHECKS])
     asked, reasons = [], []
     for item in queries.with_material(Item.objects.filter(pk__in=[item.pk for item in known])).order_by("pk"):
         try:
-            asked.append((item, known[item].note, _asked(stage, item, known[item])))
+            asked.append((item, known[item].note, _asks_with_answers(stage, item, known[item])))
         except UnsuitableItem as reason:
             reasons.append(f"{str(reason)[0].upper()}{str(reason)[1:]}.")
     if reasons:
         raise CannotSet(reasons)
     made = [task for item, note, asks in asked for task in _make(stage, kind, item, note, asks)]
     audit.record(by=by, verb=f"set {kind}", subject=stage, items=[item.pk for item, _, _ in asked])
+    if stage.sample is not None:
+        promotion.take_in_after_commit(stage.study_id)  # other items take their places in the sample
     return made
 
 
-def _asked(stage: Stage, item: Item, known: Known) -> list[tuple[TaskSpec, list[str], Task | None]]:
+def _asks_with_answers(stage: Stage, item: Item, known: Known) -> list[tuple[TaskSpec, list[str], Task | None]]:
     """The item's asks, each with its right answers and the ordinary task that it has now. Raises UnsuitableItem."""
     there = list(Task.objects.filter(stage=stage, item=item))
     other = next((task for task in there if task.kind != Kind.JUDGE), None)
@@ -86,10 +88,10 @@ def _asked(stage: Stage, item: Item, known: Known) -> list[tuple[TaskSpec, list[
     if known.answers and len(asks) > 1:
         raise UnsuitableItem(f"item {item.key} makes {len(asks)} questions here: leave the answers out, they are known")
     now = live or [None] * len(asks)
-    return [(ask, right(stage, item, ask, known.answers), task) for ask, task in zip(asks, now, strict=True)]
+    return [(ask, right_answers(stage, item, ask, known.answers), task) for ask, task in zip(asks, now, strict=True)]
 
 
-def right(stage: Stage, item: Item, ask: TaskSpec, given: Sequence[str] = ()) -> list[str]:
+def right_answers(stage: Stage, item: Item, ask: TaskSpec, given: Sequence[str] = ()) -> list[str]:
     """The right answers: those given, else what the import brought, else the protocol's own. Raises UnsuitableItem."""
     protocol = PROTOCOLS[stage.protocol]
     allowed = [*ask.options, *(choice.identity for choice in protocol.fixed)]
@@ -127,7 +129,7 @@ def _make(stage: Stage, kind: Kind, item: Item, note: str, asks: Iterable[tuple]
     for ask, gold, task in asks:
         if task is None:
             task = Task(stage=stage, item=item, question=ask.question, shows=list(ask.shows), options=list(ask.options))
-            task.rank = task_creation.draw(kind, stage.seed, item.pk, item.key, ask.question)
+            task.rank = task_creation.random_rank(kind, stage.seed, item.pk, item.key, ask.question)
             task.carried = carried_to(stage, item)
             last = Task.objects.filter(stage=stage, item=item, question=ask.question).order_by("-round").first()
             task.round = last.round + 1 if last else 1
@@ -147,12 +149,12 @@ def remove(*, stage: Stage, tasks: Iterable[int], by: str) -> tuple[int, int]:
     One that somebody has met is retired: it is not given out any more, and what was answered stays. Of the others, an
     item of the study's own benchmark is judged again.
     """
-    stage = promotion.locked(stage)
+    stage = promotion.lock_stage(stage)
     items = stage.tasks.exclude(kind=Kind.JUDGE).filter(pk__in=list(tasks)).values_list("item", flat=True)
     gone = retired = 0
     for item in sorted(set(items)):
         of_item = list(stage.tasks.exclude(kind=Kind.JUDGE).filter(item=item).select_related("item"))
-        if met(stage, of_item):
+        if is_met(stage, of_item):
             Task.objects.filter(pk__in=[task.pk for task in of_item]).update(live=False)
             Slot.objects.filter(task__in=of_item).update(live=False)
             retired += 1
@@ -163,7 +165,7 @@ def remove(*, stage: Stage, tasks: Iterable[int], by: str) -> tuple[int, int]:
     return gone, retired
 
 
-def met(stage: Stage, tasks: Sequence[Task]) -> bool:
+def is_met(stage: Stage, tasks: Sequence[Task]) -> bool:
     """Whether an annotator has seen one of the tasks, as a screen or in training."""
     if Lease.objects.filter(task__in=tasks).exists():
         return True
@@ -177,7 +179,7 @@ def _return(stage: Stage, tasks: Sequence[Task]) -> None:
     if not own or stage.source is not None:
         Task.objects.filter(pk__in=[task.pk for task in tasks]).delete()
         if own:
-            promotion.follow(stage.source, item.pk)
+            promotion.follow_outcome(stage.source, item.pk)
         return
     Slot.objects.filter(task__in=tasks).delete()
     for task in tasks:

@@ -35,7 +35,7 @@ def training_tasks(stage: Stage):
 
 def set_training(*, stage: Stage, known: Mapping[Item, Known], by: str) -> list[Task]:
     """Training on these items; all or none. Raises checks.gold_items.CannotSet."""
-    return gold_items.put(stage=stage, kind=Kind.TRAINING, known=known, by=by)
+    return gold_items.set_known(stage=stage, kind=Kind.TRAINING, known=known, by=by)
 
 
 def tries_of(stage: Stage, kind: str) -> int:

@@ -10,8 +10,8 @@ from annotation.checks.gold_items import CannotSet, Known
 from annotation.checks.parsing import Line, Unreadable, keys_in, read_lines
 from annotation.designs.plan import NO_CHECKS
 from annotation.models import Kind, Stage, Task
-from annotation.pipeline.promotion import locked
-from annotation.pipeline.task_creation import draw
+from annotation.pipeline.promotion import lock_stage
+from annotation.pipeline.task_creation import random_rank
 from annotation.protocols.base import no_right_answer
 from annotation.protocols.registry import PROTOCOLS
 from benchmarks import audit
@@ -23,7 +23,7 @@ SETTINGS = ("check_rate", "training_pass", "training_tries", "on_failure", "comp
 @transaction.atomic
 def revise(*, stage: Stage, by: str, **settings) -> Stage:
     """Set some of `SETTINGS`. Whoever is in the stage already stays in; their checks follow the rate at once."""
-    stage = locked(stage)
+    stage = lock_stage(stage)
     for name in SETTINGS:
         setattr(stage, name, settings.get(name, getattr(stage, name)))
     try:
@@ -38,16 +38,16 @@ def revise(*, stage: Stage, by: str, **settings) -> Stage:
     return stage
 
 
-def put(*, stage: Stage, kind: Kind, benchmark: Benchmark, text: str, draw_known: int, by: str) -> list[Task]:
+def set_known(*, stage: Stage, kind: Kind, benchmark: Benchmark, text: str, draw_known: int, by: str) -> list[Task]:
     """Checks or training items from pasted lines, and so many more drawn from those whose answer came with the import.
 
     All or none. Raises CannotSet.
     """
-    lines = read(text, benchmark)
+    lines = parse_known(text, benchmark)
     found = gold_items.in_benchmark(benchmark, [line.key for line in lines])
     known = {found[line.key]: Known(line.answers, line.note) for line in lines}
     if draw_known:
-        known |= dict.fromkeys(drawn(stage, benchmark, draw_known, set(known)), Known())
+        known |= dict.fromkeys(draw_items(stage, benchmark, draw_known, set(known)), Known())
     if not known:
         raise CannotSet(["Name at least one item, or say how many are to be drawn."])
     if kind == Kind.TRAINING:
@@ -55,26 +55,26 @@ def put(*, stage: Stage, kind: Kind, benchmark: Benchmark, text: str, draw_known
     return attention_checks.set_checks(stage=stage, answers={item: one.answers for item, one in known.items()}, by=by)
 
 
-def read(text: str, benchmark: Benchmark) -> list[Line]:
+def parse_known(text: str, benchmark: Benchmark) -> list[Line]:
     try:
         return read_lines(text, set(gold_items.in_benchmark(benchmark, keys_in(text))))
     except Unreadable as error:
         raise CannotSet(error.reasons) from None
 
 
-def drawn(stage: Stage, benchmark: Benchmark, count: int, besides: set[Item]) -> list[Item]:
+def draw_items(stage: Stage, benchmark: Benchmark, count: int, besides: set[Item]) -> list[Item]:
     """Items whose answer is known and that nobody has met in the stage, by its seed."""
     known = benchmark.items.exclude(pk__in=[item.pk for item in besides])
     if PROTOCOLS[stage.protocol].right_answer is no_right_answer:
         known = known.filter(truth__has_key=stage.protocol)
     free = known.exclude(tasks__in=stage.tasks.exclude(kind=Kind.JUDGE)).exclude(tasks__leases__task__stage=stage)
-    found = sorted(free.distinct(), key=lambda item: draw("known", stage.seed, item.key))
+    found = sorted(free.distinct(), key=lambda item: random_rank("known", stage.seed, item.key))
     if len(found) < count:
         raise CannotSet([f"{benchmark} has {len(found)} items with a known answer that could be taken, not {count}."])
     return found[:count]
 
 
-def people(stage: Stage) -> list[dict]:
+def screening_results(stage: Stage) -> list[dict]:
     """Who has answered a check, a question or a training screen, and how that went; by number."""
     of_checks, of_tries = attention_checks.results(stage), qualification.results(stage)
     annotators = stage.study.annotators.filter(number__in={*of_checks, *of_tries}).order_by("number")

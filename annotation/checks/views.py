@@ -101,7 +101,7 @@ def _do(request: HttpRequest, stage: Stage, form: forms.Form | None) -> str:
     if do not in (Kind.CHECK, Kind.TRAINING):
         return "Nothing was asked for."
     given = form.cleaned_data
-    made = setup.put(
+    made = setup.set_known(
         stage=stage, kind=Kind(do), benchmark=given["benchmark"], text=given["lines"], by=by,
         draw_known=given["draw_known"] or 0,
     )  # fmt: skip
@@ -117,7 +117,7 @@ def _page(request: HttpRequest, stage: Stage, bound: dict[str, forms.Form], stat
         "live": sum(task.live for task in found),
         "screens": screens, "wanted": pass_rules.number_of_checks(screens, stage.check_rate),
         "practice": list(stage.tasks.filter(kind=Kind.TRAINING).select_related("item__benchmark").order_by("pk")),
-        "people": setup.people(stage), "allowed": setup.answers_allowed(stage),
+        "people": setup.screening_results(stage), "allowed": setup.answers_allowed(stage),
         "comprehension_tries": qualification.tries_of(stage, "comprehension"),
     }  # fmt: skip
     return render(request, "checks/checks.html", context, status=status)

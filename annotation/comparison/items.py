@@ -150,7 +150,9 @@ def _sides(stage: Stage, seen: Seen, options: Sequence[str]) -> list[Side]:
     if PROTOCOLS[stage.protocol].form:
         return list(seen.sides)
     there, picked = answers_shown.parts(seen.item, {}), {side.part.identity for side in seen.sides}
-    placed = [(there.get(one) or Part(one), n) for n, one in enumerate(answers_shown.drawn(seen.task, options), 1)]
+    placed = [
+        (there.get(one) or Part(one), n) for n, one in enumerate(answers_shown.drawn_order(seen.task, options), 1)
+    ]
     return [
         *seen.sides,
         *(Side(part, answers_shown.label(part, n)) for part, n in placed if part.identity not in picked),

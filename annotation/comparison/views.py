@@ -11,8 +11,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from annotation import permissions
-from annotation.adjudication.disagreement_views import choices
-from annotation.adjudication.views import number
+from annotation.adjudication.views import choices, number
 from annotation.charts.study import Subject
 from annotation.comparison import charts, items, page
 from annotation.comparison.disagreements_with_models import LISTS, MISSED, SORTS, WRONG

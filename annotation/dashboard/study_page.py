@@ -156,7 +156,7 @@ def _drawn(stage: Stage, stages: list[Stage], data: dict) -> dict:
     figures, whole = data["figures"], data["whole"]
     return {
         **data,
-        "stuck": blocked_items.told(data.get("stuck", {})),
+        "stuck": blocked_items.blocked_counts(data.get("stuck", {})),
         "coarse": next(found for found in figures["agreement"] if found["on"] == figures["by_type_on"]),
         "tabs": [_tab(one, stage, whole) for one in stages],
         "closing": _closing(stage, stages, whole),
@@ -203,7 +203,7 @@ def _estimated(stage: Stage) -> dict:
         return {}
     job, failed = dawid_skene.under_way(stage), dawid_skene.unfinished(stage)
     now = stage.slots.filter(judgment__isnull=False, task__live=True, task__kind=Kind.JUDGE).count()
-    told = {"last": dawid_skene.last(stage), "judgments": now, "failed": failed}
+    told = {"last": dawid_skene.last_estimate(stage), "judgments": now, "failed": failed}
     return {"estimate": {**told, "job": job, "pace": job and jobs.pace(job)}}
 
 
@@ -312,7 +312,7 @@ def overview(stage: Stage, key: str = "", tell: Tell = silent) -> dict:
     """
     parts: dict[str, Callable[[Stage], object]] = {
         "whole": lambda stage: funnel(stage.study),
-        "cases": lambda stage: disagreement_list.listed(stage, CASES),
+        "cases": lambda stage: disagreement_list.list_disagreements(stage, CASES),
         "stuck": blocked_items.counts,
         "batches": _batches,
         "again": _again,

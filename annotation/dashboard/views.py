@@ -17,7 +17,7 @@ from annotation.figures.study_list import with_people, with_stages
 from annotation.judging import flags
 from annotation.models import DecisionRule, Role, Stage, Strategy
 from annotation.participants.views import invitation
-from annotation.pipeline import dawid_skene, promotion
+from annotation.pipeline import dawid_skene
 from annotation.studies import lifecycle as study_lifecycle
 from annotation.studies.forms import InstructionsForm
 from annotation.studies.instructions import blocks
@@ -39,15 +39,11 @@ def study_list(request: HttpRequest) -> HttpResponse:
 @require_safe
 @staff_only
 def study_detail(request: HttpRequest, pk: int) -> HttpResponse:
-    """The study's funnel, and the figures of one of its stages (`?stage=2`). What was imported since is taken in."""
+    """The study's funnel, and the figures of one of its stages (`?stage=2`)."""
     stage = permissions.stage_for(request.user, pk, request.GET.get("stage", ""))
-    small = cache.is_small(stage.study)
-    if small:  # else the worker does, before it computes the figures
-        promotion.take_in(stage.study)
     invites = {"invite": invitation(request, stage.study), "stage_invite": invitation(request, stage)}
-    return render(
-        request, "dashboard/detail.html", {**study_page.contents(stage, small), "section": "studies", **invites}
-    )
+    shown = study_page.contents(stage, cache.is_small(stage.study))
+    return render(request, "dashboard/detail.html", {**shown, "section": "studies", **invites})
 
 
 @require_safe
@@ -98,7 +94,7 @@ def stage_estimate(request: HttpRequest, pk: int, position: int) -> HttpResponse
     """Ask the worker for an estimate of a stage that is decided by one; while one is under way, for no other."""
     stage = permissions.stage_for(request.user, pk, position, Role.MANAGER)
     if stage.rule == DecisionRule.DAWID_SKENE:
-        dawid_skene.ask(stage=stage, by=audit.named(request.user), created_by=request.user)
+        dawid_skene.request_estimate(stage=stage, by=audit.named(request.user), created_by=request.user)
     return _to_stage(stage)
 
 
@@ -154,9 +150,9 @@ def study_stuck(request: HttpRequest, pk: int) -> HttpResponse:
         "stages": stage.study.stages.order_by("position"), "named": stage.strategy == Strategy.NAMED,
     }  # fmt: skip
     if found.data:
-        context |= blocked_items.told(found.data["counts"])
+        context |= blocked_items.blocked_counts(found.data["counts"])
         reason = reason if reason in found.data["counts"] else ""
-        rows = blocked_items.listed(found.data, reason)
+        rows = blocked_items.blocked_tasks(found.data, reason)
         context |= {"reason": reason, "most": blocked_items.MOST, "listed": len(rows)}
         context["page"] = Paginator(rows, PAGE).get_page(request.GET.get("page"))
     return render(request, "dashboard/blocked_items.html", context)

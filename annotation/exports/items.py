@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from django.db.models import F
 
 from annotation.figures import funnel
-from annotation.figures.edit_names import Edits, named, told
+from annotation.figures.edit_names import Edits, name_of_edit, with_edit_names
 from annotation.measures.funnel import fates
 from annotation.models import Stage, Study
 from annotation.pipeline import promotion
@@ -52,21 +52,21 @@ class ExportedItems:
         self.votes: dict[int, Counter] = defaultdict(Counter)
         places = [stage.pk for stage in stages]
         for task, answer in fetch(VOTES, stages=places):
-            self.votes[task][named(edits, answer)] += 1
+            self.votes[task][name_of_edit(edits, answer)] += 1
         self.decided = defaultdict(list)
         for item, *row in fetch(DECIDED, stages=places):
             self.decided[item].append(self._decision(*row))
 
     def _decision(self, task: int, position: int, stage: str, question: str, round: int, *outcome: object) -> dict:
         state, answer, content, reason, by, posterior = outcome
-        came = told(self.edits, json.loads(content or "{}"))
+        came = with_edit_names(self.edits, json.loads(content or "{}"))
         return {
             "stage": stage,
             "stage_position": position,
             "question": question,
             "round": round,
             "state": state or "open",
-            "outcome": named(self.edits, answer) or None,
+            "outcome": name_of_edit(self.edits, answer) or None,
             "reason": reason or None,
             "decided_by": by,
             "votes": dict(sorted(self.votes[task].items())),

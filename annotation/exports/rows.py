@@ -10,7 +10,7 @@ from django.db import connection
 
 from annotation.exports.files import JUDGMENTS as COLUMNS
 from annotation.exports.texts import CAPTIONS, shown_words, words_of
-from annotation.figures.edit_names import Edits, named, told
+from annotation.figures.edit_names import Edits, name_of_edit, with_edit_names
 from annotation.models import Stage, Study
 from annotation.wording import pseudonym
 
@@ -110,9 +110,9 @@ def judgment_line(row: Sequence, edits: Edits) -> dict:
     found = dict(zip(COLUMNS.names, row, strict=True))
     return found | {
         "annotator": pseudonym(found["annotator"]),
-        "answer": named(edits, found["answer"]),
-        "content": told(edits, _from_json(found["content"])) or None,
-        "shown": [named(edits, option) for option in found["shown"]],
+        "answer": name_of_edit(edits, found["answer"]),
+        "content": with_edit_names(edits, _from_json(found["content"])) or None,
+        "shown": [name_of_edit(edits, option) for option in found["shown"]],
     }
 
 
@@ -127,7 +127,7 @@ def task_line(row: Sequence, edits: Edits) -> dict:
     words = words_of(_from_json(found["texts"]), carried := _from_json(found["carried"]))
     return {
         **found,
-        "proposals": [named(edits, proposal) for proposal in found["proposals"]],
+        "proposals": [name_of_edit(edits, proposal) for proposal in found["proposals"]],
         "texts": shown_words([*found["shows"], *found["options"]], words),
         "carried": carried,
         **_outcome(edits, found),
@@ -136,8 +136,8 @@ def task_line(row: Sequence, edits: Edits) -> dict:
 
 def _outcome(edits: Edits, found: Mapping[str, object]) -> dict:
     """An outcome as it is told outside; none where the task is open."""
-    content = None if found["content"] is None else told(edits, _from_json(found["content"]))
-    return {"outcome": named(edits, found["outcome"]), "content": content}
+    content = None if found["content"] is None else with_edit_names(edits, _from_json(found["content"]))
+    return {"outcome": name_of_edit(edits, found["outcome"]), "content": content}
 
 
 def adjudications(stages: Stages, edits: Edits) -> Iterator[dict]:

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable, Iterator, Mapping
 
-from annotation.figures.edit_names import Edits, named
+from annotation.figures.edit_names import Edits, name_of_edit
 from annotation.models import Stage
 from annotation.protocols.base import CAPTION_PREFIX, Carried, caption_identity, carried_captions
 from annotation.protocols.decision_rule import EDIT_PREFIX
@@ -61,7 +61,7 @@ def texts(stages: Iterable[Stage], edits: Edits) -> Iterator[dict]:
             before = (
                 edits[made_of].texts.get(role) if made_of in edits else words.get(made_of or caption_identity(role))
             )
-            yield {**of_row, "role": role, "made_of": named(edits, made_of), "before": before, "text": text}
+            yield {**of_row, "role": role, "made_of": name_of_edit(edits, made_of), "before": before, "text": text}
 
 
 def _of_row(row: dict) -> dict:

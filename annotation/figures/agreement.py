@@ -1,5 +1,6 @@
-"""Every agreement measure of a stage under one view of its answers, whole and broken down (measures/breakdowns.py), computed
-once for each state (figures/cache.py): what the agreement page shows and the API gives.
+"""Every agreement measure of a stage under one view of its answers, whole and broken down (measures/breakdowns.py).
+
+Computed once for each state (figures/cache.py): what the agreement page shows and the API gives.
 """
 
 from collections import defaultdict

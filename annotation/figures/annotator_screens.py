@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from annotation.figures.edit_names import edits_of, named
+from annotation.figures.edit_names import edits_of, name_of_edit
 from annotation.figures.stage import judgment_rows
 from annotation.measures import annotator_behaviour, warning_signs
 from annotation.measures.counts import EPOCH, JudgmentRow, TaskKey
@@ -76,7 +76,7 @@ def _tasks(stage: Stage, who: Annotator) -> dict[tuple[str, TaskKey], tuple]:
     """Of each, by kind and place: its id, its item's key, the right answers if known, the others' answers."""
     edits = edits_of([stage])
     return {
-        (kind, (item, question, round)): (*rest, [named(edits, answer) for answer in others])
+        (kind, (item, question, round)): (*rest, [name_of_edit(edits, answer) for answer in others])
         for kind, item, question, round, *rest, others in fetch(SCREENS, stage=stage.pk, annotator=who.pk)
     }
 

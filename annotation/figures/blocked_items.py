@@ -2,8 +2,9 @@
 items that a stage would take and has not got.
 
 One statement looks at a stage's open tasks, their places, and who has had them. A task has the first reason that
-holds; one with a place that somebody can take now moves, and so does one that somebody holds. docs/reference/measures.md says
-each rule in words; what makes a place takeable is assignment/leases.py's and assignment/seats.py's.
+holds; one with a place that somebody can take now moves, and so does one that somebody holds.
+docs/reference/measures.md says each rule in words; what makes a place takeable is assignment/leases.py's and
+assignment/seats.py's.
 """
 
 from collections.abc import Mapping, Sequence
@@ -157,7 +158,7 @@ OF_ROW = ("task", "item", "type", "subtype", "judged", "wanted", "keepers")
 
 
 @cache.reckons(KIND)
-def stuck(stage: Stage, key: str = "", tell: Tell = silent) -> dict:
+def blocked_items(stage: Stage, key: str = "", tell: Tell = silent) -> dict:
     """`counts` of each reason; `rows` of each, the first `MOST` in the order of giving out. JSON-able."""
     counts, rows = {}, {}
     for reason, count, *row in fetch(ROWS, **_values(stage)):
@@ -172,13 +173,13 @@ def counts(stage: Stage) -> dict[str, int]:
     return {reason: found[reason] for reason in REASONS if reason in found}
 
 
-def told(found: Mapping[str, int]) -> dict:
+def blocked_counts(found: Mapping[str, int]) -> dict:
     """Counts as pages show them: `total`, and the rows (reason, what holds, what to do, how many)."""
     rows = [(reason, *REASONS[reason], found[reason]) for reason in REASONS if reason in found]
     return {"total": sum(found.values()), "rows": rows}
 
 
-def listed(data: Mapping, reason: str = "") -> list[dict]:
+def blocked_tasks(data: Mapping, reason: str = "") -> list[dict]:
     """Rows of the reason, or of all in their order, with `reason`, and what holds and what to do in words."""
     return [
         {**row, "reason": name, "holds": REASONS[name][0], "todo": REASONS[name][1]}
@@ -191,7 +192,7 @@ def listed(data: Mapping, reason: str = "") -> list[dict]:
 def look(stage: Stage, by: str = "app") -> cache.Reckoned:
     """Of a small study as it is now."""
     if cache.is_small(stage.study):
-        return cache.Reckoned(stuck(stage), timezone.now(), current=True)
+        return cache.Reckoned(blocked_items(stage), timezone.now(), current=True)
     return cache.look(stage, KIND, by=by, small=False, good=cache.CLOCK)
 
 

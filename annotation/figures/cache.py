@@ -4,7 +4,7 @@ A kind of figures is a function `compute(stage, key, tell) -> dict` (JSON-able; 
 made known with `@reckons("agreement")` in its own module, which `tasks.py` imports so that the worker knows it too.
 `look` gives what was computed last; where that is not of the present, a small study's is computed at once and a large
 one's queued: the page shows what there is, as of when, and how far the newer one is (templates/components/_as_of.html).
-annotation/figures/freshness.py says what "of the present" means.
+The section "Freshness" says what "of the present" means.
 """
 
 import time
@@ -17,9 +17,7 @@ from functools import partial
 from django.db import connections, transaction
 from django.utils import timezone
 
-from annotation.figures import freshness
 from annotation.models import Reckoning, Stage, Study
-from annotation.pipeline import promotion
 from annotation.sql import fetch
 from benchmarks.exports import source_layout
 from benchmarks.jobs import jobs
@@ -50,6 +48,99 @@ WHERE study.id = ANY(%(studies)s) AND %(small)s < greatest(
      SELECT FROM benchmarks_item WHERE benchmark_id = study.benchmark_id ORDER BY position LIMIT %(small)s + 1) items))
 """
 LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(%(name)s, 0))"
+
+
+# Freshness
+#
+# Whether figures that were computed are still of the present, without counting rows.
+#
+# Everything that figures rest on writes a judgment, a task or an event, and their ids are given out in order. A *state*
+# is the last ids that were given out: figures are of the present while nothing that belongs to their study has a later
+# one. What other studies do, jobs, and what no figure shows change nothing.
+#
+# An id is given out before its row can be seen, and whoever took one earlier may commit later. But they hold a lock on
+# the table from before they take it until their row is there for all to see. So those who hold one are noted after the
+# ids are read and waited for; where one of them does not end in time, there is no state ("") and the figures do not
+# last.
+
+
+MOST = 1000  # later rows that are looked through; with more, something may have changed
+STEP = 0.02  # seconds between two looks at those who write
+
+GIVEN_OUT = """
+SELECT judgment.last_value - (NOT judgment.is_called)::int, task.last_value - (NOT task.is_called)::int,
+       event.last_value - (NOT event.is_called)::int, clock_timestamp()
+FROM annotation_judgment_id_seq judgment, annotation_task_id_seq task, benchmarks_event_id_seq event
+"""
+# A transaction keeps the lock that an INSERT takes first of all until it has ended and is seen to have.
+WRITING = """
+SELECT virtualtransaction FROM pg_locks
+WHERE locktype = 'relation' AND mode = 'RowExclusiveLock' AND granted AND pid <> pg_backend_pid()
+  AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+  AND relation IN ('annotation_judgment'::regclass, 'annotation_task'::regclass, 'benchmarks_event'::regclass)
+"""
+LATER = """
+WITH stage AS MATERIALIZED (SELECT id FROM annotation_stage WHERE study_id = %(study)s),
+judged AS (SELECT lease_id FROM annotation_judgment WHERE id > %(judgment)s ORDER BY id LIMIT %(most)s),
+asked AS (SELECT stage_id FROM annotation_task WHERE id > %(task)s ORDER BY id LIMIT %(most)s),
+told AS (
+  SELECT split_part(subject, ':', 1) AS what, substring(subject FROM ':([0-9]+)$')::bigint AS id, verb
+  FROM benchmarks_event WHERE id > %(event)s ORDER BY id LIMIT %(most)s
+)
+SELECT (SELECT count(*) FROM judged) = %(most)s OR (SELECT count(*) FROM asked) = %(most)s
+  OR (SELECT count(*) FROM told) = %(most)s
+  OR EXISTS (SELECT FROM asked WHERE stage_id IN (SELECT id FROM stage))
+  OR EXISTS (SELECT FROM told WHERE verb <> 'exported' AND CASE what
+    WHEN 'study' THEN id = %(study)s
+    WHEN 'benchmark' THEN id = %(benchmark)s
+    WHEN 'stage' THEN id IN (SELECT id FROM stage)
+    WHEN 'annotator' THEN EXISTS (SELECT FROM annotation_annotator who WHERE who.id = told.id AND study_id = %(study)s)
+    WHEN 'task' THEN (SELECT stage_id FROM annotation_task task WHERE task.id = told.id) IN (SELECT id FROM stage)
+    WHEN 'flag' THEN (SELECT task.stage_id FROM annotation_flag flag JOIN annotation_lease lease ON lease.id = lease_id
+                      JOIN annotation_task task ON task.id = task_id WHERE flag.id = told.id) IN (SELECT id FROM stage)
+    WHEN 'job' THEN false WHEN 'user' THEN false WHEN 'instructions' THEN false ELSE true END)
+  OR EXISTS (SELECT FROM judged JOIN annotation_lease lease ON lease.id = lease_id
+             JOIN annotation_task task ON task.id = task_id WHERE stage_id IN (SELECT id FROM stage))
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """`state` is the last ids of judgments, tasks and events; empty where somebody was writing all the time."""
+
+    state: str
+    at: datetime
+
+
+def state_of(patience: float = 0.0) -> State:
+    """To be read before the figures are. Waits so many seconds at most for those who are writing now."""
+    *last, at = fetch(GIVEN_OUT)[0]
+    return State("/".join(map(str, last)) if _ended(_writing(), patience) else "", at)
+
+
+def _ended(writers: set[str], patience: float) -> bool:
+    """Whether all of them have ended; those who come later have later ids."""
+    until = time.monotonic() + patience
+    while writers and time.monotonic() < until:
+        time.sleep(STEP)
+        writers &= _writing()
+    return not writers
+
+
+def _writing() -> set[str]:
+    return {one for (one,) in fetch(WRITING)}
+
+
+def lasts(study: Study, state: str) -> bool:
+    """Whether nothing has happened to the study since."""
+    if not state:
+        return False
+    judgment, task, event = map(int, state.split("/"))
+    values = {"study": study.pk, "benchmark": study.benchmark_id, "most": MOST}
+    return not fetch(LATER, judgment=judgment, task=task, event=event, **values)[0][0]
+
+
+# Looking
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +188,7 @@ def look(
     many seconds at most.
     """
     last = Reckoning.objects.filter(stage=stage, kind=kind, key=key).first()
-    if last is not None and _is_good(last, good) and freshness.lasts(stage.study, last.state):
+    if last is not None and _is_good(last, good) and lasts(stage.study, last.state):
         return Reckoned(last.data, last.made_at, True)
     if is_small(stage.study) if small is None else small:
         made = reckon(stage, kind, key)
@@ -127,10 +218,10 @@ def _failed(job: Job | None) -> bool:
 
 def reckon(stage: Stage, kind: str, key: str = "", tell: Tell = silent) -> Reckoning:
     """Compute now and keep it. The state is read first: what is judged meanwhile makes the result an old one."""
-    return _keep(stage, kind, key, freshness.state_of(), partial(KINDS[kind], stage, key, tell))
+    return _keep(stage, kind, key, state_of(), partial(KINDS[kind], stage, key, tell))
 
 
-def _keep(stage: Stage, kind: str, key: str, found: freshness.State, compute: Callable[[], dict]) -> Reckoning:
+def _keep(stage: Stage, kind: str, key: str, found: State, compute: Callable[[], dict]) -> Reckoning:
     begun = time.monotonic()
     data = compute()
     fields = {"state": found.state, "made_at": found.at, "data": data, "seconds": time.monotonic() - begun}
@@ -171,14 +262,13 @@ def _revived(job: Job | None) -> Job | None:
 
 
 def run_reckon(job: Job, progress: jobs.Progress) -> None:
-    """What was imported since is taken in; then everything is computed of one moment, which others do not wait for.
+    """Everything is computed of one moment, which others do not wait for.
 
     How far it is is written by a connection of its own: this one sees, and shows, that one moment alone.
     """
     stage = Stage.objects.select_related("study__benchmark").get(pk=job.params["stage"])
     kind, key = job.params["kind"], job.params["key"]
-    promotion.take_in(stage.study)
-    found = freshness.state_of(PATIENCE)
+    found = state_of(PATIENCE)
     with ThreadPoolExecutor(1) as aside:
         try:
             aside.submit(progress.begin, "counting").result()

@@ -55,13 +55,13 @@ def edit_name(annotator: int, screen: int, revision: int) -> str:
     return f"{EDIT_PREFIX}{pseudonym(annotator)}-{screen}-{revision}"
 
 
-def named(edits: Edits, identity: str | None) -> str | None:
+def name_of_edit(edits: Edits, identity: str | None) -> str | None:
     """What an answer or an option is called outside."""
     return edits[identity].name if identity in edits else identity
 
 
-def told(edits: Edits, content: Mapping[str, object]) -> dict[str, object]:
+def with_edit_names(edits: Edits, content: Mapping[str, object]) -> dict[str, object]:
     """What came with an answer, with the names that edits have outside."""
     if "from" not in content:
         return dict(content)
-    return {**content, "from": {role: named(edits, made_of) for role, made_of in content["from"].items()}}
+    return {**content, "from": {role: name_of_edit(edits, made_of) for role, made_of in content["from"].items()}}

@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from sys import intern
 
-from annotation.figures.edit_names import edits_of, named
+from annotation.figures.edit_names import edits_of, name_of_edit
 from annotation.figures.paper import paper
 from annotation.measures import counts as measures_counts
 from annotation.measures import stage_figures
@@ -78,7 +78,7 @@ def judgment_rows(stage: Stage, annotator: int | None = None) -> list[JudgmentRo
     if not any(row.answer.startswith(EDIT_PREFIX) for row in rows):
         return rows
     edits = edits_of([stage])
-    return [row._replace(answer=named(edits, row.answer)) for row in rows]
+    return [row._replace(answer=name_of_edit(edits, row.answer)) for row in rows]
 
 
 def _given(rows: Iterable[tuple]) -> Iterator[JudgmentRow]:
@@ -91,7 +91,7 @@ def _given(rows: Iterable[tuple]) -> Iterator[JudgmentRow]:
         yield JudgmentRow._make((last, *words, *rest))
 
 
-def asked_rows(stage: Stage) -> list[TaskRow]:
+def task_rows(stage: Stage) -> list[TaskRow]:
     """The stage's live tasks in the items' order; checks and training are none of them."""
     return [TaskRow(tuple(row[:3]), *row[3:]) for row in fetch(ASKED, stage=stage.pk)]
 
@@ -103,7 +103,7 @@ def study_figures(stage: Stage, step: Callable[[], None] = lambda: None) -> dict
     """
     ((flags, unsettled),) = fetch(FLAGS, stage=stage.pk)
     rows = StageRows(
-        _settings(stage), rule_of(stage), judgment_rows(stage), asked_rows(stage), (flags, unsettled),
+        _settings(stage), rule_of(stage), judgment_rows(stage), task_rows(stage), (flags, unsettled),
         fetch(ANNOTATORS, stage=stage.pk), paper(stage),
     )  # fmt: skip
     step()

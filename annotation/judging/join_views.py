@@ -1,4 +1,4 @@
-"""Joining a study by an invitation: the study's own link, or that of one stage."""
+"""Joining a study by an invitation (the study's own link, or that of one stage), consent, leaving and coming back."""
 
 import base64
 import uuid
@@ -8,14 +8,15 @@ from django.shortcuts import redirect
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 from django.views.decorators.csrf import csrf_exempt
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation.assignment import seats
 from annotation.judging import completion, next_step
 from annotation.judging.responses import page, private, text
+from annotation.judging.views import at_desk
 from annotation.models import Stage, StageState, Study, StudyState
 from annotation.participants import lifecycle as participant_lifecycle
-from annotation.permissions import invited
+from annotation.permissions import Desk, invited
 from annotation.protocols.registry import PROTOCOLS
 from annotation.studies.instructions import blocks
 from benchmarks import audit
@@ -76,3 +77,39 @@ def _invitation(study: Study, stage: Stage | None, given: dict[str, str]) -> Htt
     context = {"stage": first, "protocol": PROTOCOLS[first.protocol], "total": next_step.total(None, first)}
     context |= {"given": given, "key": uuid.uuid4(), "consent": blocks(study.consent)}
     return page("join", study=study, **context)
+
+
+# Consent of somebody who has a link of their own
+
+
+@require_POST
+@at_desk
+def consent(request: HttpRequest, here: Desk) -> HttpResponse:
+    """Who does not agree leaves; their link lets them think again."""
+    verbs = {"yes": participant_lifecycle.agree, "no": participant_lifecycle.leave}
+    verb = verbs.get(request.POST.get("consent", ""))
+    if verb is not None:
+        verb(annotator=here.annotator, by=audit.named(here.annotator))
+    return redirect("judge", here.annotator.token)
+
+
+# Leaving, and coming back
+
+
+@require_http_methods(["GET", "POST"])
+@at_desk
+def leave(request: HttpRequest, here: Desk) -> HttpResponse:
+    """Asked first, also without script."""
+    gone = here.annotator.left_at or here.annotator.excluded_at
+    if request.method == "GET" and not gone:
+        return page("leave", here, study=here.stage.study, done=here.done)
+    if not gone:
+        participant_lifecycle.leave(annotator=here.annotator, by=audit.named(here.annotator))
+    return redirect("judge", here.annotator.token)
+
+
+@require_POST
+@at_desk
+def come_back(request: HttpRequest, here: Desk) -> HttpResponse:
+    participant_lifecycle.come_back(annotator=here.annotator, by=audit.named(here.annotator))
+    return redirect("judge", here.annotator.token)

@@ -1,4 +1,11 @@
-"""What an annotator has before them now: the instructions, questions, screens, a wait, or the end."""
+"""What an annotator has before them now: the instructions, questions, screens, a wait, or the end.
+
+`claim_next` leases screens, also for a GET: with the practice screens (checks/qualification.py) and a returning
+Prolific submission (join_views.py), the one exception to the rule that a GET writes nothing. An annotator opens a plain
+link, from Prolific or an e-mail and perhaps without script, and must find a screen that nobody else is given; the lease
+is that promise, and a reload finds the same leases. After an answer, the next screens are leased in the POST's own
+transaction (`submissions.submit_and_hold`).
+"""
 
 from dataclasses import dataclass, field
 
@@ -9,13 +16,12 @@ from annotation.assignment import seats
 from annotation.checks import attention_checks
 from annotation.models import Annotator, Judgment, Lease, LeaseState, Slot, Stage, Strategy, StudyState
 from annotation.permissions import Desk
-from annotation.pipeline import promotion
 from annotation.protocols.base import Answer
 from annotation.screens.read_answer import screen_fields
 
 
 @dataclass(frozen=True)
-class Turn:
+class NextStep:
     """`state`: consent, rules, before (comprehension or training), screen, waiting, done, paused, closed, screened_out,
     left or excluded; `leases` (of a screen): what is held, oldest first.
     """
@@ -25,8 +31,8 @@ class Turn:
     waiting: assignment_leases.Waiting | None = None
 
 
-def stands(here: Desk) -> str:
-    """What keeps this annotator from judging just now, or nothing."""
+def stopped_by(here: Desk) -> str:
+    """The state that keeps this annotator from judging now, or ""."""
     if here.annotator.excluded_at or here.annotator.left_at:
         return "excluded" if here.annotator.excluded_at else "left"
     if here.stage.study.state != StudyState.OPEN:
@@ -40,34 +46,33 @@ def stands(here: Desk) -> str:
     return "" if here.seat.ready_at else "before"
 
 
-def turn(here: Desk) -> Turn:
-    """Claims what there is room for; where this stage has nothing more, the annotator goes on to the next."""
-    stopped = stands(here)
+def claim_next(here: Desk) -> NextStep:
+    """Lease what there is room for; where this stage has nothing more, move the annotator to the next one."""
+    stopped = stopped_by(here)
     if stopped == "rules" and here.seat.read_id is None and not seats.has_work(here.annotator, here.stage):
-        return following(here, [])  # nobody reads rules for nothing
+        return after_claim(here, [])  # nobody reads rules for nothing
     if stopped:
-        return Turn(stopped)
-    return following(here, assignment_leases.hold(annotator=here.annotator, stage=here.stage))
+        return NextStep(stopped)
+    return after_claim(here, assignment_leases.hold(annotator=here.annotator, stage=here.stage))
 
 
-def following(here: Desk, leases: list[Lease]) -> Turn:
-    """The turn of an annotator who may judge and holds these leases; `moved` says that another stage is theirs now."""
+def after_claim(here: Desk, leases: list[Lease]) -> NextStep:
+    """The step of an annotator who may judge and holds these leases; `moved`: they are in another stage from now on."""
     if not leases and not here.seat.screened_out_at:
-        promotion.take_in(here.stage.study)
         leases = _look_again(here)
     if leases:
-        return Turn("screen", leases)
+        return NextStep("screen", leases)
     onward = seats.next_stage(here.annotator)
     if onward is not None:
         seats.sit(annotator=here.annotator, stage=onward)
-        return Turn("moved")
+        return NextStep("moved")
     waiting = assignment_leases.waiting(annotator=here.annotator, stage=here.stage)
     full = here.stage.quota and assignment_leases.judged(here.annotator, here.stage) >= here.stage.quota
-    return Turn("waiting", waiting=waiting) if waiting.others and not full else Turn("done")
+    return NextStep("waiting", waiting=waiting) if waiting.others and not full else NextStep("done")
 
 
 def _look_again(here: Desk) -> list[Lease]:
-    """A new batch, or what a later import brought."""
+    """The annotator's next batch, or what has come into the stage since the first look."""
     if here.seat.ready_at is None or not seats.has_work(here.annotator, here.stage):
         return []
     seats.sit(annotator=here.annotator, stage=here.stage)
@@ -106,7 +111,7 @@ def pace(annotator: Annotator) -> int:
     return round(mine.aggregate(mean=Avg("active_ms"))["mean"] or 0)
 
 
-def recall(leases: list[Lease], protocol: str) -> list[Lease]:
+def with_previous_answers(leases: list[Lease], protocol: str) -> list[Lease]:
     """Screens whose answer was taken back are shown with that answer marked, after a reload too. One query."""
     given = Judgment.objects.filter(lease__in=leases, withdrawn=False).order_by("revision")
     answers = {lease: Answer(*said) for lease, *said in given.values_list("lease", "answer", "content")}

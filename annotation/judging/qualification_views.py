@@ -27,7 +27,7 @@ MISSING = "Answer every question, then send them."
 @at_desk
 def before(request: HttpRequest, here: Desk) -> HttpResponse:
     """The questions, or a training screen; whoever has nothing of either before them is sent to the judging page."""
-    if next_step.stands(here) != "before":
+    if next_step.stopped_by(here) != "before":
         return redirect("judge", here.annotator.token)
     if request.method == "POST":
         return _take(request.POST, here)

@@ -93,7 +93,9 @@ def submit(*, annotator: Annotator, **submission) -> Receipt:
 
 @anew
 @transaction.atomic
-def turn(*, annotator: Annotator, stage: Stage, wanted: int = 2, **submission) -> tuple[Receipt, list[Lease]]:
+def submit_and_hold(
+    *, annotator: Annotator, stage: Stage, wanted: int = 2, **submission
+) -> tuple[Receipt, list[Lease]]:
     """Submit and hold the next screens in one transaction: what the judging page does at every Enter."""
     assignment_leases.lock(annotator)
     return _submit(annotator, **submission), assignment_leases.hold_locked(annotator, stage, wanted)

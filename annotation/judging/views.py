@@ -18,7 +18,7 @@ from annotation.assignment import seats
 from annotation.judging import next_step, submissions
 from annotation.judging.completion import ending
 from annotation.judging.constant_time import evenly
-from annotation.judging.next_step import Turn
+from annotation.judging.next_step import NextStep
 from annotation.judging.responses import page, private, text
 from annotation.models import Instructions
 from annotation.permissions import Desk, desk
@@ -67,7 +67,7 @@ def _wants_json(request: HttpRequest) -> bool:
 @at_desk
 def judge(request: HttpRequest, here: Desk) -> HttpResponse:
     """The page for where the annotator stands; asked for JSON, what to show next, without what the page `have`s."""
-    now = next_step.turn(here)
+    now = next_step.claim_next(here)
     if _wants_json(request):
         total = next_step.total(here.annotator, here.stage)
         return JsonResponse({**_next(request.GET, here, now), "total": total})
@@ -85,14 +85,14 @@ def judge(request: HttpRequest, here: Desk) -> HttpResponse:
     return page(end.page, here, study=here.stage.study, end=end, **_where(here, now))
 
 
-def _screen_page(request: HttpRequest, here: Desk, now: Turn) -> HttpResponse:
-    current, *rest = build_screens(next_step.recall(now.leases, here.stage.protocol), here.stage)
+def _screen_page(request: HttpRequest, here: Desk, now: NextStep) -> HttpResponse:
+    current, *rest = build_screens(next_step.with_previous_answers(now.leases, here.stage.protocol), here.stage)
     context = {"current": current, "rest": rest, "pace": next_step.pace(here.annotator), "link": _link(request, here)}
     context |= {"key": uuid.uuid4(), "rules": blocks(_newest(here).text), "protocol": PROTOCOLS[here.stage.protocol]}
     return page("page", here, study=here.stage.study, **context, **_where(here, now))
 
 
-def _where(here: Desk, now: Turn) -> dict:
+def _where(here: Desk, now: NextStep) -> dict:
     total = next_step.total(here.annotator, here.stage)
     return {"turn": now, "done": here.done, "total": total, "undo_key": uuid.uuid4()}
 
@@ -132,13 +132,13 @@ def accept(request: HttpRequest, here: Desk) -> HttpResponse:
 @evenly
 def submit(request: HttpRequest, here: Desk) -> HttpResponse:
     """An answer, and in the same transaction the claim of what comes after it."""
-    stopped = next_step.stands(here)
+    stopped = next_step.stopped_by(here)
     submission = _submission(request.POST)
     if stopped:
-        receipt, now = submissions.submit(annotator=here.annotator, **submission), Turn(stopped)
+        receipt, now = submissions.submit(annotator=here.annotator, **submission), NextStep(stopped)
     else:
-        receipt, leases = submissions.turn(annotator=here.annotator, stage=here.stage, **submission)
-        now = next_step.following(here, leases)
+        receipt, leases = submissions.submit_and_hold(annotator=here.annotator, stage=here.stage, **submission)
+        now = next_step.after_claim(here, leases)
     if _wants_json(request):
         return JsonResponse({"receipt": _receipt(receipt), **_next(request.POST, here, now, receipt.added)})
     return page("surplus", here) if receipt.judgment.surplus else redirect("judge", here.annotator.token)
@@ -167,7 +167,7 @@ def skip(request: HttpRequest, here: Desk) -> HttpResponse:
     assignment_leases.skip(annotator=here.annotator, token=_uuid(request.POST.get("lease")))
     if not _wants_json(request):
         return redirect("judge", here.annotator.token)
-    return JsonResponse(_next(request.POST, here, next_step.turn(here)))
+    return JsonResponse(_next(request.POST, here, next_step.claim_next(here)))
 
 
 @require_POST
@@ -211,7 +211,7 @@ def history(request: HttpRequest, here: Desk) -> HttpResponse:
 # Answers
 
 
-def _next(sent: QueryDict, here: Desk, now: Turn, added: int = 0) -> dict:
+def _next(sent: QueryDict, here: Desk, now: NextStep, added: int = 0) -> dict:
     """`held` names every screen that is held, oldest first; `screens` has those that the page does not `have` yet."""
     have = set(sent.getlist("have"))
     new = [lease for lease in now.leases if str(lease.token) not in have]

@@ -67,7 +67,10 @@ def set_codes(*, study: Study, by: str, **codes: str) -> Study:
 
 
 def submissions(study: Study, found: Iterable[Participant]) -> str:
-    """A row for each submission (`participants.roster.by_submission`), as CSV. A person approves or rejects at Prolific."""
+    """A row for each submission (`participants.roster.by_submission`), as CSV.
+
+    A person approves or rejects at Prolific.
+    """
     written = io.StringIO()
     writer = csv.writer(written)
     writer.writerow(COLUMNS)

@@ -4,9 +4,9 @@ An outcome rests on the answers of the whole stage here, so none is written with
 the stage closes, when a manager asks for it, and before an export. What is judged after an estimate, or no longer
 counts, leaves its own task open until the next one; the other tasks keep their outcomes until then.
 
-Kinds of answers are what is estimated (protocols/decision_rule.py): the places of candidates mean nothing from one item to the next.
-Every counted answer to a live task speaks, also of tasks that still lack some. An adjudicator's word stands, and is no
-annotator's.
+Kinds of answers are what is estimated (protocols/decision_rule.py): the places of candidates mean nothing from one
+item to the next. Every counted answer to a live task is used, also where a task still lacks some. An adjudicator's
+decision stands, and is not an annotator's answer.
 """
 
 import json
@@ -23,7 +23,7 @@ from annotation.measures.aggregation import Aggregate, dawid_skene
 from annotation.models import Outcome, Reckoning, Stage, StageState, Study, Task
 from annotation.pipeline import outcomes, promotion
 from annotation.protocols.base import Answer
-from annotation.protocols.decision_rule import ADJUDICATOR, DAWID_SKENE, OPEN, Decision, Posterior
+from annotation.protocols.decision_rule import ADJUDICATOR, DAWID_SKENE, DROPPED, OPEN, Decision, Posterior
 from annotation.sql import fetch, stream
 from annotation.transactions import anew
 from benchmarks import audit
@@ -48,13 +48,15 @@ ORDER BY item.position, task.question, task.round, judgment.created_at, judgment
 LOCK = "SELECT pg_advisory_lock(hashtextextended(%(name)s, 0))"
 UNLOCK = "SELECT pg_advisory_unlock(hashtextextended(%(name)s, 0))"
 
-Said = dict[int, list[tuple[int, int, Answer]]]  # task → (judgment, annotator's number, answer), in the order of giving
+CountedAnswers = dict[
+    int, list[tuple[int, int, Answer]]
+]  # task → (judgment, annotator's number, answer), in the order of giving
 
 
 def estimate(stage: Stage, by: str, tell: Tell = silent) -> dict:
     """Fit, and write what follows for each task; a summary, which is kept as the stage's estimate."""
     with _in_turn(stage):
-        began, found = time.monotonic(), said(stage)
+        began, found = time.monotonic(), counted_answers(stage)
         fitted = fit(stage, found)
         did, parts = Counter(), list(_batches(sorted(found)))
         for done, tasks in enumerate(parts, 1):
@@ -78,15 +80,15 @@ def _in_turn(stage: Stage) -> Iterator[None]:
             fetch(UNLOCK, name=name)
 
 
-def said(stage: Stage, tasks: Collection[int] | None = None) -> Said:
+def counted_answers(stage: Stage, tasks: Collection[int] | None = None) -> CountedAnswers:
     """What counts on the stage's live tasks; of all of them, or of these."""
-    found: Said = {}
+    found: CountedAnswers = {}
     for task, annotator, judgment, label, content in stream(STANDING, stage=stage.pk, tasks=tasks and list(tasks)):
         found.setdefault(task, []).append((judgment, annotator, Answer(label, json.loads(content))))
     return found
 
 
-def fit(stage: Stage, found: Said) -> Aggregate:
+def fit(stage: Stage, found: CountedAnswers) -> Aggregate:
     """Posteriors by task, confusions by annotators' numbers; labels are kinds of answers."""
     rule = outcomes.rule_of(stage)
     rows = [(task, annotator, answer.label) for task, given in found.items() for _, annotator, answer in given]
@@ -96,11 +98,11 @@ def fit(stage: Stage, found: Said) -> Aggregate:
 
 @anew
 @transaction.atomic
-def decide(stage: Stage, found: Said, posteriors: Mapping[int, Posterior], by: str) -> Counter:
+def decide(stage: Stage, found: CountedAnswers, posteriors: Mapping[int, Posterior], by: str) -> Counter:
     """Write these tasks' outcomes. One whose answers are others now than those that were fitted is passed over."""
     did, rule, feeds = Counter(), outcomes.rule_of(stage), stage.takers.exists()
     tasks = list(Task.objects.filter(pk__in=found).order_by("pk").select_for_update(no_key=True))
-    now = said(stage, list(found))
+    now = counted_answers(stage, list(found))
     standing = {row.task_id: row for row in Outcome.objects.filter(task__in=found)}
     for task in tasks:
         if now.get(task.pk) != found[task.pk]:
@@ -109,18 +111,20 @@ def decide(stage: Stage, found: Said, posteriors: Mapping[int, Posterior], by: s
         decision = rule.settle([answer for *_, answer in now[task.pk]], task.overlap, posteriors[task.pk])
         did["open" if decision.state == OPEN else "decided"] += 1
         before = standing.get(task.pk)
-        if _told(before) != _told(decision) or (before and before.posterior != decision.posterior):
-            outcomes.write(task, decision)
-        if _told(before) != _told(decision) and (before is None or before.by != ADJUDICATOR):
+        if _settled_as(before) != _settled_as(decision) or (before and before.posterior != decision.posterior):
+            outcomes.write_outcome(task, decision)
+        if _settled_as(before) != _settled_as(decision) and (before is None or before.by != ADJUDICATOR):
             did["changed"] += 1
             if feeds:
-                promotion.follow(stage, task.item_id)
+                promotion.follow_outcome(stage, task.item_id)
+            if decision.state == DROPPED:
+                promotion.ask_again_if_newer(stage, task.item_id)
     if did["changed"]:  # with what it tells of: figures of before are known to be old, also where this is cut short
         audit.record(by=by, verb="estimated", subject=stage, changed=did["changed"])
     return did
 
 
-def _told(of: Outcome | Decision | None) -> tuple | None:
+def _settled_as(of: Outcome | Decision | None) -> tuple | None:
     """What figures, and the stages that take from this one, follow; a probability is nothing to them. None: open."""
     if of is None or of.state == OPEN:
         return None
@@ -133,7 +137,7 @@ def _batches(tasks: Sequence[int]) -> Iterator[list[int]]:
         yield batch
 
 
-def _summary(fitted: Aggregate, found: Said) -> dict:
+def _summary(fitted: Aggregate, found: CountedAnswers) -> dict:
     return {
         "judgments": sum(map(len, found.values())),
         "tasks": len(found),
@@ -163,13 +167,13 @@ def bring_up_to_date(study: Study, by: str) -> None:
             _promote(stage)
 
 
-def last(stage: Stage) -> Reckoning | None:
+def last_estimate(stage: Stage) -> Reckoning | None:
     return Reckoning.objects.filter(stage=stage, kind=KIND).first()
 
 
 def confusion_of(stage: Stage, number: int) -> dict[str, dict[str, float]]:
     """By the last estimate: for items that are truly of a kind, how likely they give each. {} where there is none."""
-    found = last(stage)
+    found = last_estimate(stage)
     return found.data["confusion"].get(str(number), {}) if found else {}
 
 
@@ -185,7 +189,7 @@ def unfinished(stage: Stage) -> Job | None:
     return newest if newest and newest.state in (JobState.FAILED, JobState.CANCELLED) else None
 
 
-def ask(*, stage: Stage, by: str, created_by=None) -> Job | None:
+def request_estimate(*, stage: Stage, by: str, created_by=None) -> Job | None:
     """One more, unless one is under way. Where that of the closing did not end, it does what that was to do."""
     if under_way(stage):
         return None
@@ -205,7 +209,6 @@ def queue_estimate(*, stage: Stage, by: str, closing: bool = False, created_by=N
 def run_estimate(job: Job, progress: jobs.Progress) -> None:
     stage = Stage.objects.select_related("study__benchmark").get(pk=job.params["stage"])
     progress.begin("estimating")
-    promotion.take_in(stage.study)
     summary = estimate(stage, "worker", lambda done, total: _tell(progress, total))
     _finish(job, stage, summary)
 
@@ -222,7 +225,7 @@ def _finish(job: Job, stage: Stage, summary: Mapping) -> None:
 @transaction.atomic
 def _promote(stage: Stage) -> int:
     """To stages that wait for the closing of this one, unless it was opened again; how many items went."""
-    stage = promotion.locked(stage)
+    stage = promotion.lock_stage(stage)
     return promotion.promote(stage) if stage.state == StageState.CLOSED else 0
 
 

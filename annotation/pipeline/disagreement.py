@@ -33,8 +33,8 @@ def entropy(counts: Iterable[int]) -> float:
 
 
 def spread(rule: Rule, given: Mapping[int, Answer]) -> Spread:
-    """Of counted judgments. Answers are the same where `protocols.answers.agreement_key` is; options that are votes for one thing
-    (`Protocol.alike`) are different answers of one kind.
+    """Of counted judgments. Answers are the same where `protocols.answers.agreement_key` is; options that are votes for
+    one thing (`Protocol.alike`) are different answers of one kind.
     """
     counts = Counter(agreement_key(rule.protocol, answer) for answer in given.values())
     if len(counts) < 2:
@@ -45,13 +45,13 @@ def spread(rule: Rule, given: Mapping[int, Answer]) -> Spread:
     return Spread(entropy(counts.values()), KIND if len(kinds) > 1 else OPTION, max(given))
 
 
-def keep(task: Task, rule: Rule, given: Mapping[int, Answer]) -> None:
+def store_spread(task: Task, rule: Rule, given: Mapping[int, Answer]) -> None:
     """Written only where it is another than before: as long as all agree, never. The caller has locked the row."""
     found = spread(rule, given)
     _write(task, **{field.name: getattr(found, field.name) for field in fields(found)})
 
 
-def leave(task: Task, decision: Decision) -> None:
+def store_waiting(task: Task, decision: Decision) -> None:
     """Whether the rule leaves the task to an adjudicator; likewise."""
     _write(task, waits=decision.state == OPEN and decision.reason == AWAITING_ADJUDICATION)
 

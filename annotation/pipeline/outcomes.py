@@ -8,7 +8,15 @@ from annotation.models import Kind, Outcome, Slot, Stage, StageState, Task
 from annotation.pipeline import disagreement, promotion
 from annotation.protocols import decision_rule
 from annotation.protocols.base import Answer
-from annotation.protocols.decision_rule import ADJUDICATOR, AWAITING_CONFIRMATION, EDIT_PREFIX, OPEN, Decision, Rule
+from annotation.protocols.decision_rule import (
+    ADJUDICATOR,
+    AWAITING_CONFIRMATION,
+    DROPPED,
+    EDIT_PREFIX,
+    OPEN,
+    Decision,
+    Rule,
+)
 from annotation.protocols.registry import PROTOCOLS
 from annotation.sql import fetch
 from benchmarks import audit
@@ -51,8 +59,8 @@ def settle(
     if task.kind != Kind.JUDGE:
         return
     confirms = PROTOCOLS[stage.protocol].confirms
-    found = given(task) if confirms or answers is None else {}  # an only answer differs from none
-    disagreement.keep(task, rule_of(stage), found)
+    found = counted_answers(task) if confirms or answers is None else {}  # an only answer differs from none
+    disagreement.store_spread(task, rule_of(stage), found)
     if confirms:
         answers = _confirming(task, stage, found, asked)
     elif answers is None:
@@ -61,11 +69,15 @@ def settle(
     if len(answers) >= task.overlap and _asks_for_more(task, stage, answers, decision):
         add_slot(task, stage)
         decision = Decision(OPEN)
-    if write(task, decision) and task.live and feeds:
-        promotion.follow(stage, task.item_id)
+    if not write_outcome(task, decision) or not task.live:
+        return
+    if feeds:
+        promotion.follow_outcome(stage, task.item_id)
+    if decision.state == DROPPED:
+        promotion.ask_again_if_newer(stage, task.item_id)
 
 
-def given(task: Task) -> Given:
+def counted_answers(task: Task) -> Given:
     """What its counted judgments say."""
     return {pk: Answer(label, json.loads(content)) for pk, label, content in fetch(GIVEN, task=task.pk)}
 
@@ -102,9 +114,9 @@ def _take_slots_back(task: Task, stage: Stage) -> None:
         task.overlap -= gone
 
 
-def write(task: Task, decision: Decision) -> bool:
+def write_outcome(task: Task, decision: Decision) -> bool:
     """Whether the outcome is another now than it was."""
-    disagreement.leave(task, decision)
+    disagreement.store_waiting(task, decision)
     if decision.state == OPEN:
         return bool(fetch(CLEAR, task=task.pk, adjudicator=ADJUDICATOR))
     values = {"state": decision.state, "outcome": decision.outcome, "reason": decision.reason, "by": decision.by}

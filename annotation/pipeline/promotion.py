@@ -14,12 +14,13 @@ from annotation.models import Kind, Promotion, Slot, Stage, StageState, Study, T
 from annotation.pipeline import task_creation
 from annotation.pipeline.item_results import fallen_out, results
 from annotation.pipeline.sampling import draw_sample
-from annotation.pipeline.task_creation import Asked
+from annotation.pipeline.task_creation import NewTask
 from annotation.protocols.base import TaskSpec, UnsuitableItem
 from annotation.protocols.registry import PROTOCOLS
 from annotation.sql import columns, fetch, instances
+from annotation.transactions import anew
 from benchmarks import audit, queries
-from benchmarks.models import Item
+from benchmarks.models import Benchmark, Item
 from benchmarks.records import ItemRecord
 
 BATCH = 500  # items read at a time
@@ -35,6 +36,11 @@ NEW = f"""
 SELECT item.id FROM benchmarks_item item
 WHERE item.benchmark_id = %(benchmark)s AND NOT EXISTS (
   SELECT FROM annotation_task task WHERE task.stage_id = %(stage)s AND task.item_id = item.id) AND NOT {UNSUITED}
+"""
+
+# Whether new candidates ever came for an item.
+HAS_ROUNDS = """
+SELECT EXISTS (SELECT FROM benchmarks_itemimage WHERE item_id = %(item)s AND role = 'candidate' AND round > 1)
 """
 
 # Items for which newer candidates came than those that are shown.
@@ -77,7 +83,7 @@ WHERE stage_id = %(stage)s AND item_id = %(item)s ORDER BY round
 LOCK_ITEM = "SELECT pg_advisory_xact_lock(%(stage)s::int, %(item)s::int)"
 
 
-def follow(stage: Stage, item: int) -> None:
+def follow_outcome(stage: Stage, item: int) -> None:
     """Bring the stages that take from this one in line with what it now says of the item."""
     takers = [taker for row in fetch(TAKERS, stage=stage.pk) for taker in instances(row, Stage)]
     if not takers:
@@ -90,7 +96,7 @@ def follow(stage: Stage, item: int) -> None:
         if not wanted:
             offer(taker, item, "", [], {})
         elif _follows_now(taker, stage, item):
-            offer(taker, item, *_asks(taker, item, found.carried), found.carried)
+            offer(taker, item, *_key_and_asks(taker, item, found.carried), found.carried)
 
 
 def _follows_now(taker: Stage, stage: Stage, item: int) -> bool:
@@ -102,13 +108,13 @@ def _follows_now(taker: Stage, stage: Stage, item: int) -> bool:
     return Stage.objects.filter(pk=stage.pk, state=StageState.CLOSED).exists()  # it may have closed just now
 
 
-def _asks(stage: Stage, item: int, carried: Mapping[str, str]) -> tuple[str, list[TaskSpec]]:
+def _key_and_asks(stage: Stage, item: int, carried: Mapping[str, str]) -> tuple[str, list[TaskSpec]]:
     """The item's key, and what the stage asks of it."""
     record = queries.material_of(item)
-    return record.key, suited(stage, item, record, carried)
+    return record.key, asks_of(stage, item, record, carried)
 
 
-def suited(stage: Stage, item: int, record: ItemRecord, carried: Mapping[str, str]) -> list[TaskSpec]:
+def asks_of(stage: Stage, item: int, record: ItemRecord, carried: Mapping[str, str]) -> list[TaskSpec]:
     """What the stage asks of the item; nothing where that does not suit it, and an event says why."""
     try:
         return PROTOCOLS[stage.protocol].tasks_for(record, carried)
@@ -131,16 +137,16 @@ def offer(stage: Stage, item: int, key: str, asks: Sequence[TaskSpec], carried: 
         same = (task.question, tuple(task.shows), tuple(task.options))
         stays = same in wanted and same not in kept and task.carried == dict(carried)
         kept |= {same} if stays else set()
-        changed |= _turn(task, stays, stage)
+        changed |= _set_live(task, stays, stage)
     new = [ask for key, ask in wanted.items() if key not in kept]
     if new:
         round = max((task.round for task in there), default=0) + 1
-        task_creation.place(stage, [Asked(item, key, ask, dict(carried), round) for ask in new])
+        task_creation.create_tasks(stage, [NewTask(item, key, ask, dict(carried), round) for ask in new])
     if changed or (new and there):
-        follow(stage, item)
+        follow_outcome(stage, item)
 
 
-def _turn(task: Task, live: bool, stage: Stage) -> bool:
+def _set_live(task: Task, live: bool, stage: Stage) -> bool:
     """Whether the task was turned on or off by this. The slots come first: an answer locks its slot, then the task."""
     if task.live == live:
         return False
@@ -157,24 +163,43 @@ def take_in(study: Study, by: str = "app") -> int:
     """Tasks for items that came by a later import, in every stage that takes the benchmark's; returns how many.
 
     An item that fell out, and for which newer candidates came, is asked again: it alone, also in a closed stage.
+    Safe to repeat at any time: where nothing is new, it reads and writes nothing.
     """
     return sum(_take_in(stage, by) for stage in study.stages.filter(source=None).select_related("study__benchmark"))
 
 
-def locked(stage: Stage) -> Stage:
+def take_in_benchmark(benchmark: Benchmark) -> None:
+    """`take_in` for every study of the benchmark: what an import of it calls."""
+    for study in benchmark.studies.order_by("pk"):
+        take_in(study)
+
+
+def take_in_after_commit(study: int) -> None:
+    """`take_in` for the study (its id), in a transaction of its own after the one that is open now."""
+    transaction.on_commit(lambda: take_in(Study.objects.get(pk=study)), robust=True)
+
+
+def ask_again_if_newer(stage: Stage, item: int) -> None:
+    """The stage dropped the item: where newer candidates are there already, it is asked again after the commit."""
+    if fetch(HAS_ROUNDS, item=item)[0][0]:
+        take_in_after_commit(stage.study_id)
+
+
+def lock_stage(stage: Stage) -> Stage:
     """The stage as it is now, with its study and benchmark; others who want to change it wait."""
     return (
         Stage.objects.select_for_update(no_key=True, of=("self",)).select_related("study__benchmark").get(pk=stage.pk)
     )
 
 
+@anew
 def _take_in(stage: Stage, by: str) -> int:
     if not _new(stage) and not _newer(stage):
         return 0
     with transaction.atomic():
-        stage = locked(stage)
+        stage = lock_stage(stage)
         new = _new(stage)
-        made = len(task_creation.place(stage, asked_of(stage, Item.objects.filter(pk__in=new))))
+        made = len(task_creation.create_tasks(stage, new_tasks(stage, Item.objects.filter(pk__in=new))))
         again = _ask_again(stage, _newer(stage))
         if made or again:
             audit.record(by=by, verb="took in", subject=stage, items=len(new), again=len(again))
@@ -184,23 +209,23 @@ def _take_in(stage: Stage, by: str) -> int:
 def _new(stage: Stage) -> list[int]:
     """Items that the stage is to take in; where it has a sample, only what that still lacks."""
     if stage.sample is None:
-        return _found(NEW, stage)
+        return _item_ids(NEW, stage)
     there = set(stage.tasks.filter(kind=Kind.JUDGE).values_list("item", flat=True))
     lacks = None if stage.sample_each else stage.sample - len(there)
     if lacks is not None and lacks <= 0:
         return []
-    drawn = draw_sample(stage, [*there, *_found(NEW, stage)])
+    drawn = draw_sample(stage, [*there, *_item_ids(NEW, stage)])
     return [item for item in drawn if item not in there][:lacks]
 
 
-def _found(statement: str, stage: Stage) -> list[int]:
+def _item_ids(statement: str, stage: Stage) -> list[int]:
     benchmark, subject = stage.study.benchmark_id, audit.named(stage)
     return [item for (item,) in fetch(statement, stage=stage.pk, benchmark=benchmark, subject=subject)]
 
 
 def _newer(stage: Stage) -> list[int]:
     """Items that fell out and have newer candidates than those they fell out with."""
-    newer = _found(NEWER, stage)
+    newer = _item_ids(NEWER, stage)
     return sorted(fallen_out(stage.study, newer, root=stage)) if newer else []
 
 
@@ -208,24 +233,24 @@ def _ask_again(stage: Stage, items: Sequence[int]) -> list[Task]:
     """A new round for these items; its slots are given out even where the stage is closed for the rest."""
     fetch(LOCK_TASKS, study=stage.study_id, items=list(items))  # whoever judges one just now may bring it back
     items = [item for item in _newer(stage) if item in set(items)]
-    asked = list(asked_of(stage, Item.objects.filter(pk__in=items), again=True))
+    asked = list(new_tasks(stage, Item.objects.filter(pk__in=items), again=True))
     items = sorted({one.item for one in asked})
     Task.objects.filter(stage=stage, item__in=items, kind=Kind.JUDGE).update(live=False)
     Slot.objects.filter(stage=stage, task__item__in=items, task__kind=Kind.JUDGE).update(live=False)
-    made = task_creation.place(stage, asked)
+    made = task_creation.create_tasks(stage, asked)
     Slot.objects.filter(task__in=made).update(live=True)
     for (item,) in fetch(TAKEN, stage=stage.pk, items=items):
-        follow(stage, item)
+        follow_outcome(stage, item)
     return made
 
 
-def asked_of(stage: Stage, items, again: bool = False) -> Iterable[Asked]:
+def new_tasks(stage: Stage, items, again: bool = False) -> Iterable[NewTask]:
     """What is asked of every item that suits, without anything carried; or `again`, in a later round than before."""
     rounds = dict(stage.tasks.filter(item__in=items).values_list("item").annotate(Max("round"))) if again else {}
     for item in queries.with_material(items).iterator(chunk_size=BATCH):
         round = max(round_of(item), rounds.get(item.pk, 0) + 1)
-        for ask in suited(stage, item.pk, queries.record_of(item), {}):
-            yield Asked(item.pk, item.key, ask, {}, round)
+        for ask in asks_of(stage, item.pk, queries.record_of(item), {}):
+            yield NewTask(item.pk, item.key, ask, {}, round)
 
 
 def round_of(item: Item) -> int:
@@ -253,10 +278,10 @@ def _promote_to(taker: Stage, stage: Stage) -> int:
     asked = []
     for item in items.iterator(chunk_size=BATCH):
         carried = dict(found[item.pk].carried)
-        asks = suited(taker, item.pk, queries.record_of(item), carried)
+        asks = asks_of(taker, item.pk, queries.record_of(item), carried)
         if item.pk in there:
             offer(taker, item.pk, item.key, asks, carried)
         else:
-            asked += [Asked(item.pk, item.key, ask, carried) for ask in asks]
-    task_creation.place(taker, asked)
+            asked += [NewTask(item.pk, item.key, ask, carried) for ask in asks]
+    task_creation.create_tasks(taker, asked)
     return len({one.item for one in asked})

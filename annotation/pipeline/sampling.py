@@ -16,7 +16,7 @@ def draw_sample(taker: Stage, items: Iterable[int]) -> list[int]:
     """
     rows = Item.objects.filter(pk__in=list(items)).values_list("pk", "key", "type", "subtype")
     there = set(taker.tasks.filter(kind=Kind.JUDGE).values_list("item", flat=True))
-    drawn = sorted(rows, key=lambda row: (row[0] not in there, task_creation.draw("sample", taker.seed, row[1])))
+    drawn = sorted(rows, key=lambda row: (row[0] not in there, task_creation.random_rank("sample", taker.seed, row[1])))
     if taker.sample is None:
         return [row[0] for row in drawn]
     types = sorted({row[2] for row in drawn}) if taker.sample_each else [None]

@@ -44,7 +44,7 @@ GROUP BY batch
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class NewTask:
     """One task to be made: an ask of an item, with what earlier stages chose for it."""
 
     item: int
@@ -54,28 +54,28 @@ class Asked:
     round: int = 1
 
 
-def draw(*parts: object) -> int:
+def random_rank(*parts: object) -> int:
     """62 bits that follow from the parts alone."""
     text = "/".join(map(str, parts))
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8]) >> 2
 
 
-def place(stage: Stage, asked: Iterable[Asked]) -> list[Task]:
+def create_tasks(stage: Stage, asked: Iterable[NewTask]) -> list[Task]:
     """Make the tasks and their slots; all tasks of one item stand together in `asked` or come in one call."""
     tasks = [
         Task(
             stage=stage, item_id=one.item, question=one.ask.question, round=one.round, carried=one.carried,
             shows=list(one.ask.shows), options=list(one.ask.options), overlap=stage.overlap,
-            rank=draw(stage.seed, one.key, one.ask.question, one.round),
+            rank=random_rank(stage.seed, one.key, one.ask.question, one.round),
         )
-        for one in sorted(asked, key=lambda one: (draw("item", stage.seed, one.key), one.ask.question))
+        for one in sorted(asked, key=lambda one: (random_rank("item", stage.seed, one.key), one.ask.question))
     ]  # fmt: skip
     if not tasks:
         return []
     if stage.strategy in BATCHED or stage.agreement_items:
         fetch(LOCK, stage=stage.pk)  # batches and the agreement sample are filled by one at a time
-    share(stage, tasks)
-    batch(stage, tasks)
+    _choose_shared(stage, tasks)
+    _choose_batches(stage, tasks)
     if len(tasks) <= FEW:
         for task in tasks:
             task.save(force_insert=True)
@@ -85,7 +85,7 @@ def place(stage: Stage, asked: Iterable[Asked]) -> list[Task]:
     return tasks
 
 
-def share(stage: Stage, tasks: Sequence[Task]) -> None:
+def _choose_shared(stage: Stage, tasks: Sequence[Task]) -> None:
     """The first items in the drawn order are the agreement sample, until it is full."""
     if not stage.agreement_items:
         return
@@ -99,7 +99,7 @@ def share(stage: Stage, tasks: Sequence[Task]) -> None:
             task.shared, task.overlap = True, stage.agreement_overlap
 
 
-def batch(stage: Stage, tasks: Sequence[Task]) -> None:
+def _choose_batches(stage: Stage, tasks: Sequence[Task]) -> None:
     """Fill the last batch of its kind that nobody has been given, then open new ones; sizes are in items."""
     if stage.strategy == Strategy.EVERYONE:
         for task in tasks:

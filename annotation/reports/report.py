@@ -29,7 +29,6 @@ from annotation.figures.stage import study_figures
 from annotation.measures import pass_rules
 from annotation.measures.counts import ratio
 from annotation.models import AttemptKind, Instructions, Judgment, Kind, Reckoning, Seat, Slot, Stage, Study
-from annotation.pipeline import promotion
 from annotation.pipeline.outcomes import rule_of
 from annotation.protocols.base import Protocol
 from annotation.protocols.registry import PROTOCOLS
@@ -54,8 +53,6 @@ def look(study: Study, by: str = "app", small: bool | None = None) -> Reckoned:
     first = study.stages.order_by("position").first()
     first.study = study
     small = _is_small(study) if small is None else small
-    if small:  # else the worker does
-        promotion.take_in(study, by=by)
     return cache.look(first, KIND, KEY, by=by, small=small)
 
 

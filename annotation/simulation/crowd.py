@@ -11,13 +11,16 @@ sent as the measured time and not waited for, unless `pace` says so. Stated like
 """
 
 import hashlib
+import json
 import math
+import os
 import threading
 import time
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from pathlib import Path
 from random import Random
 
 from django.db import connection, transaction
@@ -299,3 +302,15 @@ def simulate(*, study: Study, plan: Plan, tell: Callable[[int], None] = lambda j
     for one in people:
         one.go()
     return Report([one.tally for one in people], seconds)
+
+
+# Where a running Winnow answers
+
+
+def running_at(var: Path) -> str:
+    """The address that a running `up` left in its lock; else PORT on this machine."""
+    try:
+        holder = json.loads((var / "lock").read_text())
+        return holder["url"]
+    except (OSError, ValueError, KeyError):
+        return f"http://127.0.0.1:{os.environ.get('PORT') or 8000}"

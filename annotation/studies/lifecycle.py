@@ -53,6 +53,7 @@ def create_study(
     )  # fmt: skip
     seed = secrets.randbits(31) if seed is None else seed
     _check(study, exclude=["created_by"])
+    Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)  # an import commits before this, or after
     study.save()
     if created_by is not None:
         members.add(study=study, user=created_by, role=Role.OWNER, by=by)
@@ -137,7 +138,7 @@ def _place_items(study: Study, stages: Sequence[Stage]) -> dict[str, int]:
                 reasons[stage.name].append(f"{reason}.")
             else:
                 taken = asks if stage.source is None else []
-                asked[stage.name] += [task_creation.Asked(item.pk, item.key, ask, {}, round) for ask in taken]
+                asked[stage.name] += [task_creation.NewTask(item.pk, item.key, ask, {}, round) for ask in taken]
     for found in reasons.values():
         if found:
             more = [f"… and {len(found) - SHOWN_REASONS} more."] if len(found) > SHOWN_REASONS else []
@@ -145,13 +146,13 @@ def _place_items(study: Study, stages: Sequence[Stage]) -> dict[str, int]:
     return {stage.name: _place_drawn(stage, asked[stage.name]) for stage in stages}
 
 
-def _place_drawn(stage: Stage, asked: Sequence[task_creation.Asked]) -> int:
+def _place_drawn(stage: Stage, asked: Sequence[task_creation.NewTask]) -> int:
     if stage.source is not None:
         return 0
     if not asked:
         raise CannotCreate("The benchmark has no items.")
     drawn = set(sampling.draw_sample(stage, {one.item for one in asked}))
-    return len(task_creation.place(stage, [one for one in asked if one.item in drawn]))
+    return len(task_creation.create_tasks(stage, [one for one in asked if one.item in drawn]))
 
 
 @transaction.atomic
@@ -181,7 +182,7 @@ def move_study(*, study: Study, to: StudyState, by: str) -> Study:
 @transaction.atomic
 def move_stage(*, stage: Stage, to: StageState, by: str) -> Stage:
     """Close a stage: nothing more of it is given out, and what waits for its closing is promoted. Or open it again."""
-    stage = promotion.locked(stage)
+    stage = promotion.lock_stage(stage)
     if to == stage.state or to not in StageState.values:
         raise CannotMove(f"A stage that is {stage.state} cannot become {to}.")
     stage.state = to

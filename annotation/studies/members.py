@@ -58,7 +58,7 @@ def remove(*, member: Member, by: str) -> None:
     audit.record(by=by, verb="removed a member", subject=member.study, user=member.user_id, role=member.role)
 
 
-def of(study: Study) -> QuerySet[Member]:
+def members_of(study: Study) -> QuerySet[Member]:
     """In the order of coming."""
     return study.members.select_related("user")
 

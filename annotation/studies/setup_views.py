@@ -10,7 +10,7 @@ from annotation.designs.plan import effort_in_words, total_effort
 from annotation.designs.presets import PRESETS
 from annotation.protocols.registry import PROTOCOLS
 from annotation.studies import lifecycle
-from annotation.studies.setups import Setup, preset_of
+from annotation.studies.setup_forms import Setup, preset_of
 from benchmarks import audit
 from benchmarks.permissions import staff_only
 

@@ -1,15 +1,17 @@
-"""The page of a study's members: who may look at it, manage it, and say who may. Owners alone change them."""
+"""Pages of a study's members (owners alone change them) and of its deletion."""
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation import permissions
 from annotation.models import Member, Role, Study
-from annotation.studies import members
+from annotation.studies import deletion, members
 from annotation.studies.forms import MemberForm, RoleForm
 from benchmarks import audit
+from benchmarks.housekeeping.delete import CannotDelete
 from benchmarks.permissions import staff_only
 
 UNFIT = 422
@@ -33,7 +35,7 @@ def study_members(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _page(request: HttpRequest, study: Study, form: MemberForm) -> HttpResponse:
-    found = [(member, RoleForm(initial={"role": member.role}, member=member)) for member in members.of(study)]
+    found = [(member, RoleForm(initial={"role": member.role}, member=member)) for member in members.members_of(study)]
     context = {"section": "studies", "study": study, "members": found, "form": form, "roles": MemberForm.ROLES}
     return render(request, "studies/members.html", context, status=UNFIT if form.errors else 200)
 
@@ -62,3 +64,37 @@ def _do(request: HttpRequest, member: Member) -> str:
         raise members.CannotChange("There is no such role.")
     changed = members.change(member=member, role=form.cleaned_data["role"], by=by)
     return f"{changed.user} is now {changed.get_role_display().lower()} of this study."
+
+
+# Deleting a study
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+@staff_only
+def study_delete(request: HttpRequest, pk: int) -> HttpResponse:
+    study, problem = permissions.study_for(request.user, pk, Role.OWNER), ""
+    size = deletion.size(study)
+    large = size["judgments"] > deletion.BY_COMMAND
+    if request.method == "POST":
+        problem = _refused(request, study, large)
+        if not problem:
+            messages.success(request, f"“{study.name}” is deleted. Its benchmark, “{study.benchmark}”, is still there.")
+            return redirect("study-list")
+    context = {"section": "studies", "study": study, "size": size, "large": large, "problem": problem}
+    context["releases"] = study.releases.exclude(frozen_at=None)
+    return render(request, "studies/delete.html", context, status=UNFIT if problem else 200)
+
+
+def _refused(request: HttpRequest, study, large: bool) -> str:
+    """Why it was not deleted, in a sentence; nothing where it was."""
+    if large:
+        return "A study of this size is deleted by command."
+    if request.POST.get("name", "").strip() != study.name:
+        return "That is not the study’s name. Nothing was deleted."
+    try:
+        releases = request.POST.get("releases") == "go"
+        deletion.delete_study(study=study, by=audit.named(request.user), releases=releases)
+    except CannotDelete as why:
+        return str(why)
+    return ""

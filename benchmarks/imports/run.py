@@ -14,7 +14,7 @@ from benchmarks.formats.base import Format, ProblemLog
 from benchmarks.formats.checks import check
 from benchmarks.formats.registry import FORMATS
 from benchmarks.formats.writing import without_images
-from benchmarks.imports import candidate_rounds, staging
+from benchmarks.imports import candidate_rounds, listeners, staging
 from benchmarks.imports import images as import_images
 from benchmarks.imports import store as imports_store
 from benchmarks.imports.reports import report_of
@@ -209,7 +209,11 @@ def store(
     job: Job, order: Order, records: list[ItemRecord], source: Source | None, gathered: import_images.Gathered,
     staged: staging.Staging, log: ProblemLog, started: float,
 ) -> None:  # fmt: skip
-    """The one transaction: rows, files to their places, event, report, job done."""
+    """The one transaction: rows, files to their places, event, report, job done. After it, the listeners.
+
+    Whoever creates a study locks the benchmark's row too: the study either has the new items, or is there for the
+    listeners.
+    """
     with transaction.atomic():
         staging.serial()
         write = write_candidates if order.options.new_candidates else write_items
@@ -218,6 +222,8 @@ def store(
         report = report_of(records, source, gathered, stored=len(stored), log=log)
         report |= {"benchmark": benchmark.pk, "seconds": round(time.monotonic() - started, 1), **told}
         jobs.finish_job(job=job, by=order.by, report=report)
+        Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)
+    listeners.notify(benchmark)
 
 
 Written = tuple[Benchmark, list[Image], dict]  # the images whose files are to move, and what the report says

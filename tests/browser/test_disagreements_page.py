@@ -41,7 +41,7 @@ def visit(site, sign_in):
 
 def test_a_filter_a_row_its_decision_and_the_next_by_keyboard_alone(visit, page):
     stage = split(paint(studies.study(items=5, overlap=3)))
-    order = disagreement_list.listed(stage, 9, 0, Wanted("item"))
+    order = disagreement_list.list_disagreements(stage, 9, 0, Wanted("item"))
     visit(page, stage)
     tab_to(page, page.locator("#sort"))
     page.keyboard.type("in the items")

@@ -46,7 +46,7 @@ class Worker:
         """What the page shows where there is no screen yet, past rules and moves to the next stage."""
         for _ in range(6):
             self.desk = permissions.desk(self.annotator.token)
-            turn = next_step.turn(self.desk)
+            turn = next_step.claim_next(self.desk)
             if turn.state == "rules":
                 newest = self.desk.stage.instructions.latest("version").version
                 seats.accept_instructions(annotator=self.annotator, stage=self.desk.stage, version=newest)
@@ -57,7 +57,7 @@ class Worker:
 
     def _judge(self, lease: Lease, identity: str, wanted: int = 2) -> None:
         active = round(self.dice.lognormvariate(8.7, 0.5))
-        _, self.leases = submissions.turn(
+        _, self.leases = submissions.submit_and_hold(
             annotator=self.annotator, stage=self.desk.stage, wanted=wanted, token=lease.token, key=uuid.uuid4(),
             shown_answer=read_answer.place_on_screen(lease, identity), active_ms=active, elapsed_ms=active,
             reason="I cannot tell." if identity == "cannot_judge" else "",

@@ -50,14 +50,14 @@ def pipeline() -> Study:
 def adjudicate(task: Task, stage, answer: str) -> None:
     found = {"state": "kept", "outcome": answer, "reason": "", "by": "adjudicator", "note": "It is all there."}
     Outcome.objects.filter(task=task).update(**found)
-    promotion.follow(stage, task.item_id)
+    promotion.follow_outcome(stage, task.item_id)
 
 
 def ask_again(task: Task, stage) -> None:
     """With newer candidates, of which the first two are shown."""
     Task.objects.filter(pk=task.pk).update(live=False)
     ask = TaskSpec(tuple(task.shows), tuple(task.options[:2]))
-    task_creation.place(stage, [task_creation.Asked(task.item_id, task.item.key, ask, {}, 2)])
+    task_creation.create_tasks(stage, [task_creation.NewTask(task.item_id, task.item.key, ask, {}, 2)])
 
 
 def with_originals(study: Study) -> Study:

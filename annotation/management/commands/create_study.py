@@ -17,10 +17,9 @@ from annotation.designs.presets import PRESETS
 from annotation.management.named import named
 from annotation.models import DecisionRule, Study, StudyState, TieRule
 from annotation.protocols.registry import PROTOCOLS
-from annotation.simulation.running import running_at
+from annotation.simulation.crowd import running_at
 from annotation.studies.lifecycle import CannotCreate, create_study
-from annotation.studies.setup_forms import StageForm
-from annotation.studies.setups import foreseen
+from annotation.studies.setup_forms import StageForm, foreseen
 from benchmarks.models import Benchmark
 
 OF_ONE = ("overlap", "rule", "tie_rule", "quota", "lease_seconds", "auto_advance")  # of a stage that is set up alone

@@ -8,8 +8,7 @@ from django.core.management.base import BaseCommand, CommandError
 from annotation.management.named import named
 from annotation.models import Study
 from annotation.simulation.browser import Unreachable
-from annotation.simulation.crowd import Plan, Report, simulate
-from annotation.simulation.running import running_at
+from annotation.simulation.crowd import Plan, Report, running_at, simulate
 
 
 class Command(BaseCommand):

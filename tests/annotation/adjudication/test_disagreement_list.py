@@ -5,7 +5,13 @@ from django.http import QueryDict
 
 from annotation.adjudication import decisions as adjudication_decisions
 from annotation.adjudication import disagreement_list
-from annotation.adjudication.disagreement_list import Listed, Wanted, asked, listed, total
+from annotation.adjudication.disagreement_list import (
+    Listed,
+    Wanted,
+    count_disagreements,
+    list_disagreements,
+    wanted_from_query,
+)
 from annotation.models import Task
 from benchmarks.models import Item
 from tests.builders import studies
@@ -30,8 +36,11 @@ def tasks(db) -> list[Task]:
 
 def which(tasks: list[Task], **wanted) -> list[int]:
     """Places among the items, as listed."""
-    found = listed(tasks[0].stage, 9, 0, Wanted(**wanted))
-    assert [total(tasks[0].stage, Wanted(**wanted), most) for most in (9, 2)] == [len(found), min(len(found), 3)]
+    found = list_disagreements(tasks[0].stage, 9, 0, Wanted(**wanted))
+    assert [count_disagreements(tasks[0].stage, Wanted(**wanted), most) for most in (9, 2)] == [
+        len(found),
+        min(len(found), 3),
+    ]
     return [[task.pk for task in tasks].index(pk) for pk in found]
 
 
@@ -108,8 +117,8 @@ def test_a_single_one_has_no_successor(tasks):
     ],
 )  # fmt: skip
 def test_an_address_is_read_and_written_again(query, wanted):
-    assert asked(QueryDict(query)) == wanted
-    assert asked(QueryDict(wanted.link(stage=1))) == wanted
+    assert wanted_from_query(QueryDict(query)) == wanted
+    assert wanted_from_query(QueryDict(wanted.link(stage=1))) == wanted
     assert "sort=" in wanted.link()
 
 

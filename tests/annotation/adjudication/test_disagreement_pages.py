@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from annotation.adjudication import disagreement_list
-from annotation.adjudication import disagreement_views as view
+from annotation.adjudication import views as view
 from annotation.judging import submissions
 from annotation.models import Outcome, Stage
 from benchmarks.models import Item, ItemImage

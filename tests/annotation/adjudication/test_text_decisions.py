@@ -58,7 +58,7 @@ def test_every_answer_is_there_in_words_with_its_count_and_no_name(three):
 
 def test_an_answer_that_was_given_is_adopted_with_its_content(three):
     wanted = next(one for one in cases.case(three, three.stage).options if SECOND in one.label)
-    said = cases.said(three, three.stage, {"verdict": wanted.value})
+    said = cases.answer_from_form(three, three.stage, {"verdict": wanted.value})
     found = decide(three, said)
     assert (found.state, found.outcome, found.by) == ("kept", "edited", "adjudicator")
     assert found.content == {"texts": {"second_positive": SECOND}, "from": {"second_positive": "caption-candidate-0"}}
@@ -101,7 +101,7 @@ def test_what_nobody_could_have_answered_is_refused(three, said):
 
 
 def test_a_fixed_answer_drops_it_with_the_protocol_s_reason(three):
-    found = decide(three, cases.said(three, three.stage, {"verdict": "reject"}))
+    found = decide(three, cases.answer_from_form(three, three.stage, {"verdict": "reject"}))
     assert (found.state, found.outcome, found.reason, found.content) == ("dropped", "reject", "rejected", {})
 
 
@@ -182,7 +182,7 @@ class TestPromotion:
         task = Task.objects.select_related("stage__study").get(stage__position=2, live=True)
         case = cases.case(task, task.stage)
         sent = {"verdict": cases.OWN, **{one.name: one.text for one in case.words}}
-        assert decide(task, cases.said(task, task.stage, sent)).outcome == "valid"
+        assert decide(task, cases.answer_from_form(task, task.stage, sent)).outcome == "valid"
 
 
 def level_rankings(tie_rule: str) -> Stage:
@@ -209,7 +209,7 @@ def test_a_ranking_that_was_given_is_adopted_and_no_other():
     task = Task.objects.get()
     labels = {answer.label: answer for answer in cases.case(task, here).options}
     assert set(labels) == {"positive and second positive, then negative", "positive and negative, then second positive"}
-    said = cases.said(task, here, {"verdict": labels["positive and second positive, then negative"].value})
+    said = cases.answer_from_form(task, here, {"verdict": labels["positive and second positive, then negative"].value})
     assert decide(task, said).outcome == "positive=second_positive>negative"
     with pytest.raises(adjudication_decisions.Unfit):
         decide(task, Answer("negative>positive>second_positive"))

@@ -186,7 +186,7 @@ def test_a_place_that_was_skipped_can_be_given_to_another_and_its_lease_stays(st
     assign(stage, [ana], "item-0")
     (lease,) = leases.hold(annotator=ana, stage=stage, wanted=1)
     leases.skip(annotator=ana, token=lease.token)
-    (theirs, _) = by_name.given(stage)
+    (theirs, _) = by_name.assignments(stage)
     assert (theirs.assigned, theirs.done, theirs.skipped) == (1, 0, 1)
     assert by_name.unassign(stage=stage, annotator=ana, by="user:1") == 1
     assign(stage, [ben], "item-0")
@@ -199,7 +199,7 @@ def test_the_page_is_told_who_has_what(stage):
     assign(stage, [ana], "item-0", "item-1", "item-2")
     studies.judgment(ana, stage)
     leases.hold(annotator=ana, stage=stage, wanted=1)
-    first, second = by_name.given(stage)
+    first, second = by_name.assignments(stage)
     assert (first.annotator, first.assigned, first.done, len(first.left)) == (ana, 3, 1, 1)
     assert (second.annotator, second.assigned, second.left) == (ben, 0, ())
     assert by_name.unassigned(stage) == {"item-3": 1}
@@ -217,9 +217,9 @@ def test_what_a_later_import_brings_is_nobodys_until_it_is_given(stage):
 
 def test_whoever_has_nothing_is_done_and_comes_back_to_work_when_given_some(stage):
     (ana,) = people(stage, 1)
-    assert next_step.turn(desk(ana.token)).state == "done"
+    assert next_step.claim_next(desk(ana.token)).state == "done"
     assign(stage, [ana], "item-3")
-    assert next_step.turn(desk(ana.token)).state == "screen"
+    assert next_step.claim_next(desk(ana.token)).state == "screen"
 
 
 def test_an_annotator_made_for_a_later_stage_goes_there_once_they_have_something():
@@ -230,7 +230,7 @@ def test_an_annotator_made_for_a_later_stage_goes_there_once_they_have_something
     assert expert.stage == later
     assign(later, [expert], "item-0")
     studies.read(expert, later)
-    assert next_step.turn(desk(expert.token)).state == "screen"
+    assert next_step.claim_next(desk(expert.token)).state == "screen"
 
 
 def test_an_answer_to_what_was_taken_back_in_between_is_never_lost(stage):

@@ -24,7 +24,7 @@ def work(annotator: Annotator, screens: int = 1000, answers: dict = FITS) -> lis
     done = []
     while len(done) < screens:
         here = desk(annotator.token)
-        now = next_step.turn(here)
+        now = next_step.claim_next(here)
         if now.state == "rules":
             studies.read(annotator, here.stage)
         elif now.state == "screen":
@@ -142,7 +142,7 @@ def test_everyone_judges_every_item_as_many_annotators_as_the_overlap():
         for person in people:
             work(person, 1)
     assert set(map(frozenset, judges(stage).values())) == {frozenset({1, 2, 3})}
-    assert next_step.turn(desk(people[3].token)).state == "done"
+    assert next_step.claim_next(desk(people[3].token)).state == "done"
 
 
 def test_what_a_later_import_brings_goes_to_everyone_who_is_in():
@@ -151,6 +151,7 @@ def test_what_a_later_import_brings_goes_to_everyone_who_is_in():
     for person in (ana, ben):
         assert len(work(person)) == 2
     studies.item(stage.study.benchmark, key="late")
+    promotion.take_in(stage.study)
     assert (work(eve), work(ana), work(ben)) == ([], *[[("bivlc-choose", "late")]] * 2)
 
 

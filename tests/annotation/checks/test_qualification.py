@@ -30,7 +30,7 @@ def stage_with(training_items=0, **settings):
 
 
 def state_of(annotator):
-    return next_step.stands(desk(annotator.token))
+    return next_step.stopped_by(desk(annotator.token))
 
 
 def questions(annotator, stage, number, answers):

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.django_db
 def why(stage: Stage) -> dict[str, list[str]]:
     """Items by the reason for which they are stuck; what counts them says the same."""
     stage = Stage.objects.select_related("study").get(pk=stage.pk)
-    found = blocked_items.stuck(stage)
+    found = blocked_items.blocked_items(stage)
     assert blocked_items.counts(stage) == found["counts"] == {name: len(rows) for name, rows in found["rows"].items()}
     json.dumps(found)
     return {name: [row["item"] for row in rows] for name, rows in found["rows"].items()}
@@ -137,8 +137,8 @@ def test_a_place_of_somebody_who_is_gone(how):
         participant_lifecycle.exclude(annotator=person, reason="Careless.", by="test")
     assert why(stage) == {"gone": ["item-0"]}
     assert (
-        blocked_items.stuck(stage)["rows"]["gone"][0] | {"keepers": [1], "judged": 0, "wanted": 1}
-        == (blocked_items.stuck(stage)["rows"]["gone"][0])
+        blocked_items.blocked_items(stage)["rows"]["gone"][0] | {"keepers": [1], "judged": 0, "wanted": 1}
+        == (blocked_items.blocked_items(stage)["rows"]["gone"][0])
     )
 
 
@@ -236,7 +236,7 @@ def test_what_the_stage_cannot_ask_about():
     person = studies.annotator(first.study)
     for _ in range(3):
         studies.judgment(person, first, "candidate-0")
-    promotion.follow(first, task.item_id)
+    promotion.follow_outcome(first, task.item_id)
     assert why(second) == {"unsuited": [task.item.key]}
 
 
@@ -252,8 +252,8 @@ def test_every_reason_has_words_and_a_test():
 def test_the_first_of_each_reason_are_listed(monkeypatch):
     monkeypatch.setattr(blocked_items, "MOST", 2)
     stage = studies.stage(items=5)
-    found = blocked_items.stuck(stage)
+    found = blocked_items.blocked_items(stage)
     assert (found["counts"], len(found["rows"]["nobody"])) == ({"nobody": 5}, 2)
     ranks = list(stage.tasks.order_by("rank").values_list("item__key", flat=True))
-    assert [row["item"] for row in blocked_items.listed(found)] == ranks[:2]
-    assert blocked_items.listed(found, "gone") == []
+    assert [row["item"] for row in blocked_items.blocked_tasks(found)] == ranks[:2]
+    assert blocked_items.blocked_tasks(found, "gone") == []

@@ -10,7 +10,7 @@ from django.db import connections, transaction
 from django.utils import timezone
 
 from annotation import tasks
-from annotation.figures import cache, freshness
+from annotation.figures import cache
 from annotation.models import Reckoning, Stage
 from benchmarks import audit
 from benchmarks.jobs import jobs
@@ -46,7 +46,7 @@ def judge(stage: Stage) -> None:
 
 
 def lasts(stage: Stage, state: str) -> bool:
-    return freshness.lasts(stage.study, state)
+    return cache.lasts(stage.study, state)
 
 
 # What is of the present
@@ -58,7 +58,7 @@ def test_what_figures_rest_on_makes_them_old(what):
     stage = studies.stage(items=3)
     person = studies.annotator(stage.study)
     given = studies.judgment(person, stage)
-    state = freshness.state_of().state
+    state = cache.state_of().state
     assert lasts(stage, state)
     {
         "judgment": lambda: studies.judgment(person, stage),
@@ -76,7 +76,7 @@ def test_jobs_exports_and_other_studies_do_not():
     stage, other = studies.stage(items=3), studies.stage(items=3)
     person, stranger = studies.annotator(stage.study), studies.annotator(other.study)
     studies.judgment(person, stage)
-    state = freshness.state_of().state
+    state = cache.state_of().state
     job = jobs.queue_job(kind="export", title="x", params={}, by="test")
     jobs.start_job(job=job, by="test")
     audit.record(by="test", verb="exported", subject=stage.study)
@@ -88,12 +88,12 @@ def test_jobs_exports_and_other_studies_do_not():
 
 @pytest.mark.django_db
 def test_too_much_elsewhere_is_not_looked_through(monkeypatch):
-    monkeypatch.setattr(freshness, "MOST", 3)
+    monkeypatch.setattr(cache, "MOST", 3)
     stage, other = studies.stage(items=3), studies.stage(items=9)
-    state, person = freshness.state_of().state, studies.annotator(other.study)
+    state, person = cache.state_of().state, studies.annotator(other.study)
     for _ in range(2):
         audit.record(by="test", verb="exported", subject=other.study)
-    assert lasts(stage, freshness.state_of().state)
+    assert lasts(stage, cache.state_of().state)
     for _ in range(3):
         studies.judgment(person, other)
     assert not lasts(stage, state)
@@ -139,9 +139,9 @@ def test_those_who_write_are_waited_for(unfinished, aside):
     stage = studies.stage(items=3)
     person = studies.annotator(stage.study)
     commit = unfinished(lambda: studies.judgment(person, stage))
-    assert freshness.state_of(patience=0.05).state == ""
+    assert cache.state_of(patience=0.05).state == ""
     with ThreadPoolExecutor(1) as waiting:
-        state = waiting.submit(freshness.state_of, 10)
+        state = waiting.submit(cache.state_of, 10)
         commit()
         assert state.result().state != ""
         waiting.submit(connections.close_all).result()
@@ -195,14 +195,6 @@ def test_computing_does_not_make_its_own_result_old(everything_is_large):
     tasks.run_reckon(look(stage).job.pk)
     assert Event.objects.filter(subject__startswith="job:").count() == 3
     assert look(stage).current and Job.objects.count() == 1
-
-
-@pytest.mark.django_db(transaction=True)
-def test_what_was_imported_is_taken_in_first(everything_is_large):
-    stage = studies.stage(items=1)
-    studies.item(stage.study.benchmark)
-    tasks.run_reckon(look(stage).job.pk)
-    assert stage.tasks.count() == 2 and look(stage).current
 
 
 @pytest.mark.django_db(transaction=True)

@@ -34,8 +34,8 @@ def decide(stage, *answers: str) -> None:
     for task, answer in zip(list(tasks), answers, strict=False):
         if answer:
             reason = "no_image_fits" if answer == "none" else ""
-            outcomes.write(task, Decision("dropped" if reason else "kept", answer, reason, "only_answer"))
-            promotion.follow(stage, task.item_id)
+            outcomes.write_outcome(task, Decision("dropped" if reason else "kept", answer, reason, "only_answer"))
+            promotion.follow_outcome(stage, task.item_id)
 
 
 def reconciles(found: dict) -> bool:
@@ -138,8 +138,8 @@ def test_an_item_in_a_second_round_counts_once():
     decide(first, "none")
     item = study.benchmark.items.get()
     Task.objects.filter(stage=first).update(live=False)
-    task_creation.place(
-        first, [task_creation.Asked(item.pk, item.key, TaskSpec(("caption-negative-0",), ("candidate-1",)), {}, 2)]
+    task_creation.create_tasks(
+        first, [task_creation.NewTask(item.pk, item.key, TaskSpec(("caption-negative-0",), ("candidate-1",)), {}, 2)]
     )
     found = funnel.funnel(study)
     assert reconciles(found) and steps(found)[0] == (1, 0, 0, 1, 0)

@@ -197,7 +197,7 @@ def test_two_rounds_of_an_item_are_two_tasks():
     (task,) = stage.tasks.all()
     Task.objects.update(live=False)
     ask = TaskSpec(tuple(task.shows), tuple(task.options[:2]))
-    task_creation.place(stage, [task_creation.Asked(task.item_id, task.item.key, ask, {}, 2)])
+    task_creation.create_tasks(stage, [task_creation.NewTask(task.item_id, task.item.key, ask, {}, 2)])
     for person in stage.study.annotators.all():
         studies.judgment(person, stage, "candidate-1")
     figures = study_figures(stage)

@@ -1,7 +1,8 @@
 """Law 4, by measure: classifiers on what an annotator can see tell neither checks nor the right side.
 
 Here on 400 presentations a case, so that only a coarse tell shows: the limits are four standard errors of a blind guess
-(0.033 for an area under the curve with 100 checks, 0.025 for a share of 400).
+(0.033 for an area under the curve with 100 checks, 0.025 for a share of 400). The suite has half as many presentations
+of checks in a pool, and one planted tell each of checks and of the right side; `make nightly` has all cases.
 The server's response times are left out, since waiting for them takes long. `make load` has 10,000 a case, those times,
 and the limits of 0.47–0.53 and 50 ± 1 % (bench/blinding.py). Every tell that is planted is found.
 """
@@ -56,11 +57,13 @@ def in_a_pool(annotators=20):
     return seen, visible_features.is_check(seen)
 
 
-def test_checks_in_a_pool_cannot_be_told():
-    found = visible_features.auc(*in_a_pool(), without=TIMES)
-    assert blind(found, 0.135), found
+@pytest.mark.parametrize("annotators, limit", [(10, 0.19), pytest.param(20, 0.135, marks=pytest.mark.nightly)])
+def test_checks_in_a_pool_cannot_be_told(annotators, limit):
+    found = visible_features.auc(*in_a_pool(annotators), without=TIMES)
+    assert blind(found, limit), found
 
 
+@pytest.mark.nightly
 def test_checks_among_a_batch_cannot_be_told():
     stage = visible_features.stage_with_checks(Strategy.EVERYONE, items=15, known=5)
     seen = visible_features.collect(stage, 20, 20)
@@ -70,6 +73,7 @@ def test_checks_among_a_batch_cannot_be_told():
     assert blind(found, 0.135), found
 
 
+@pytest.mark.nightly
 def test_a_check_at_every_fifth_screen_is_found(monkeypatch):
     def fifth(annotator, stage):
         return attention_checks.fetch(attention_checks.GIVEN, annotator=annotator.pk, stage=stage.pk)[0][0] % 5 == 3
@@ -84,10 +88,11 @@ def test_another_address_for_the_pictures_of_checks_is_found(monkeypatch):
         return html.replace('.jpg"', '.jpg?"') if lease.task.kind == Kind.CHECK else html
 
     monkeypatch.setattr(judging_views, "build_screens", telling(marked))
-    found = visible_features.auc(*in_a_pool(8), without=TIMES)
+    found = visible_features.auc(*in_a_pool(5), without=TIMES)
     assert all(one > FOUND for one in found.values()), found
 
 
+@pytest.mark.nightly
 def test_a_quicker_answer_to_checks_is_found(monkeypatch):
     settle = judging_views.submissions.outcomes.settle
 
@@ -111,6 +116,7 @@ def right_side(protocol, annotators=10, screens=40):
     return seen, visible_features.right_place(seen, PROTOCOLS[protocol])
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("protocol", ["bivlc-i2t", "bivlc-t2i", "bivlc-choose"])
 def test_the_right_side_cannot_be_told(protocol):
     seen, places = right_side(protocol)
@@ -136,6 +142,6 @@ def test_another_attribute_of_the_right_option_is_found(monkeypatch):
         return '<input type="radio"'.join([before, *options])
 
     monkeypatch.setattr(judging_views, "build_screens", telling(marked))
-    seen, places = right_side("bivlc-t2i", annotators=5, screens=20)
+    seen, places = right_side("bivlc-t2i", annotators=5, screens=12)
     found = visible_features.accuracy(seen, places, without=TIMES)
     assert all(one > FOUND for one in found.values()), found

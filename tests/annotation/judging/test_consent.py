@@ -32,7 +32,7 @@ def test_who_agrees_goes_on_and_is_not_asked_again(client, annotator):
 
 def test_who_does_not_agree_has_left(client, annotator):
     client.post(home(annotator) + "consent/", {"consent": "no"})
-    assert Annotator.objects.get().left_at and next_step.stands(desk(annotator.token)) == "left"
+    assert Annotator.objects.get().left_at and next_step.stopped_by(desk(annotator.token)) == "left"
 
 
 def test_anything_else_asks_again(client, annotator):

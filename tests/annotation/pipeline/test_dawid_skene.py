@@ -14,7 +14,7 @@ from annotation.adjudication import decisions as adjudication_decisions
 from annotation.assignment import leases
 from annotation.designs.plan import StagePlan
 from annotation.exports.export import export_split
-from annotation.figures import freshness
+from annotation.figures import cache
 from annotation.figures.stage import study_figures
 from annotation.judging import submissions
 from annotation.models import Annotator, Outcome, Stage, Study, Task
@@ -61,7 +61,11 @@ def outcomes(stage: Stage) -> dict[int, str]:
 
 
 def plain(stage: Stage) -> list[tuple]:
-    return [(task, who, answer.label) for task, given in dawid_skene.said(stage).items() for _, who, answer in given]
+    return [
+        (task, who, answer.label)
+        for task, given in dawid_skene.counted_answers(stage).items()
+        for _, who, answer in given
+    ]
 
 
 def test_no_judgment_decides_and_the_estimate_does(stage):
@@ -73,7 +77,7 @@ def test_no_judgment_decides_and_the_estimate_does(stage):
 
 def test_it_knows_whom_to_believe(stage):
     dawid_skene.estimate(stage, "test")
-    votes = [[answer.label for *_, answer in given] for given in dawid_skene.said(stage).values()]
+    votes = [[answer.label for *_, answer in given] for given in dawid_skene.counted_answers(stage).values()]
     majority = {place: max(set(said), key=said.count) for place, said in enumerate(votes)}
     wrong = [sum(found[place] != truth(place) for place in range(ITEMS)) for found in (outcomes(stage), majority)]
     assert wrong[0] < wrong[1]
@@ -90,7 +94,7 @@ def test_outcomes_and_posteriors_are_those_of_a_plain_computation(stage):
 
 def test_the_confusion_of_each_annotator_is_kept(stage):
     dawid_skene.estimate(stage, "test")
-    kept = dawid_skene.last(stage).data
+    kept = dawid_skene.last_estimate(stage).data
     assert set(kept["confusion"]) == {"1", "2", "3", "4", "5"}
     knows, guesses = (kept["confusion"][number]["yes"]["yes"] for number in ("1", "4"))
     assert knows > 0.9 > guesses
@@ -122,7 +126,7 @@ def test_an_answer_taken_back_opens_its_task_alone(stage):
 
 
 def test_answers_that_came_while_it_was_fitted_are_not_passed_off_as_fitted(stage):
-    found = dawid_skene.said(stage)
+    found = dawid_skene.counted_answers(stage)
     task = next(iter(found))
     seen = {**found, task: found[task][:-1]}
     did = dawid_skene.decide(stage, seen, dawid_skene.fit(stage, seen).posteriors, "test")
@@ -131,13 +135,13 @@ def test_answers_that_came_while_it_was_fitted_are_not_passed_off_as_fitted(stag
 
 
 def test_cut_short_it_leaves_no_figures_that_pass_for_those_of_now(stage, monkeypatch):
-    before = freshness.state_of(5).state
-    assert freshness.lasts(stage.study, before)
+    before = cache.state_of(5).state
+    assert cache.lasts(stage.study, before)
     monkeypatch.setattr(dawid_skene, "BATCH", ITEMS // 2)
     with pytest.raises(InterruptedError):
         dawid_skene.estimate(stage, "test", stopped)
     assert len(outcomes(stage)) == ITEMS // 2
-    assert not freshness.lasts(stage.study, before)
+    assert not cache.lasts(stage.study, before)
 
 
 def stopped(done: int, total: int) -> None:

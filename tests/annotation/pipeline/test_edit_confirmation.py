@@ -10,7 +10,7 @@ from annotation.designs.plan import StagePlan
 from annotation.judging import submissions
 from annotation.models import Judgment, Lease, Outcome, Slot, Task
 from annotation.pipeline.item_results import results
-from annotation.pipeline.outcomes import given, rule_of
+from annotation.pipeline.outcomes import counted_answers, rule_of
 from annotation.protocols.base import Answer
 from annotation.protocols.decision_rule import AWAITING_ADJUDICATION, Rule
 from annotation.protocols.registry import PROTOCOLS
@@ -109,7 +109,7 @@ def test_nobody_confirms_what_they_wrote_themselves(world):
     again = Lease.objects.get(annotator=editor)
     studies.submit(editor, again, read_answer.place_on_screen(again, OPTION), more={"edit": "1", "words": LIES})
     studies.submit(editor, again, read_answer.place_on_screen(again, OPTION), more={"edit": "1", "words": SITS})
-    assert world.outcome is None and len(given(world.task)) == 1
+    assert world.outcome is None and len(counted_answers(world.task)) == 1
 
 
 def test_without_the_rule_of_two_the_edit_would_stand_alone(world, monkeypatch):
@@ -164,7 +164,7 @@ def test_three_of_three_minds_wait_for_an_adjudicator(world):
     world.says(words=LIES)
     world.says(option="reject", why="No.")
     assert world.outcome is None and world.lease(world.newcomer()) is None
-    answers = list(given(world.task).values())
+    answers = list(counted_answers(world.task).values())
     assert rule_of(world.stage).settle(answers).reason == AWAITING_ADJUDICATION
     adopt(world, answers[1])
     assert world.stands() == ("kept", "adjudicator", LIES)

@@ -6,7 +6,7 @@ import pytest
 
 from annotation.assignment import by_name, leases, seats
 from annotation.judging import submissions
-from annotation.judging.next_step import total, turn
+from annotation.judging.next_step import claim_next, total
 from annotation.models import Outcome, Slot, Stage, Task
 from annotation.permissions import desk
 from annotation.pipeline import outcomes
@@ -191,9 +191,9 @@ def test_what_is_asked_for_in_a_closed_stage_is_given_out_and_nothing_else():
     task = Task.objects.get(decided__isnull=False)
     here = study_lifecycle.move_stage(stage=here, to="closed", by="test")
     person = studies.annotator(here.study)
-    assert not seats.has_work(person, here) and turn(desk(person.token)).state == "done"
+    assert not seats.has_work(person, here) and claim_next(desk(person.token)).state == "done"
     outcomes.add_slot(task, here)
     assert not seats.has_work(person, here)
     Slot.objects.filter(task=task, judgment=None).update(live=True)
     assert seats.has_work(person, here)
-    assert [lease.task for lease in turn(desk(person.token)).leases] == [task]
+    assert [lease.task for lease in claim_next(desk(person.token)).leases] == [task]

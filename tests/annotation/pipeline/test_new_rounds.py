@@ -5,6 +5,7 @@ import uuid
 import pytest
 
 from annotation import permissions
+from annotation.adjudication import decisions as adjudication_decisions
 from annotation.assignment import leases as assignment_leases
 from annotation.assignment import seats
 from annotation.designs.plan import StagePlan
@@ -130,6 +131,7 @@ def test_the_chosen_new_image_goes_on(study):
 
 def test_whoever_judged_the_first_round_may_judge_the_next(client, study):
     bring(study, 0)
+    promotion.take_in(study)
     chooser = study.annotators.get(number=1)
     assert 'name="answer"' in client.get(f"/judge/{chooser.token}/").text
 
@@ -145,6 +147,25 @@ def test_new_candidates_of_an_item_that_is_in_wait_until_it_falls_out(study):
     assert labels(study)[1][3] == "ambiguous_generated"
     assert promotion.take_in(study) == 1
     assert labels(study) == [["no_image_fits", "kept", "kept", "open"], ["", "ambiguous_both", "kept", ""]]
+
+
+@pytest.mark.parametrize("who", ["annotator", "adjudicator"])
+def test_what_falls_out_after_its_new_candidates_came_is_asked_again_at_once(
+    django_capture_on_commit_callbacks, study, who
+):
+    bring(study, 2)
+    promotion.take_in(study)
+    choose, chooser = stages(study)[0], study.annotators.get(number=1)
+    with django_capture_on_commit_callbacks(execute=True):
+        if who == "annotator":
+            lease = next(one for one in submissions.history(annotator=chooser) if one.task.item.position == 2)
+            studies.submit(chooser, lease, "none")
+        else:
+            task = Task.objects.get(stage=choose, item__position=2)
+            seen = adjudication_decisions.seen(task)
+            adjudication_decisions.decide(task=task, by="test", seen=seen, reason="flagged", note="Torn.")
+    assert labels(study)[0][2] == "open"
+    assert Task.objects.get(stage=choose, item__position=2, live=True).round == 2
 
 
 def test_an_item_may_go_round_as_often_as_new_candidates_come(study):
@@ -167,7 +188,7 @@ def test_in_a_closed_stage_they_alone_are_given_out(study):
     given = Slot.objects.filter(stage=choose, live=True, judgment=None).values_list("task__item__position", flat=True)
     assert sorted(given) == [0, 1]
     person = studies.annotator(study)  # whoever joins now is led there
-    assert person.stage == choose and next_step.turn(permissions.desk(person.token)).state == "screen"
+    assert person.stage == choose and next_step.claim_next(permissions.desk(person.token)).state == "screen"
 
 
 def test_what_is_brought_back_before_it_is_asked_again_stays(study):
@@ -199,10 +220,9 @@ def test_too_few_new_candidates_leave_the_item_as_it_was_and_are_said_once(study
     assert promotion.take_in(study) == 1
 
 
-def test_a_later_import_that_does_not_suit_is_passed_over_and_said_once(client, django_user_model, study):
+def test_a_later_import_that_does_not_suit_is_passed_over_and_said_once(study):
     studies.item(study.benchmark, candidates=0)
-    client.force_login(django_user_model.objects.create_superuser("boss"))
-    assert [client.get(f"/studies/{study.pk}/").status_code for _ in range(2)] == [200, 200]
+    assert [promotion.take_in(study) for _ in range(2)] == [0, 0]
     assert Event.objects.filter(verb="could not ask").count() == 1
     studies.item(study.benchmark)
     assert promotion.take_in(study) == 1

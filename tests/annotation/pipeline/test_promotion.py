@@ -202,6 +202,7 @@ def test_later_imports_are_taken_in(pipeline):
 def test_who_runs_out_gets_what_a_later_import_brought(client, pipeline):
     annotator = answer_all(pipeline)
     studies.item(pipeline.benchmark)
+    promotion.take_in(pipeline)
     assert 'name="answer"' in client.get(f"/judge/{annotator.token}/").text
 
 

@@ -15,7 +15,7 @@ from annotation.figures.human_baseline import baselines
 from annotation.models import Annotator, Attempt, Judgment, Slot, Study, Task
 from annotation.simulation import crowd
 from annotation.simulation.browser import FormReader, Unreachable
-from annotation.simulation.running import running_at
+from annotation.simulation.crowd import running_at
 from benchmarks.models import Event, Item
 from tests.builders import studies, text_items
 

@@ -104,7 +104,7 @@ def test_two_owners_who_remove_each_other_at_once_leave_one(study):
             refused.append(str(refusal))
         connection.close()
 
-    threads = [threading.Thread(target=remove, args=[member]) for member in members.of(study)]
+    threads = [threading.Thread(target=remove, args=[member]) for member in members.members_of(study)]
     for thread in threads:
         thread.start()
     for thread in threads:

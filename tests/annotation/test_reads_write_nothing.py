@@ -1,0 +1,41 @@
+"""A GET writes nothing: every address of the project is asked for, and its statements are looked at.
+
+Figures that are computed for a page are kept in a cache (annotation/figures/cache.py); nothing else follows from it.
+What an annotator's own link does when it is opened is the one exception: an annotator comes by a plain link, from
+Prolific or an e-mail, and finds their screen there, without script and without one more button to press.
+"""
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from tests.annotation.test_rights import ROUTES, address, expected, people, study, world  # noqa: F401
+
+pytestmark = pytest.mark.django_db
+WRITES = ("INSERT", "UPDATE", "DELETE", "WITH")
+CACHE = "annotation_reckoning"
+# What each link of an annotator writes when it is opened.
+OPENED = {
+    "judge": "the next screens are leased, or the completion code is noted as given",
+    "judge-before": "the order of the practice screens is drawn",
+    "join": "somebody who comes back from Prolific has a new session there",
+}
+ASKED = [name for name in ROUTES if not expected(name).split()[0].startswith("x")]
+
+
+def writes(client, url: str) -> list[str]:
+    with CaptureQueriesContext(connection) as captured:
+        assert client.get(url).status_code < 500
+    statements = [query["sql"] for query in captured]
+    return [sql for sql in statements if writes_rows(sql) and CACHE not in sql]
+
+
+def writes_rows(sql: str) -> bool:
+    words = sql.upper().split()
+    return words[0] in WRITES and any(word in words for word in WRITES[:3])
+
+
+def test_no_address_but_an_annotators_own_link_writes(world):  # noqa: F811
+    found = {name: writes(world.clients["owner"], address(name, world)) for name in ASKED}
+    assert {name: sql for name, sql in found.items() if sql and name not in OPENED} == {}
+    assert found["judge"], "the test sees writes"
