@@ -12,7 +12,7 @@ from benchmarks.formats.registry import FORMATS
 from tests.benchmarks.bad_inputs.case import picture
 from tests.builders.parquet_files import bivlc, bivlc_row, embedded, stored, table
 
-pytestmark = pytest.mark.usefixtures("tried_here")
+pytestmark = pytest.mark.usefixtures("parquet_trial_in_process")
 BIVLC = FORMATS["bivlc-parquet"]
 
 

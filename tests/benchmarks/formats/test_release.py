@@ -18,7 +18,7 @@ from tests.builders import imports
 from tests.builders.parquet_files import stored, table
 from tests.builders.release_files import embedded, image, line, release, row, whole, write_lines
 
-pytestmark = pytest.mark.usefixtures("tried_here")
+pytestmark = pytest.mark.usefixtures("parquet_trial_in_process")
 RELEASE = FORMATS["release"]
 
 
