@@ -1,4 +1,4 @@
-"""Each row of the list of malformed inputs through a real import: all or nothing, on the command line and in the browser.
+"""Each row of the list of malformed inputs through a real import: all or nothing, by command and in the browser.
 
 Rows are taken in one format, Winnow's manifest wherever it can have the fault; `test_matrix.py` has every format. After
 a refusal rows, storage and temporary files are as they were.
