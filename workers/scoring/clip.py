@@ -17,7 +17,7 @@ from torchvision.transforms import Compose, Normalize, ToTensor
 
 from workers.images import ImageRefused, pixels_of
 from workers.scoring import device as devices
-from workers.scoring.model_name import Asked
+from workers.scoring.model_name import ModelName
 from workers.scoring.prefetch import ahead
 from workers.scoring.refusals import CannotScore
 
@@ -28,28 +28,28 @@ SAMPLE = ["The quick brown fox jumps over 13 lazy dogs, café-style."]
 WRONG = ("Error(s) in loading state_dict", "pos_embed", "pop from empty list", "Weights only load failed")
 
 
-def load(asked: Asked, device: str) -> "Clip":
+def load(model_name: ModelName, device: str) -> "Clip":
     """CannotScore says what is wrong with the name, the weights, the pair of them, the device."""
     where = devices.chosen(device)
-    with devices.explained(asked.title), warnings.catch_warnings():
+    with devices.explained(model_name.title), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        if asked.pretrained:
-            check(asked.name, asked.pretrained)
-        safe = not is_torchscript(Path(asked.pretrained))  # torch reads such an archive in no other way
-        model, prepare = made(asked, safe)
-        return Clip(model.eval(), prepare, open_clip.get_tokenizer(asked.name), where)
+        if model_name.pretrained:
+            check(model_name.name, model_name.pretrained)
+        safe = not is_torchscript(Path(model_name.pretrained))  # torch reads such an archive in no other way
+        model, prepare = made(model_name, safe)
+        return Clip(model.eval(), prepare, open_clip.get_tokenizer(model_name.name), where)
 
 
-def made(asked: Asked, safe: bool) -> tuple[torch.nn.Module, Compose]:
+def made(model_name: ModelName, safe: bool) -> tuple[torch.nn.Module, Compose]:
     try:
         return open_clip.create_model_from_pretrained(
-            asked.name, asked.pretrained or None, precision="fp32", device="cpu", weights_only=safe
+            model_name.name, model_name.pretrained or None, precision="fp32", device="cpu", weights_only=safe
         )
     except (RuntimeError, ValueError, IndexError, pickle.UnpicklingError) as error:
         if not any(words in str(error) for words in WRONG):
             raise
-        advice = f"the file holds no weights of {asked.name}. Name the architecture that it was made with."
-        raise CannotScore("WEIGHTS_WRONG", f"“{asked.title}”: {advice}") from error
+        advice = f"the file holds no weights of {model_name.name}. Name the architecture that it was made with."
+        raise CannotScore("WEIGHTS_WRONG", f"“{model_name.title}”: {advice}") from error
 
 
 def check(name: str, pretrained: str) -> None:
