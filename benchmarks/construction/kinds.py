@@ -4,9 +4,10 @@ A new kind is a function here and a line in KINDS; docs/reference/construction.m
 """
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import isfinite
+from typing import Any
 
 from benchmarks.construction import order, refinement, rows, spatial, swaps, tagging, templates
 from benchmarks.construction.batch import Batch, Dropped, construct
@@ -38,11 +39,11 @@ class Constructed:
     dropped: list[tuple[int, str]]
     items: list[ItemRecord] | None = None
     kept: list[Row] | None = None
-    facts: dict[str, object] = field(default_factory=dict)
+    facts: Mapping[str, object] = field(default_factory=dict)
 
     @property
-    def made(self) -> list:
-        return self.kept if self.items is None else self.items
+    def made(self) -> Sequence[ItemRecord] | Sequence[Row]:
+        return self.items if self.items is not None else self.kept or []
 
 
 def aro_relation(given: Given) -> Constructed:
@@ -136,8 +137,12 @@ def spatial_candidates(given: Given) -> Constructed:
 
 
 def statement(row: Row, given: Given) -> spatial.Said:
-    fields = (text(row, name, given) for name in ("image", "caption", "subject", "relation", "object"))
-    return spatial.Said(*fields, true=str(row.values.get("label", "1")) not in FALSE, row=row.number)
+    image, caption, subject, relation, thing = (
+        text(row, name, given) for name in ("image", "caption", "subject", "relation", "object")
+    )
+    return spatial.Said(
+        image, caption, subject, relation, thing, true=str(row.values.get("label", "1")) not in FALSE, row=row.number
+    )
 
 
 def triplet_item(made: spatial.Triplet, row: Row, given: Given) -> ItemRecord:
@@ -172,8 +177,8 @@ def gap(row: Row, model: str, given: Given) -> float:
 
 def score(row: Row, name: str, given: Given) -> float:
     """From a column, or from `meta` of an item in Winnow's manifest."""
-    meta = row.values.get("meta")
-    value = row.values.get(name, meta.get(name) if isinstance(meta, dict) else None)
+    meta: object = row.values.get("meta")
+    value: Any = row.values.get(name, meta.get(name) if isinstance(meta, dict) else None)
     try:
         number = float(value) if not isinstance(value, bool) else float("nan")
     except (TypeError, ValueError):

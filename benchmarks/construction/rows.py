@@ -30,7 +30,7 @@ def read(path: Path, log: ProblemLog) -> list[Row]:
     Never raises on bad input: nothing may be made of the rows once `log.count` is above 0.
     """
     reader = read_csv if path.suffix.lower() == ".csv" else read_lines if path.suffix.lower() in LINES else read_json
-    rows = []
+    rows: list[Row] = []
     try:
         rows += reader(path, log)
     except Unreadable:
@@ -122,7 +122,8 @@ def box(row: Row, file: str, log: ProblemLog) -> Crop | None:
     values = [row.values[name] for name in BOX]
     numbers = [int(one) if isinstance(one, str) and one.isascii() and one.isdecimal() else one for one in values]
     if all(map(is_whole, numbers)):
-        return tuple(map(int, numbers))
+        x, y, width, height = map(int, numbers)
+        return x, y, width, height
     log.error("WRONG_VALUE", file, row.number, ", ".join(BOX), "Write whole numbers of pixels.")
     return None
 

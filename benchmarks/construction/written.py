@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from benchmarks.construction.kinds import Constructed
 from benchmarks.construction.rows import ENDINGS, LINES
@@ -66,7 +67,7 @@ def to_file(out: Path, content: str) -> None:
     os.replace(part, out)
 
 
-def report(kind: str, made: Constructed) -> dict:
+def report(kind: str, made: Constructed) -> dict[str, Any]:
     """JSON values. `dropped` has, for each reason, how many rows and which."""
     dropped: dict[str, list[int]] = {}
     for number, reason in made.dropped:
@@ -81,7 +82,7 @@ def report(kind: str, made: Constructed) -> dict:
     }
 
 
-def lines(report: dict) -> Iterator[str]:
+def lines(report: dict[str, Any]) -> Iterator[str]:
     """The report for people; the sums add up."""
     dropped = sum(one["count"] for one in report["dropped"])
     word = "kept" if report["kind"] == "refine" else "made"

@@ -49,7 +49,7 @@ def check(records: Iterable[ItemRecord], log: ProblemLog, keeps_same: bool = Fal
     return checked
 
 
-def at(say: Callable, origin: Origin) -> Say:
+def at(say: Callable[[str, str, int | None, str, str], None], origin: Origin) -> Say:
     return lambda code, column, advice: say(code, origin.file, origin.row, column, advice)
 
 
@@ -162,7 +162,7 @@ def check_key_once(key: str, origin: Origin, keys: dict[str, Origin], log: Probl
 
 
 def note_same_content(record: ItemRecord, origin: Origin, contents: dict[bytes, Origin], log: ProblemLog) -> None:
-    parts = [(caption.role, caption.text) for caption in record.captions]
+    parts: list[tuple[str, object]] = [(caption.role, caption.text) for caption in record.captions]
     parts += named_images(record)
     digest = sha256(repr(parts).encode("utf-8", "replace")).digest()
     first = contents.setdefault(digest, origin)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from benchmarks.formats import jsontext, limits, text
 from benchmarks.formats.base import ProblemLog, Unreadable
-from workers.archives.reader import ArchiveRefused, open_images
+from workers.archives.reader import ArchiveRefused, Source, open_images
 
 
 def files(path: Path, wanted: Sequence[str], log: ProblemLog) -> Iterator[tuple[str, bytes]]:
@@ -27,7 +27,7 @@ def files(path: Path, wanted: Sequence[str], log: ProblemLog) -> Iterator[tuple[
         raise Unreadable from refused
 
 
-def note_others(source, wanted: Sequence[str], file: str, log: ProblemLog) -> None:
+def note_others(source: Source, wanted: Sequence[str], file: str, log: ProblemLog) -> None:
     missing = source.missing(wanted)
     if len(missing) == len(wanted):
         log.error("NO_ROWS", file, None, "", f"None of these files is here: {', '.join(wanted)}.")

@@ -22,7 +22,7 @@ def parse(source: str, file: str, row: int | None, log: ProblemLog) -> object | 
     `row` is the line that the text stands on in its file; None for a whole file, whose own lines are counted.
     """
     try:
-        value = json.loads(
+        value: object = json.loads(
             source, object_pairs_hook=object_once, parse_constant=refuse_constant, parse_int=whole, parse_float=finite
         )
     except json.JSONDecodeError as error:
@@ -49,7 +49,7 @@ def say_deep(file: str, row: int | None, log: ProblemLog) -> None:
     log.error("JSON_TOO_DEEP", file, row, "", advice)
 
 
-def object_once(pairs: list[tuple[str, object]]) -> dict:
+def object_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
     made = dict(pairs)
     if len(made) < len(pairs):
         raise Fault("an object has the same key twice")

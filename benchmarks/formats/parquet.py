@@ -8,6 +8,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 import pyarrow as pa
 
@@ -87,10 +88,11 @@ class Rows:
         parts = [self.part(batch, name, place, origin) for name in batch.schema.names]
         if self.log.count > before:
             return
-        said = {of: value for of, value in parts if of in ("key", "type", "subtype")}
-        said.setdefault("key", f"{self.layout.prefix}-{self.count - 1}")
+        texts = {of: cast(str, value) for of, value in parts if of in ("key", "type", "subtype")}
         yield ItemRecord(
-            **{"type": "", "subtype": "", **said},
+            key=texts.get("key", f"{self.layout.prefix}-{self.count - 1}"),
+            type=texts.get("type", ""),
+            subtype=texts.get("subtype", ""),
             captions=tuple(value for _, value in parts if isinstance(value, CaptionRecord)),
             images=tuple(value for _, value in parts if isinstance(value, ImageRecord)),
             meta={of[5:]: value for of, value in parts if of.startswith("meta:") and value is not None},
@@ -111,7 +113,7 @@ class Rows:
         value = self.plain(batch.column(name)[place], name, origin)
         if of == "meta":
             return part, self.unpacked(value, name, origin) if part in PACKED else value
-        return part, CaptionRecord(role.partition("-")[0], value) if of == "caption" else value
+        return part, CaptionRecord(role.partition("-")[0], cast(str, value)) if of == "caption" else value
 
     def image(self, batch: pa.RecordBatch, name: str, place: int, role: str, origin: Origin) -> ImageRecord | None:
         data, path = cell(batch, name, place)
@@ -171,7 +173,9 @@ def format_of(name: str, title: str, split: Mapping[str, str]) -> Format:
     )
 
 
-WRITTEN = tuple(module.FORMAT for module in (sugarcrepe, sugarcrepe_compare, visla, hard_positives, aro))
+WRITTEN: tuple[Format, ...] = tuple(
+    module.FORMAT for module in (sugarcrepe, sugarcrepe_compare, visla, hard_positives, aro)
+)
 OWN = "parquet of a Winnow export"
 OF_EXPORTS = tuple(
     format_of(one.name, f"{one.title.partition(':')[0].partition(' (')[0]} ({OWN})", one.split) for one in WRITTEN

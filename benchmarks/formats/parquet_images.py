@@ -18,7 +18,7 @@ class Called:
     """What each embedded image is called: by its path, or by its SHA-256 where it has none or shares it with other
     bytes. The `datasets` library keeps of a path the last part alone, so that two images may have the same."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.first: dict[str, str] = {}  # path → the content that it was met with first
 
     def name(self, path: str, data: bytes | None) -> str:
@@ -56,8 +56,8 @@ def embedded(found: Sequence[Path], columns: Sequence[str]) -> Iterator[tuple[st
         for batch in parquet.batches(file, columns):
             here = [name for name in columns if name in batch.schema.names]
             for place in range(batch.num_rows):
-                found = (cell(batch, name, place) for name in here)
-                yield from ((called.name(path.decode(), data), data) for data, path in found if data is not None)
+                cells = (cell(batch, name, place) for name in here)
+                yield from ((called.name(path.decode(), data), data) for data, path in cells if data is not None)
 
 
 class Embedded(Source):
@@ -72,7 +72,7 @@ class Embedded(Source):
         super().__init__(path.name, listed)
         self._top = ""  # a name stands for itself alone
 
-    def _contents(self, asked) -> Iterator[tuple[str, bytes]]:
+    def _contents(self, asked: dict[str, list[str]]) -> Iterator[tuple[str, bytes]]:
         left = set(asked)
         for name, data in embedded(self._files, self._columns):
             if (known := normal(name)) in left:

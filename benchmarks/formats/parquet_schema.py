@@ -1,6 +1,6 @@
 """What the columns of a parquet file must be, and what is said where they are something else. Pure."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import pyarrow as pa
 
@@ -44,7 +44,7 @@ def is_image(kind: pa.DataType) -> bool:
     return kind.field("bytes").type in BYTES and kind.field("path").type in TEXT
 
 
-def check(schema: pa.Schema, split: Mapping[str, str], optional: set[str], file: str, log: ProblemLog) -> bool:
+def check(schema: pa.Schema, split: Mapping[str, str], optional: Collection[str], file: str, log: ProblemLog) -> bool:
     """Whether the file has the columns of the split, each of its kind. Logs SCHEMA and COLUMN_MISSING, a column each,
     and notes what else there is."""
     before, names = log.count, schema.names

@@ -14,6 +14,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from benchmarks.formats import jsonfiles, jsonl, limits, parquet, release_shards
 from benchmarks.formats.base import Format, ProblemLog
@@ -21,14 +22,14 @@ from benchmarks.formats.release_shards import Looked
 from benchmarks.records import ROLES, CaptionRecord, ImageRecord, ItemRecord, Origin
 
 ITEMS, MANIFEST = "items.jsonl", "manifest.json"
-FIELDS: jsonl.Fields = {
+FIELDS: dict[str, type] = {
     "id": str, "type": str, "subtype": str, "split": str, "captions": list, "images": list, "meta": dict,
 }  # fmt: skip
 NOT_TAKEN = dict.fromkeys(("position", "stage", "negative_image", "decisions"), object)
-CAPTION: jsonl.Fields = {"role": str, "text": str}
+CAPTION: dict[str, type] = {"role": str, "text": str}
 OF_CAPTION = dict.fromkeys(("imported", "changed_by", "made_of"), object)
-IMAGE: jsonl.Fields = {"key": str, "chosen": bool, "sha256": str, "source_name": str}
-MAY_IMAGE: jsonl.Fields = {"licence": str, "attribution": str, "crop": list}
+IMAGE: dict[str, type] = {"key": str, "chosen": bool, "sha256": str, "source_name": str}
+MAY_IMAGE: dict[str, type] = {"licence": str, "attribution": str, "crop": list}
 OF_IMAGE = dict.fromkeys(("round", "format", "width", "height"), object)
 KEY = re.compile(r"(\w+)-(\d{1,6})")  # an image's role and place
 POSITIVE, NEGATIVE = "positive-0", "negative_image"  # an image of an item, a column
@@ -79,7 +80,7 @@ class Lines:
                 advice = f"The split “{split[:80]}” has {there}. Give all files of one release."
                 self.log.error("SIDES_DIFFER", file, None, "split", advice)
 
-    def record(self, value: Mapping, origin: Origin) -> ItemRecord:
+    def record(self, value: Mapping[str, Any], origin: Origin) -> ItemRecord:
         images = (self.image(image, origin) for image in value["images"])
         return ItemRecord(
             key=value["id"],
@@ -91,7 +92,7 @@ class Lines:
             origin=origin,
         )
 
-    def image(self, image: Mapping, origin: Origin) -> ImageRecord | None:
+    def image(self, image: Mapping[str, Any], origin: Origin) -> ImageRecord | None:
         """As it stands in the data, where the one that was chosen is the negative one; None where it is not there."""
         if not (image["chosen"] or image["key"] == POSITIVE):
             self.absent += 1
@@ -105,7 +106,7 @@ class Lines:
         return ImageRecord(role, *told, crop=crop, file=self.looked.names.get(image["sha256"], ""))
 
 
-def well_formed(value: dict, origin: Origin, log: ProblemLog) -> bool:
+def well_formed(value: dict[str, Any], origin: Origin, log: ProblemLog) -> bool:
     before = log.count
     jsonl.check_object(value, FIELDS | NOT_TAKEN, "", origin, log, NOT_TAKEN)
     jsonl.check_entries(value.get("captions"), "captions", CAPTION | OF_CAPTION, OF_CAPTION, origin, log)
@@ -116,7 +117,7 @@ def well_formed(value: dict, origin: Origin, log: ProblemLog) -> bool:
     return log.count == before
 
 
-def check_images(images: Sequence[Mapping], origin: Origin, log: ProblemLog) -> None:
+def check_images(images: Sequence[Mapping[str, Any]], origin: Origin, log: ProblemLog) -> None:
     """Each in a place of its own, of a role that there is; at most one of them chosen."""
     for place, image in enumerate(images):
         found, column = KEY.fullmatch(image["key"]), f"images[{place}].key"
@@ -138,7 +139,7 @@ def told_format(folder: Path, log: ProblemLog) -> str:
         return ""
     with manifest.open("rb") as stream:
         value = jsonfiles.value(stream.read(limits.MAX_JSON_BYTES + 1), MANIFEST, log)
-    told = value.get("source_format", "") if isinstance(value, dict) else None
+    told: object = value.get("source_format", "") if isinstance(value, dict) else None
     if value is not None and not isinstance(told, str):
         log.error("WRONG_VALUE", MANIFEST, None, "source_format", "Give the release's own manifest, or none.")
     return told if isinstance(told, str) else ""
@@ -163,6 +164,8 @@ def first_format(path: Path, records: Sequence[ItemRecord]) -> str:
 
 def can_write(format: Format, records: Sequence[ItemRecord]) -> bool:
     """Whether the items have all that the format's files say."""
+    if format.writer is None:
+        return False
     try:
         return all(name for name, _ in format.writer(records))
     except CANNOT:

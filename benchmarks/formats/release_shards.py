@@ -61,7 +61,7 @@ def look(folder: Path, log: ProblemLog) -> Looked:
 
 def check_all_there(names: Sequence[str], log: ProblemLog) -> None:
     """A shard's name says how many there are of its split."""
-    for split, of in sorted({(match["split"], match["of"]) for match in map(SHARD.fullmatch, names)}):
+    for split, of in sorted({(match["split"], match["of"]) for name in names if (match := SHARD.fullmatch(name))}):
         numbers = {f"{split}-{number:05}-of-{of}.parquet" for number in range(int(of))}
         for name in sorted(numbers - {*names})[:100]:
             log.error("FILE_UNREADABLE", name, None, "", "This shard is not here. Give all files of the data folder.")
@@ -79,13 +79,13 @@ def fits(path: Path, log: ProblemLog) -> bool:
 
 def look_at(path: Path, looked: Looked, log: ProblemLog) -> None:
     columns = [name for name in IMAGES if name in parquet.schema(path).names]
-    split, row = SHARD.fullmatch(path.name)["split"], 0
+    shard, row = SHARD.fullmatch(path.name), 0
     for batch in parquet.batches(path, columns):
         for place in range(batch.num_rows):
             row += 1
             for column in columns:
                 look_at_image(batch, column, place, Origin(path.name, row), looked, log)
-    looked.rows[split] += row
+    looked.rows[shard["split"] if shard else ""] += row
 
 
 def look_at_image(

@@ -97,7 +97,8 @@ def opened(
         log.error("SIDE_MISSING", path.name, None, "", f"This is the {names[0]} side; give the {names[1]} side too.")
         raise Unreadable
     source = stack.enter_context(open_images(path))
-    return tuple(Side(name, source, f"{folder(name)}/") for name in names)
+    first, other = (Side(name, source, f"{folder(name)}/") for name in names)
+    return first, other
 
 
 def loose(path: Path) -> bool:

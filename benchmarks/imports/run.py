@@ -91,7 +91,7 @@ def import_items(
     *, benchmark_name: str, records: list[ItemRecord], images, source: str, by: str,
     created_by=None, options: Options = Options(), tell: Callable | None = None,
 ) -> Benchmark:  # fmt: skip
-    """Import records that are in memory, now. `images` is a workers.archives.reader.Source, or anything with `names` and
+    """Import records that are in memory, now. `images` is a workers.archives.Source, or anything with `names` and
     `stream(wanted)` that yields (name, bytes), or None; `source` names what made them.
 
     Raises Refused with every problem. The job that it leaves behind holds the report.

@@ -60,7 +60,7 @@ def check_type(about: About, answer: Answer, log: ProblemLog) -> None:
 def records(items: Iterable[About], kind: Kind, log: ProblemLog) -> list[Typed]:
     """A record of the kind's metric for each item that is whole."""
     return [
-        kind.family.record(**answered, type=item.type, subtype=item.subtype)
+        kind.measured.record(**answered, type=item.type, subtype=item.subtype)
         for item, answered in complete(items, kind, log)
     ]
 
@@ -83,7 +83,7 @@ def verdicts(item: About, kind: Kind, log: ProblemLog) -> dict[str, bool | None]
     scores = item.scores
     found: dict[str, bool | None] = {}
     for name, question in kind.questions.items():
-        by_scores = beats(scores, kind.family.questions[name]) if scores else None
+        by_scores = beats(scores, kind.measured.questions[name]) if scores else None
         said = item.answers.get(name)
         if said is not None and by_scores is not None:
             advice = "The item has scores for this question as well; keep the choice or the scores."

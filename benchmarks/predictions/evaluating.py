@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -22,7 +23,7 @@ class Evaluation:
 
     kind: str
     n: int
-    figures: Tree
+    figures: Mapping[str, Figure | Mean]
     groups: Sequence[Group] = ()
     parts: Tree = field(default_factory=dict)
     notes: Sequence[str] = ()
@@ -42,7 +43,7 @@ def evaluate(items: Sequence[About], kind: Kind, log: ProblemLog) -> Evaluation 
 
 def of_family(items: Sequence[Typed], kind: Kind) -> Evaluation:
     """The measures that the paper reports together, over all items and by type."""
-    return Evaluation(kind.name, len(items), kind.family.accuracies(items), kind.family.by_type(items))
+    return Evaluation(kind.name, len(items), kind.measured.accuracies(items), kind.measured.by_type(items))
 
 
 def of_hard_positives(items: Sequence[hard_positive.Answered], kind: Kind) -> Evaluation:
@@ -54,7 +55,10 @@ def of_hard_positives(items: Sequence[hard_positive.Answered], kind: Kind) -> Ev
 def of_sugarcrepe(items: Sequence[sugarcrepe.Answered], kind: Kind) -> Evaluation:
     typed = all(item.type and item.subtype for item in items)
     known = items if typed else ()
-    figures = {"overall": sugarcrepe.overall(items), "mean_of_subsets": sugarcrepe.mean_of_subsets(known)}
+    figures: dict[str, Figure | Mean] = {
+        "overall": sugarcrepe.overall(items),
+        "mean_of_subsets": sugarcrepe.mean_of_subsets(known),
+    }
     subsets = sugarcrepe.subsets(known)
     lacking = [name for name in sugarcrepe.SUBSETS if name not in subsets]
     notes = [] if typed else [f"Subsets: {NO_TYPE}."]
@@ -79,11 +83,11 @@ def check_aro(items: Sequence[About], log: ProblemLog) -> None:
 def asked(item: About) -> set[str]:
     """The questions that its answers are about."""
     given = {*item.answers}
-    return {name for name, pairs in ARO.family.questions.items() if given & {name, *(other for _, other in pairs)}}
+    return {name for name, pairs in ARO.measured.questions.items() if given & {name, *(other for _, other in pairs)}}
 
 
 def of_aro(items: Sequence[aro.Answered], kind: Kind) -> Evaluation:
-    figures = {
+    figures: dict[str, Figure | Mean] = {
         "relation": aro.macro(items, aro.RELATION),
         "relation_overall": aro.overall(items, aro.RELATION),
         **aro.split(items),
@@ -104,7 +108,9 @@ def of_aro(items: Sequence[aro.Answered], kind: Kind) -> Evaluation:
 def of_retrieval(items: Sequence[About], log: ProblemLog) -> Evaluation | None:
     """Each item is an image, its captions are ITEM/NUMBER, and every caption is scored for every image."""
     images = {item.item.key: place for place, item in enumerate(items)}
-    captions = list(dict.fromkeys(CAPTION_OF.fullmatch(name)[1] for item in items for name in item.scores))
+    captions = list(
+        dict.fromkeys(match[1] for item in items for name in item.scores if (match := CAPTION_OF.fullmatch(name)))
+    )
     check_table(items, images, captions, log)
     if log.count:
         return None
@@ -142,7 +148,7 @@ def check_table(items: Sequence[About], images: Mapping[str, int], captions: Seq
             log.error("INCOMPLETE_ROW", *at, f"s({lacking[:80]})", advice)
 
 
-OF: dict[str, Callable[[Sequence, Kind], Evaluation]] = {
+OF: dict[str, Callable[[Sequence[Any], Kind], Evaluation]] = {
     **dict.fromkeys(KINDS, of_family),
     HARD_POSITIVE.name: of_hard_positives,
     SUGARCREPE.name: of_sugarcrepe,

@@ -10,6 +10,7 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from benchmarks.predictions.base import Reference
 from benchmarks.predictions.collecting import About
@@ -36,7 +37,7 @@ class Matching:
     unmatched: list[tuple[About, str]] = field(default_factory=list)
     unanswered: list[str] = field(default_factory=list)  # ids of items
 
-    def told(self) -> dict:
+    def told(self) -> dict[str, Any]:
         """JSON-able: counts, and the first of what did not match."""
         return {
             "items": self.items,
@@ -83,8 +84,12 @@ class Finder:
     def __init__(self, items: Sequence[ItemRecord], answers: Iterable[About]):
         self.items = items
         self.by_key = {item.key: item for item in items}
-        self.indexes: dict[tuple, dict[Texts, list[ItemRecord]]] = {}  # by roles and spelling: their texts → items
-        self.named: dict[tuple, dict[Reference, int]] = defaultdict(dict)  # answers of one name, in the file's order
+        self.indexes: dict[
+            tuple[object, ...], dict[Texts, list[ItemRecord]]
+        ] = {}  # by roles and spelling: their texts → items
+        self.named: dict[tuple[object, ...], dict[Reference, int]] = defaultdict(
+            dict
+        )  # answers of one name, in the file's order
         for item in (about.item for about in answers if not about.item.key):
             for spelling in (exact, spelt):
                 alike = self.named[name_of(item, spelling)]
@@ -153,5 +158,5 @@ def texts_of(item: Reference, spelling: Spelling = spelt) -> Texts:
     return tuple((role, spelling(text)) for role, text in item.captions)
 
 
-def name_of(item: Reference, spelling: Spelling) -> tuple:
+def name_of(item: Reference, spelling: Spelling) -> tuple[object, ...]:
     return spelling, texts_of(item, spelling), item.image

@@ -17,10 +17,11 @@ def answers(paths: Sequence[Path], kind: Kind, log: ProblemLog) -> Iterator[Answ
     first: Layout | None = None
     for path in paths:
         layout = layout_of(path, kind)
-        first = first or layout
         if layout is None:
             log.error("WRONG_TYPE", path.name, None, "", f"Predictions on {kind.title} end in {said(endings(kind))}.")
-        elif layout is not first:
+            continue
+        first = first or layout
+        if layout is not first:
             log.error(
                 "WRONG_TYPE", path.name, None, "", f"Files of one run are of one layout; the first is {first.title}."
             )

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from typing import Any, cast
 
 import numpy as np
 
@@ -32,7 +33,7 @@ def records(columns: Mapping[str, Column], items: Kinds, kind: Kind) -> list[Typ
     scores = {name: scored(column, places) for name, column in columns.items() if name in kind.scores}
     found = {name: verdicts(name, columns, scores, places, kind) for name in kind.questions}
     rows = zip(order, *found.values(), strict=True)
-    record, names = kind.family.record, tuple(found)
+    record, names = kind.measured.record, tuple(found)
     return [
         record(**dict(zip(names, said, strict=True)), type=items[item][0], subtype=items[item][1])
         for item, *said in rows
@@ -50,7 +51,7 @@ def verdicts(
     name: str, columns: Mapping[str, Column], scores: Mapping[str, np.ndarray], places: Mapping[int, int], kind: Kind
 ) -> list[bool | None]:
     """By place: right, not right, or None where the question is not answered. A choice stands before scores."""
-    pairs = kind.family.questions[name]
+    pairs = kind.measured.questions[name]
     found: list[bool | None] = [None] * len(places)
     right = beats(scores, pairs)
     if right is not None:
@@ -63,10 +64,10 @@ def verdicts(
     return found
 
 
-def told(found: Sequence[Typed], kind: Kind) -> dict:
+def told(found: Sequence[Typed], kind: Kind) -> dict[str, Any]:
     """JSON-able: `n` items, `measures` by name, `groups` by type and subtype (None: all of the type), `notes`."""
     evaluation = OF[kind.name](found, kind)
-    measures = {**evaluation.figures, **evaluation.parts.get("subsets", {})}
+    measures = {**evaluation.figures, **nested(evaluation, "subsets")}
     groups = [
         {"type": group.type, "subtype": group.subtype, "measures": rows(group.measures)} for group in evaluation.groups
     ]
@@ -78,16 +79,22 @@ def told(found: Sequence[Typed], kind: Kind) -> dict:
     }
 
 
-def rows(figures: Mapping[str, Figure | Mean]) -> dict[str, dict]:
+def nested(evaluation: Evaluation, name: str) -> Mapping[str, Figure | Mean]:
+    """Figures that a kind keeps under a name of their own; none where it has no such part."""
+    return cast("Mapping[str, Figure | Mean]", evaluation.parts.get(name, {}))
+
+
+def rows(figures: Mapping[str, Figure | Mean]) -> dict[str, dict[str, Any]]:
     return {name: asdict(figure) for name, figure in figures.items()}
 
 
-def parts(evaluation: Evaluation) -> Iterator[dict]:
+def parts(evaluation: Evaluation) -> Iterator[dict[str, Any]]:
     """The figures that a kind nests by a name of its own, as groups: ARO's relations, means of subtypes."""
     if evaluation.kind == ARO.name:
         for part, type in (("relations", "relation"), ("attribute_pairs", "attribution"), ("order_tasks", "order")):
-            for name, figure in evaluation.parts[part].items():
+            for name, figure in nested(evaluation, part).items():
                 yield {"type": type, "subtype": name, "measures": {type: asdict(figure)}}
     elif evaluation.kind == HARD_POSITIVE.name:
-        for type, means in evaluation.parts["mean_of_subtypes"].items():
+        by_type = cast("Mapping[str, Mapping[str, Mean]]", evaluation.parts["mean_of_subtypes"])
+        for type, means in by_type.items():
             yield {"type": type, "subtype": "mean of subtypes", "measures": rows(means)}

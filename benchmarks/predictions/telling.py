@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from typing import Any
 
 from benchmarks.metrics.base import Figure, Group, Mean
 from benchmarks.predictions.evaluating import Evaluation, Tree
@@ -12,7 +13,7 @@ INTERVALS = {
 }
 
 
-def as_json(found: Evaluation) -> dict:
+def as_json(found: Evaluation) -> dict[str, Any]:
     """Plain numbers under the names of the figures, n, by_type and by_subtype; the same with intervals, chance and
     counts under `figures`. Null stands for what was not asked."""
     types = {group.type: group for group in found.groups if group.subtype is None and group.type}
@@ -32,26 +33,22 @@ def as_json(found: Evaluation) -> dict:
     }
 
 
-def plain(tree: Tree) -> dict:
-    return {name: percent(of.share) if is_figure(of) else plain(of) for name, of in tree.items()}
+def plain(tree: Tree) -> dict[str, Any]:
+    return {name: percent(of.share) if isinstance(of, Figure | Mean) else plain(of) for name, of in tree.items()}
 
 
-def plain_group(group: Group) -> dict:
+def plain_group(group: Group) -> dict[str, Any]:
     return {**plain(group.measures), "n": group.items}
 
 
-def told(tree: Tree) -> dict:
-    return {name: one(of) if is_figure(of) else told(of) for name, of in tree.items()}
+def told(tree: Tree) -> dict[str, Any]:
+    return {name: one(of) if isinstance(of, Figure | Mean) else told(of) for name, of in tree.items()}
 
 
-def one(figure: Figure | Mean) -> dict:
+def one(figure: Figure | Mean) -> dict[str, Any]:
     fields = asdict(figure)
     shares = {name: percent(fields.pop(name)) for name in ("share", "low", "high", "chance")}
     return {"percent": shares.pop("share"), **shares, **fields, "interval": figure.method}
-
-
-def is_figure(of: object) -> bool:
-    return isinstance(of, Figure | Mean)
 
 
 def percent(share: float | None) -> float | None:
@@ -75,7 +72,7 @@ def rows_of(tree: Tree, before: str) -> Iterator[tuple[str, ...]]:
     """Name, value, interval, chance and n of each figure that has items, nested ones after the name above them."""
     for name, of in tree.items():
         path = f"{before} · {name}" if before else name
-        if not is_figure(of):
+        if not isinstance(of, Figure | Mean):
             yield from rows_of(of, path)
         elif of.n:
             value, low, high, chance = (f"{percent(x):.2f}" for x in (of.share, of.low, of.high, of.chance))

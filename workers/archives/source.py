@@ -49,7 +49,7 @@ def unreadable(entry: str, why: object) -> ArchiveRefused:
 class Names:
     """Takes the entries one by one; knows which names are safe, which clash, and what was wrong with them."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.stored: dict[str, str] = {}  # NFC name → the name as the archive writes it, in the archive's order
         self.ignored: list[str] = []
         self.refusals: list[Refusal] = []
@@ -155,7 +155,7 @@ class Source:
             return data
         raise KeyError(name)
 
-    def _contents(self, asked: dict) -> Iterator[tuple[str, bytes]]:
+    def _contents(self, asked: dict[str, list[str]]) -> Iterator[tuple[str, bytes]]:
         """(name in `names`, bytes) of the asked files, in the source's order."""
         raise NotImplementedError
 
