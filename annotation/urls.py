@@ -2,6 +2,7 @@
 
 from django.urls import path
 
+from annotation import tasks  # noqa: F401 - registers what runs each kind of job, for jobs.dispatch
 from annotation.adjudication import disagreement_views
 from annotation.adjudication import views as adjudication_views
 from annotation.assignment import views as assignment_views

@@ -2,6 +2,7 @@
 
 from django.urls import path, re_path
 
+from benchmarks import tasks  # noqa: F401 - registers what runs each kind of job, for jobs.dispatch
 from benchmarks.accounts import token_views
 from benchmarks.accounts import views as accounts_views
 from benchmarks.imports import views as imports_views
