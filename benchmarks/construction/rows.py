@@ -60,7 +60,7 @@ def read_lines(path: Path, log: ProblemLog) -> Iterator[Row]:
 def read_json(path: Path, log: ProblemLog) -> Iterator[Row]:
     before = log.count
     with path.open("rb") as stream:
-        value = jsontext.parse(text.whole(stream, path.name, log), path.name, None, log)
+        value = jsontext.parse(text.read_whole(stream, path.name, log), path.name, None, log)
     rows = list(value.values()) if isinstance(value, dict) else value
     if not isinstance(rows, list):
         if log.count == before:
@@ -73,7 +73,7 @@ def read_json(path: Path, log: ProblemLog) -> Iterator[Row]:
 def sound(value: object, number: int, file: str, log: ProblemLog) -> Iterator[Row]:
     """The row, where it is an object whose text can be stored; its problems otherwise."""
     if isinstance(value, dict):
-        if jsontext.sound_throughout(value, file, number, "", log):
+        if jsontext.storable_throughout(value, file, number, "", log):
             yield Row(number, value)
     else:
         log.error("JSON_INVALID", file, number, "", "Each row must be one object: {…}.")
@@ -151,7 +151,7 @@ def manifest_item(row: Row, file: str, log: ProblemLog) -> ItemRecord | None:
     jsonl.check_lists(row.values, origin, log)
     if log.count > before:
         return None
-    made = jsonl.made(row.values, origin)
+    made = jsonl.record_of(row.values, origin)
     if not made.captions_as("positive"):
         log.error("VALUE_MISSING", file, row.number, "captions", "Give the item a positive caption.")
         return None

@@ -96,7 +96,7 @@ def whole_row(row: object, kind: str, origin: Origin, log: ProblemLog) -> bool:
     if not isinstance(row, dict):
         log.error("JSON_INVALID", origin.file, origin.row, "", "The row must be an object: {…}.")
         return False
-    jsontext.sound_throughout(row, origin.file, origin.row, "", log)
+    jsontext.storable_throughout(row, origin.file, origin.row, "", log)
     for name in (*FIELDS, mark):
         if name not in row:
             others = [other for other in row if other not in (*FIELDS, mark)]

@@ -78,7 +78,7 @@ def whole_row(row: object, number: int, title: str, log: ProblemLog) -> bool:
             missing_column(field, [other for other in row if other not in FIELDS], title, number, log)
         elif not isinstance(row[field], str):
             log.error("WRONG_VALUE", title, number, field, "Write this value as text, in quotes.")
-    jsontext.sound_throughout(row, title, number, "", log)
+    jsontext.storable_throughout(row, title, number, "", log)
     return log.count == before
 
 

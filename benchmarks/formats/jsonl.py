@@ -35,7 +35,7 @@ WORDS = {bool: "true or false", str: "text, in quotes", list: "a list: […]", d
 def read(path: Path, log: ProblemLog) -> Iterator[ItemRecord]:
     for value, origin in objects(path, log):
         if well_formed(value, origin, log):
-            yield made(value, origin)
+            yield record_of(value, origin)
 
 
 def objects(path: Path, log: ProblemLog) -> Iterator[tuple[dict[str, Any], Origin]]:
@@ -65,7 +65,7 @@ def parsed(line: str, origin: Origin, log: ProblemLog) -> dict[str, Any] | None:
     if not isinstance(value, dict):
         log.error("JSON_INVALID", origin.file, origin.row, "", "Each line must be one object: {…}.")
         return None
-    return value if jsontext.sound_throughout(value, origin.file, origin.row, "", log) else None
+    return value if jsontext.storable_throughout(value, origin.file, origin.row, "", log) else None
 
 
 def well_formed(value: dict[str, Any], origin: Origin, log: ProblemLog) -> bool:
@@ -129,7 +129,7 @@ def check_object(
         log.error("UNKNOWN_FIELD", origin.file, origin.row, prefix + name[:80], advice)
 
 
-def made(value: dict[str, Any], origin: Origin | None) -> ItemRecord:
+def record_of(value: dict[str, Any], origin: Origin | None) -> ItemRecord:
     return ItemRecord(
         key=value["id"],
         type=value.get("type", ""),

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from benchmarks.formats import limits
 from benchmarks.formats.base import ProblemLog
-from benchmarks.formats.text import sound
+from benchmarks.formats.text import storable
 
 TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+')
 NUMBER = re.compile(r"-?\d+")
@@ -121,16 +121,16 @@ def faulty(word: str) -> bool:
         return False
 
 
-def sound_throughout(value: object, file: str, row: int | None, column: str, log: ProblemLog) -> bool:
+def storable_throughout(value: object, file: str, row: int | None, column: str, log: ProblemLog) -> bool:
     """Whether every string inside, keys included, holds only characters that can be stored. Logs what does not."""
     before = log.count
     if isinstance(value, str):
-        sound(value, file, row, column, log)
+        storable(value, file, row, column, log)
     elif isinstance(value, dict):
         for key, inner in value.items():
-            sound(key, file, row, column, log)
-            sound_throughout(inner, file, row, column or key[:80], log)
+            storable(key, file, row, column, log)
+            storable_throughout(inner, file, row, column or key[:80], log)
     else:
         for inner in children(value):
-            sound_throughout(inner, file, row, column, log)
+            storable_throughout(inner, file, row, column, log)
     return log.count == before

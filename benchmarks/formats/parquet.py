@@ -14,8 +14,8 @@ import pyarrow as pa
 
 from benchmarks.formats import aro, hard_positives, jsontext, limits, sugarcrepe, sugarcrepe_compare, text, visla
 from benchmarks.formats.base import SPLIT, Format, ProblemLog
-from benchmarks.formats.parquet_images import Called, Embedded, cell, files, refuse_large
-from benchmarks.formats.parquet_schema import TEXT, check
+from benchmarks.formats.parquet_images import Embedded, ImageNames, cell, files, refuse_large
+from benchmarks.formats.parquet_schema import TEXT, check_schema
 from benchmarks.formats.table import too_many_rows
 from benchmarks.records import CaptionRecord, ImageRecord, ItemRecord, Origin
 from workers import parquet
@@ -47,10 +47,10 @@ class Layout:
 
     def sound(self, file: Path, log: ProblemLog) -> bool:
         """Whether the file can be read safely and has the columns; the log says why not."""
-        return safe(file, log) and check(parquet.schema(file), self.split, self.optional, file.name, log)
+        return is_safe(file, log) and check_schema(parquet.schema(file), self.split, self.optional, file.name, log)
 
 
-def safe(file: Path, log: ProblemLog) -> bool:
+def is_safe(file: Path, log: ProblemLog) -> bool:
     """Whether all of the file can be read in bounded memory; the log says why not."""
     try:
         parquet.refuse_unsafe(file, limits.MAX_ROWS)
@@ -65,7 +65,7 @@ class Rows:
 
     def __init__(self, layout: Layout, log: ProblemLog):
         self.layout, self.log = layout, log
-        self.called = Called()
+        self.called = ImageNames()
         self.count = 0
         self.absent: set[str] = set()  # columns of which some row has no image
 
@@ -144,7 +144,7 @@ class Rows:
             advice = f"Byte {error.start} of this text is not UTF-8. Write the text as UTF-8."
             self.log.error("ENCODING", origin.file, origin.row, name, advice)
             return ""
-        text.sound(told, origin.file, origin.row, name, self.log)
+        text.storable(told, origin.file, origin.row, name, self.log)
         return told
 
     def unpacked(self, value: object, name: str, origin: Origin) -> object:

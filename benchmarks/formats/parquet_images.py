@@ -10,11 +10,11 @@ from benchmarks.formats.base import ProblemLog
 from benchmarks.records import Origin
 from workers import parquet
 from workers.archives.names import normal
-from workers.archives.source import Names, Source
+from workers.archives.source import EntryNames, Source
 from workers.limits import MAX_ENTRY_BYTES
 
 
-class Called:
+class ImageNames:
     """What each embedded image is called: by its path, or by its SHA-256 where it has none or shares it with other
     bytes. The `datasets` library keeps of a path the last part alone, so that two images may have the same."""
 
@@ -51,7 +51,7 @@ def refuse_large(data: bytes | None, column: str, origin: Origin, log: ProblemLo
 
 def embedded(found: Sequence[Path], columns: Sequence[str]) -> Iterator[tuple[str, bytes]]:
     """(name, content) of every image of these columns, in the order in which the reader of records meets them."""
-    called = Called()
+    called = ImageNames()
     for file in found:
         for batch in parquet.batches(file, columns):
             here = [name for name in columns if name in batch.schema.names]
@@ -66,7 +66,7 @@ class Embedded(Source):
     def __init__(self, path: Path, split: Mapping[str, str], found: Sequence[Path] = ()):
         self._files = found or files(path)
         self._columns = [name for name, part in split.items() if part.startswith("image:")]
-        listed = Names()
+        listed = EntryNames()
         for name, _ in embedded(self._files, self._columns):
             listed.stored.setdefault(normal(name), name)
         super().__init__(path.name, listed)

@@ -18,7 +18,7 @@ from typing import Any
 
 from benchmarks.formats import jsonfiles, jsonl, limits, parquet, release_shards
 from benchmarks.formats.base import Format, ProblemLog
-from benchmarks.formats.release_shards import Looked
+from benchmarks.formats.release_shards import ShardContents
 from benchmarks.records import ROLES, CaptionRecord, ImageRecord, ItemRecord, Origin
 
 ITEMS, MANIFEST = "items.jsonl", "manifest.json"
@@ -42,8 +42,8 @@ def read(path: Path, log: ProblemLog) -> Iterator[ItemRecord]:
     if not items.is_file():
         log.error("FILE_UNREADABLE", ITEMS, None, "", f"Give the release's {ITEMS} beside its shards.")
         return
-    told_format(folder, log)
-    looked = release_shards.look(folder, log)
+    source_format(folder, log)
+    looked = release_shards.read_shards(folder, log)
     yield from Lines(looked, log).read(items)
 
 
@@ -55,7 +55,7 @@ def folder_of(path: Path) -> Path:
 class Lines:
     """Reads items.jsonl."""
 
-    def __init__(self, looked: Looked, log: ProblemLog):
+    def __init__(self, looked: ShardContents, log: ProblemLog):
         self.looked, self.log = looked, log
         self.lines: Counter[str] = Counter()  # of each split
         self.absent = 0  # images that the release only tells of
@@ -132,7 +132,7 @@ def check_images(images: Sequence[Mapping[str, Any]], origin: Origin, log: Probl
         log.error("WRONG_VALUE", origin.file, origin.row, "images", advice)
 
 
-def told_format(folder: Path, log: ProblemLog) -> str:
+def source_format(folder: Path, log: ProblemLog) -> str:
     """What the manifest, where there is one, says that the source's files are; empty where they cannot be written."""
     manifest = folder / MANIFEST
     if not manifest.is_file():
@@ -151,7 +151,7 @@ def first_format(path: Path, records: Sequence[ItemRecord]) -> str:
     The one that the manifest tells, where its files can be written of these items; else one of these very columns.
     """
     folder = folder_of(path)
-    told, columns = told_format(folder, ProblemLog()), release_shards.columns(folder)
+    told, columns = source_format(folder, ProblemLog()), release_shards.columns(folder)
     for one in parquet.WRITTEN:
         if one.name == told and {*one.split} in (columns, columns - {NEGATIVE}) and can_write(one, records):
             return one.name

@@ -70,7 +70,7 @@ def whole_row(row: object, key: str, number: int, file: str, log: ProblemLog) ->
             missing_column(field, [other for other in row if other not in FIELDS], file, number, log)
         elif not isinstance(row[field], str):
             log.error("WRONG_VALUE", file, number, field, "Write this value as text, in quotes.")
-    jsontext.sound_throughout({key: row}, file, number, "", log)
+    jsontext.storable_throughout({key: row}, file, number, "", log)
     return log.count == before
 
 

@@ -139,7 +139,7 @@ def checked_rows(rows: Cells, header: list[str], file: str, kind: Kind, log: Pro
         values = dict(zip(header, row, strict=True))
         before = log.count
         for name, value in values.items():
-            text.sound(value, file, number, name, log)
+            text.storable(value, file, number, name, log)
         if log.count == before:
             yield Row(number, values)
     if not count:
@@ -157,7 +157,7 @@ def check_header(header: list[str], row: int, file: str, required: Sequence[str]
     for place, name in enumerate(header, 1):
         if not name.strip():
             log.error("COLUMN_MISSING", file, row, f"column {place}", "Give the column a name, or remove it.")
-        elif text.sound(name, file, row, f"column {place}", log) and name in header[: place - 1]:
+        elif text.storable(name, file, row, f"column {place}", log) and name in header[: place - 1]:
             log.error("COLUMN_MISSING", file, row, name, "Two columns have this name; rename or remove one.")
     for name in required:
         if name not in header:

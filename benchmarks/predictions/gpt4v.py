@@ -70,7 +70,7 @@ def whole_row(row: object, key: str, number: int, file: str, log: ProblemLog) ->
             missing_column(field, [other for other in row if other not in KINDS], file, number, log)
         elif not isinstance(row[field], kind):
             log.error("WRONG_VALUE", file, number, field, f"Write this as {WORDS[kind]}.")
-    jsontext.sound_throughout({key: row}, file, number, "", log)
+    jsontext.storable_throughout({key: row}, file, number, "", log)
     if log.count == before:
         check_answer(row, number, file, log)
     return log.count == before

@@ -1,4 +1,4 @@
-"""Winnow's own layout of predictions: JSON Lines, an answer a line. docs/reference/predictions.md shows it for each kind.
+"""Winnow's layout of predictions: JSON Lines, an answer a line. docs/reference/predictions.md shows it for each kind.
 
 {"item": "7", "question": "s(c0,i1)", "score": 0.31}
 {"item": "7", "question": "i_pos2t", "choice": "positive"}
@@ -50,7 +50,7 @@ def answer(line: str, origin: Origin, kind: Kind, known: dict[object, Reference]
     if not isinstance(value, dict):
         log.error("JSON_INVALID", origin.file, origin.row, "", "Each line must be one object: {…}.")
         return None
-    jsontext.sound_throughout(value, origin.file, origin.row, "", log)
+    jsontext.storable_throughout(value, origin.file, origin.row, "", log)
     check_fields(value, origin, log)
     if log.count == before:
         check_item(value["item"], origin, log)

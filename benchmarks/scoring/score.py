@@ -155,7 +155,7 @@ class Scoring:
         scores, asker = similarity.Scores(), _asker_of(self.model_name)
         for chunk in material.chunks(self.benchmark):
             similarity.compare(
-                scores, chunk, lambda captions: scoring_plan.wanted(self.kind, captions), asker,
+                scores, chunk, lambda captions: scoring_plan.wanted_scores(self.kind, captions), asker,
                 lambda contents: _vectors(model, contents),
             )  # fmt: skip
             self.progress.step(len(chunk))

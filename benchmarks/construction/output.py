@@ -93,13 +93,13 @@ def lines(report: dict[str, Any]) -> Iterator[str]:
         yield f"dropped {one['count']:,}: {one['reason']} (row{'s' * (one['count'] != 1)} {named}{more})"
     for name, value in report.items():
         if name not in ("kind", "read", "made", "dropped"):
-            yield f"{name.replace('_', ' ')}: {told(value)}"
+            yield f"{name.replace('_', ' ')}: {_as_text(value)}"
 
 
-def told(value: object) -> str:
+def _as_text(value: object) -> str:
     """`a 3, b 4`; a table within one in brackets; percentages to two places, "undefined" for None."""
     if isinstance(value, dict):
-        inner = {name: f"({told(one)})" if isinstance(one, dict) else told(one) for name, one in value.items()}
+        inner = {name: f"({_as_text(one)})" if isinstance(one, dict) else _as_text(one) for name, one in value.items()}
         return ", ".join(f"{name} {one}" for name, one in inner.items())
     if value is None:
         return "undefined"
