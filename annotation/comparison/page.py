@@ -12,7 +12,7 @@ from annotation.comparison.table import ByType, Entry
 from annotation.measures.rank_correlation import spearman
 from benchmarks.models import Benchmark
 from benchmarks.predictions.kinds import KINDS
-from benchmarks.predictions.names import NAMES, MeasureName, measure_name
+from benchmarks.predictions.names import NAMES, MeasureName, main_measure, measure_name
 from benchmarks.runs import figures as run_figures
 from benchmarks.runs import material
 
