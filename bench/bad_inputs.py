@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from bench.scratch import winnow
-from tests.benchmarks.bad_inputs.case import Cases, Given
+from tests.benchmarks.bad_inputs.case import Cases, ImportFiles
 
 MEMORY, SECONDS = 512, 30  # MB; of a verdict
 KILLS, ITEMS = 20, 6
@@ -31,8 +31,8 @@ PARQUET = Cases()
 # Parquet bombs
 
 
-def parquet(folder: Path) -> Given:
-    return Given("bivlc-parquet", folder / "data.parquet")
+def parquet(folder: Path) -> ImportFiles:
+    return ImportFiles("bivlc-parquet", folder / "data.parquet")
 
 
 @PARQUET.case(37, "FILE_TOO_LARGE")

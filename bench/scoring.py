@@ -120,7 +120,7 @@ def filled(benchmark, encoder, what: str) -> None:
     job = score.queue_score(benchmark=benchmark, model=ASKED[0], pretrained=ASKED[1], device="auto", by="load")
     work = score.Scoring(job, jobs.Progress(job))
     work.encoder = encoder
-    model = score.row_of(encoder, work.asked, None)
+    model = score.model_row(encoder, work.model_name, None)
     missing = work.missing(model)
     for other in {"images", "captions"} - {what}:
         missing[other] = missing[other].none()
@@ -167,7 +167,7 @@ def main() -> None:
 
         from tests.builders.scored_benchmarks import tiny_clip
         from workers.scoring import encoder as encoders
-        from workers.scoring import model_name as asking
+        from workers.scoring.model_name import parse_model
 
         small = asked.model == "tiny"
         if small:
@@ -186,7 +186,7 @@ def main() -> None:
             benchmark = imported(folder, count, SMALL if small else PHOTO)
             found = {"peak before, MiB": round(peak()), **twice(benchmark), "peak after, MiB": round(peak())}
             if not small and not asked.only_memory:
-                encoder = encoders.load(asking.read(*ASKED))
+                encoder = encoders.load(parse_model(*ASKED))
                 _, prepare = open_clip.create_model_from_pretrained(*ASKED)
                 found |= speed(benchmark, encoder, prepare, asked.rounds)
             told[f"{count} images"] = found

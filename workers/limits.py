@@ -1,4 +1,4 @@
-"""What images and archives may be at most. docs/reference/formats.md publishes these figures; a test holds the two together."""
+"""Limits on images, archives and parquet files. docs/reference/formats.md publishes them; a test compares the two."""
 
 MIB = 2**20
 

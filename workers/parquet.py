@@ -1,4 +1,13 @@
-"""Parquet files that anybody may have written, in batches of few rows."""
+"""Parquet files from unknown sources, read in batches of few rows.
+
+Arrow trusts what a file says of itself: a small file can ask for any amount of memory, and a damaged one can end the
+process. `refuse_unsafe` therefore first reads the whole file in a child process with bounded memory, which runs this
+module as a script and needs no Django:
+
+    python -m workers.parquet PATH '{"memory": …, "columns": …, "rows": …, "bytes": …}'
+
+It prints `[]`, or [code, advice] of what is wrong.
+"""
 
 import json
 import os
@@ -11,13 +20,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from workers import limits
-from workers.parquet_trial import UNREADABLE, batch_rows
 
-TRIAL = Path(__file__).with_name("parquet_trial.py")
+ROOT = Path(__file__).resolve().parent.parent
+TRIAL = ("-E", "-s", "-m", "workers.parquet")  # the environment's own Python settings are left aside
 MAGIC, ENCRYPTED = b"PAR1", b"PARE"
-OWN = {"ARROW_DEFAULT_MEMORY_POOL": "system"}  # other pools set aside more than they use
+ENVIRONMENT = {"ARROW_DEFAULT_MEMORY_POOL": "system"}  # other pools set aside more than they use
 TAIL = 8  # bytes: how long the footer is, and the magic again
 ACCEPTED = "Give a parquet file."
+UNREADABLE = "Write the file again, without encryption; it cannot be read"
+GROUPS = "Write it with smaller row groups (such as 100 rows), or split it."
 
 
 class ParquetRefused(Exception):
@@ -27,25 +38,29 @@ class ParquetRefused(Exception):
 
 
 def refuse_unsafe(path: Path, rows: int) -> None:
-    """ParquetRefused unless the whole of it can be read in bounded memory and has at most so many rows.
+    """ParquetRefused unless the whole file can be read in bounded memory and has at most `rows` rows.
 
-    EMPTY_FILE, WRONG_TYPE, FILE_UNREADABLE, FILE_TOO_LARGE, TOO_MANY_ROWS; SCHEMA where its columns are very many.
+    EMPTY_FILE, WRONG_TYPE, FILE_UNREADABLE, FILE_TOO_LARGE, TOO_MANY_ROWS; SCHEMA where it has too many columns.
     """
-    refuse_by_ends(path)
-    most = {"memory": limits.MAX_PARQUET_MEMORY, "columns": limits.MAX_PARQUET_COLUMNS, "rows": rows}
-    if found := tried(path, most | {"bytes": limits.MAX_PARQUET_BYTES}):
+    _refuse_by_ends(path)
+    bounds = {"memory": limits.MAX_PARQUET_MEMORY, "columns": limits.MAX_PARQUET_COLUMNS, "rows": rows}
+    if found := trial_in_child(path, bounds | {"bytes": limits.MAX_PARQUET_BYTES}):
         raise ParquetRefused(*found)
 
 
-def tried(path: Path, most: dict[str, int]) -> list[str]:
-    """What a process of its own says of the file: `[]`, or a code and what to do."""
-    command = [sys.executable, "-I", str(TRIAL), str(path), json.dumps(most)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=os.environ | OWN)
-    return ["FILE_UNREADABLE", f"{UNREADABLE}."] if done.returncode else json.loads(done.stdout)
+def schema(path: Path) -> pa.Schema:
+    """Of a file that `refuse_unsafe` accepted."""
+    return pq.read_schema(path)
 
 
-def refuse_by_ends(path: Path) -> None:
-    """The magic bytes at both ends, and the length of the footer that is read whole."""
+def batches(path: Path, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    """Those columns of a file that `refuse_unsafe` accepted, a few rows at a time."""
+    with pq.ParquetFile(path, buffer_size=2**20, pre_buffer=False) as file:
+        yield from file.iter_batches(_batch_rows(file.metadata), columns=list(columns), use_threads=False)
+
+
+def _refuse_by_ends(path: Path) -> None:
+    """The magic bytes at both ends, and the length of the footer, which is read whole."""
     with path.open("rb") as file:
         start, size = file.read(len(MAGIC)), file.seek(0, os.SEEK_END)
         file.seek(max(0, size - TAIL))
@@ -63,12 +78,72 @@ def refuse_by_ends(path: Path) -> None:
         raise ParquetRefused("FILE_TOO_LARGE", advice)
 
 
-def schema(path: Path) -> pa.Schema:
-    """Of a file that `refuse_unsafe` let pass."""
-    return pq.read_schema(path)
+def trial_in_child(path: Path, bounds: dict[str, int]) -> list[str]:
+    """`trial` in a child process. One that dies is a file that cannot be read."""
+    command = [sys.executable, *TRIAL, str(path.resolve()), json.dumps(bounds)]
+    environment = os.environ | ENVIRONMENT
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, env=environment)
+    return ["FILE_UNREADABLE", f"{UNREADABLE}."] if done.returncode else json.loads(done.stdout)
 
 
-def batches(path: Path, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-    """Those columns of a file that `refuse_unsafe` let pass, a few rows at a time."""
-    with pq.ParquetFile(path, buffer_size=2**20, pre_buffer=False) as file:
-        yield from file.iter_batches(batch_rows(file.metadata), columns=list(columns), use_threads=False)
+def trial(path: Path, bounds: dict[str, int]) -> list[str]:
+    """Read the file from end to end: `[]`, or [code, advice] of the first of the bounds that it exceeds."""
+    try:
+        with pq.ParquetFile(path, buffer_size=2**20, pre_buffer=False) as file:
+            return exceeded_by_metadata(file.metadata, bounds) or _exceeded_by_count(file, bounds)
+    except MemoryError:
+        return ["FILE_TOO_LARGE", f"Reading it takes more than {bounds['memory']:,} bytes of memory. {GROUPS}"]
+    except Exception as error:  # Arrow raises its own, Python's and the operating system's
+        return ["FILE_UNREADABLE", f"{UNREADABLE} ({' '.join(str(error).split())[:150]})."]
+
+
+def exceeded_by_metadata(metadata: pq.FileMetaData, bounds: dict[str, int]) -> list[str]:
+    """What the file says of itself is enough to refuse it, never enough to accept it."""
+    return _exceeded(metadata.num_columns, metadata.num_rows, _claimed_bytes(metadata), bounds)
+
+
+def _exceeded(columns: int, rows: int, size: int, bounds: dict[str, int]) -> list[str]:
+    if columns > bounds["columns"]:
+        return ["SCHEMA", f"Expected the format's columns, found {columns:,}; give at most {bounds['columns']:,}."]
+    if rows > bounds["rows"]:
+        return ["TOO_MANY_ROWS", f"Give at most {bounds['rows']:,} items an import; split it."]
+    if size > bounds["bytes"]:
+        return ["FILE_TOO_LARGE", f"It unpacks to more than {bounds['bytes']:,} bytes; split it."]
+    return []
+
+
+def _exceeded_by_count(file: pq.ParquetFile, bounds: dict[str, int]) -> list[str]:
+    rows = size = 0
+    for batch in file.iter_batches(batch_size=_batch_rows(file.metadata), use_threads=False):
+        rows, size = rows + batch.num_rows, size + batch.nbytes
+        if found := _exceeded(0, rows, size, bounds):
+            return found
+    return []
+
+
+def _batch_rows(metadata: pq.FileMetaData) -> int:
+    """So many rows that they take about 8 MiB, by what the file says."""
+    return max(1, min(1000, 8 * 2**20 * metadata.num_rows // max(_claimed_bytes(metadata), 1)))
+
+
+def _claimed_bytes(metadata: pq.FileMetaData) -> int:
+    return sum(metadata.row_group(number).total_byte_size for number in range(metadata.num_row_groups))
+
+
+def _bound_memory(most: int) -> None:
+    """All of this process's memory but its code. Where the system knows no limit of this kind, counting must do."""
+    pa.set_cpu_count(1)
+    pa.set_io_thread_count(1)
+    try:
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    except (ImportError, ValueError, OSError):
+        return
+
+
+if __name__ == "__main__":
+    given = json.loads(sys.argv[2])
+    _bound_memory(given["memory"])
+    print(json.dumps(trial(Path(sys.argv[1]), given)))

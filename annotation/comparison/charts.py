@@ -11,7 +11,7 @@ import numpy as np
 from annotation.charts.study import Column, Plot, Subject
 from annotation.comparison.disagreements_with_models import UNKNOWN, Table
 from annotation.comparison.table import HUMANS, REPORTED, Entry, of_whole
-from benchmarks.predictions.names import PLANE, named
+from benchmarks.predictions.names import PLANE, measure_name
 from benchmarks.runs.margins import spearman
 
 WORDS = {HUMANS: "humans", REPORTED: "reported"}
@@ -29,7 +29,7 @@ def plane(kind: str, entries: Iterable[Entry], of: Subject) -> Plot | None:
     names = PLANE.get(kind)
     if names is None:
         return None
-    across, up, colour = (named(kind, name) for name in names)
+    across, up, colour = (measure_name(kind, name) for name in names)
     rows = []
     for one in entries:
         values = [(of_whole(one, measure) or {}).get("share") for measure in (across, up, colour)]

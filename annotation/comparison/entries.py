@@ -79,7 +79,7 @@ def people(user, benchmark: Benchmark, kind: str) -> list[Entry]:
     found = []
     for study, pair in pairs:
         items = human_baseline.scored({k: v for stage in pair.stages.values() for k, v in said[stage.pk].items()})
-        figures = stored.told([item for item in items if _any_answer(item)], BIVLC)
+        figures = stored.summarize([item for item in items if _any_answer(item)], BIVLC)
         if any(of["n"] for of in figures["measures"].values()):
             found.append(Entry(study.name, HUMANS, figures, f"study {study.pk}"))
     return found

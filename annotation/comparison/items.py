@@ -16,7 +16,7 @@ from annotation.sql import fetch
 from benchmarks.models import Prediction, Run, RunOrigin
 from benchmarks.predictions.base import RIGHT
 from benchmarks.predictions.kinds import KINDS
-from benchmarks.runs.answers import runs_of, said, scores_of
+from benchmarks.runs.answers import answers_by_run, runs_of, scores_of
 from benchmarks.runs.margins import NOTHING
 
 # Tasks that are decided or split, in the items' order. `chosen`: an image that people chose is among what is compared;
@@ -91,7 +91,7 @@ def table(stage: Stage, runs: Sequence[Run], type: str = "", subtype: str = "") 
     margins = np.full((len(runs), len(rows)), np.nan)
     questions, chosen = np.array(columns[2], object), np.array(columns[6], bool)
     for question, asked in asked_in(stage.protocol).items():
-        found = said(runs, asked)
+        found = answers_by_run(runs, asked)
         for place, run in enumerate(runs):
             here = (questions == question) & ~(chosen & (run.origin == RunOrigin.MEASURED))
             about = found.get(run.pk, NOTHING).scaled.about(items[here])

@@ -7,7 +7,7 @@ has a dagger, and its sources stand beneath.
 from collections.abc import Callable, Sequence
 
 from annotation.comparison.table import Cell, Head, Row, Section
-from benchmarks.predictions.names import Named
+from benchmarks.predictions.names import MeasureName
 
 LATEX = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "%": r"\%", "#": r"\#", "_": r"\_",
@@ -17,7 +17,7 @@ LATEX = {
 }  # fmt: skip
 MARKDOWN = {one: f"\\{one}" for one in "\\|*_`[]<>#"}
 
-Columns = Sequence[Head | Named]
+Columns = Sequence[Head | MeasureName]
 Write = Callable[[Cell], str]
 
 
@@ -25,8 +25,8 @@ def _escaped(text: str, by: dict[str, str]) -> str:
     return "".join(by.get(letter, letter) for letter in " ".join(text.split()))
 
 
-def words(column: Head | Named) -> str:
-    return column.short if isinstance(column, Named) else column.words
+def words(column: Head | MeasureName) -> str:
+    return column.short if isinstance(column, MeasureName) else column.words
 
 
 def named(row: Row) -> str:

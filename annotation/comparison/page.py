@@ -12,7 +12,7 @@ from annotation.comparison.table import ByType, Entry
 from annotation.measures.rank_correlation import spearman
 from benchmarks.models import Benchmark
 from benchmarks.predictions.kinds import KINDS
-from benchmarks.predictions.names import NAMES, Named, main, named
+from benchmarks.predictions.names import NAMES, MeasureName, main_measure, measure_name
 from benchmarks.runs import figures as run_figures
 from benchmarks.runs import material
 
@@ -22,14 +22,14 @@ class Query:
     """What the address asks for; what it does not say, or wrongly, is as usual."""
 
     kind: str
-    measure: Named
+    measure: MeasureName
     order: str
     other: Benchmark | None
 
     @classmethod
     def from_address(cls, given: Mapping, kinds: list[str], usual: str, others: list[Benchmark]) -> "Query":
         kind = given.get("kind") if given.get("kind") in kinds else (kinds or [usual])[0]
-        measure = named(kind, given.get("measure", "")) or named(kind, main(kind))
+        measure = measure_name(kind, given.get("measure", "")) or measure_name(kind, main_measure(kind))
         order = given.get("order") if given.get("order") in table.ORDERS else "given"
         other = next((one for one in others if str(one.pk) == given.get("other")), None)
         return cls(kind, measure, order, other)
@@ -93,7 +93,7 @@ def _subject(benchmark: Benchmark) -> charts.OfBenchmark:
 def _correlated(asked: Query, runs: list[Entry]) -> dict:
     """The models that both benchmarks have, with their figures and places, and how alike the orders are."""
     kinds = comparison_entries.kinds_of(asked.other)
-    measure = named(kinds[0], main(kinds[0]))
+    measure = measure_name(kinds[0], main_measure(kinds[0]))
     there, missing = comparison_entries.entries_of(comparison_entries.runs_of(asked.other, kinds[0]))
     here = table.named_alike(runs, asked.measure)
     other = table.named_alike(table.only_newest(there)[0], measure)

@@ -1,6 +1,6 @@
 """Humans and models side by side: which rows stand together, what is best, how far it is to humans. Pure.
 
-An `Entry` has figures as `benchmarks.predictions.stored.told` makes them, whatever they come from; here they become
+An `Entry` has figures as `benchmarks.predictions.stored.summarize` makes them, whatever they come from; here they become
 rows of cells in the order of measures. Shares are between 0 and 1.
 """
 
@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from benchmarks.predictions.names import BY_TYPE, NAMES, Named
+from benchmarks.predictions.names import BY_TYPE, NAMES, MeasureName
 
 HUMANS, MEASURED, IMPORTED, BLIND, REPORTED = "humans", "measured", "imported", "blind", "reported"
 TITLES = {
@@ -72,11 +72,11 @@ class Head:
     lower: bool = False
 
 
-Column = Head | Named
+Column = Head | MeasureName
 Figures = Callable[[Entry, Column], Mapping | None]  # `of_whole`, or of a part: `ByType`
 
 
-def heads(kind: str, entries: Iterable[Entry]) -> list[Named]:
+def heads(kind: str, entries: Iterable[Entry]) -> list[MeasureName]:
     """The kind's measures that some entry has."""
     there = {name for one in entries for name, of in one.figures["measures"].items() if of["share"] is not None}
     return [named for named in NAMES[kind] if named.name in there]
@@ -154,7 +154,7 @@ def _words_of(group: Mapping) -> str:
     return kind if group["subtype"] is None else f"{kind} {group['subtype'] or 'no subtype'}"
 
 
-def ordered(entries: Sequence[Entry], order: str, measure: Named) -> list[Entry]:
+def ordered(entries: Sequence[Entry], order: str, measure: MeasureName) -> list[Entry]:
     """As they were given; or by the measure, the best first, those without it last; or by name."""
     if order == "name":
         return sorted(entries, key=lambda one: one.title.casefold())
@@ -204,7 +204,7 @@ def gap(model: Mapping | None, people: Mapping | None) -> Gap | None:
     return Gap(value, value - below, value + above)
 
 
-def gaps(sections: Sequence[Section], people: Entry, columns: Sequence[Named]) -> list[tuple[str, list]]:
+def gaps(sections: Sequence[Section], people: Entry, columns: Sequence[MeasureName]) -> list[tuple[str, list]]:
     """(section, rows of (entry, gap of each measure)); without humans themselves."""
     return [
         (section.title, [(row.entry, [gap(of_whole(row.entry, one), of_whole(people, one)) for one in columns])
@@ -217,7 +217,7 @@ def gaps(sections: Sequence[Section], people: Entry, columns: Sequence[Named]) -
 # The same models on two benchmarks
 
 
-def named_alike(entries: Iterable[Entry], measure: Named) -> dict[str, tuple[str, float]]:
+def named_alike(entries: Iterable[Entry], measure: MeasureName) -> dict[str, tuple[str, float]]:
     """By name, capitals and spaces aside: the name and the share. Of several of one name what was measured here stands
     before what was imported, and that before what was reported."""
     found: dict[str, tuple[str, float]] = {}

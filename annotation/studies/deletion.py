@@ -14,7 +14,7 @@ from django.db.models import ProtectedError, Q, QuerySet
 from annotation.models import Judgment, Study, Task
 from annotation.transactions import anew
 from benchmarks import audit
-from benchmarks.housekeeping.deferred_files import Afterwards, afterwards
+from benchmarks.housekeeping.deferred_files import DeferredFiles, deferred_files
 from benchmarks.housekeeping.delete import CannotDelete
 from benchmarks.models import Job, JobState
 
@@ -73,13 +73,13 @@ def delete_study(*, study: Study, by: str, releases: bool = False) -> dict:
 
     Raises CannotDelete while a job works at it, or where something that must not go refers to it.
     """
-    with afterwards() as after:
+    with deferred_files() as after:
         return _rows(study=study, by=by, releases=releases, after=after)
 
 
 @anew
 @transaction.atomic
-def _rows(*, study: Study, by: str, after: Afterwards, releases: bool = False) -> dict:
+def _rows(*, study: Study, by: str, after: DeferredFiles, releases: bool = False) -> dict:
     with connection.cursor() as cursor:
         for statement in LOCKS:
             cursor.execute(statement, {"study": study.pk})
@@ -94,7 +94,7 @@ def _rows(*, study: Study, by: str, after: Afterwards, releases: bool = False) -
     return went
 
 
-def _releases_go(study: Study, may: bool, after: Afterwards) -> None:
+def _releases_go(study: Study, may: bool, after: DeferredFiles) -> None:
     """Their files; the rows go with the study."""
     frozen = list(study.releases.exclude(frozen_at=None))
     if frozen and not may:
@@ -103,7 +103,7 @@ def _releases_go(study: Study, may: bool, after: Afterwards) -> None:
     after.files(release.file for release in frozen)
 
 
-def _exports_go(study: Study, after: Afterwards) -> None:
+def _exports_go(study: Study, after: DeferredFiles) -> None:
     """The rows of its jobs, and the files that they made. None may be running: it would leave a file behind."""
     found = jobs_of(study)
     running = list(found.filter(state=JobState.RUNNING).select_for_update(no_key=True))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from benchmarks.caption_only.shares import HEADLINES, Share, Told
 from benchmarks.metrics import sugarcrepe
 from benchmarks.predictions.kinds import SUGARCREPE
-from benchmarks.predictions.names import named
+from benchmarks.predictions.names import measure_name
 
 WHOLE = "all"
 NAMED = 8  # parts in a sentence
@@ -57,7 +57,7 @@ def made(run: Told, split: str, name: str, of: Mapping) -> Split | None:
     if of.get("low") is None:
         return None
     share = Share(run.pk, run.title, name, of["share"], of["low"], of["high"], of["chance"], of["n"], of.get("right"))
-    known = named(run.kind, name) if name in HEADLINES[run.kind] and run.kind != SUGARCREPE.name else None
+    known = measure_name(run.kind, name) if name in HEADLINES[run.kind] and run.kind != SUGARCREPE.name else None
     return Split(split, share, known.short if known else "accuracy")
 
 

@@ -60,7 +60,7 @@ def format_caption(text: str, evidence: Evidence = NO_EVIDENCE) -> str:
 def format_captions(texts: Iterable[str]) -> list[str]:
     """The captions in their order, each by the evidence of them all."""
     texts = list(texts)
-    evidence = gather(texts)
+    evidence = gather_evidence(texts)
     return [format_caption(text, evidence) for text in texts]
 
 
@@ -80,7 +80,7 @@ def format_as_released(text: str) -> str:
     return text if not text or text.endswith(".") else f"{text}."
 
 
-def gather(texts: Iterable[str]) -> Evidence:
+def gather_evidence(texts: Iterable[str]) -> Evidence:
     """Counts words in mid-sentence; captions whose capitals say nothing are left out."""
     evidence = Evidence()
     for text in texts:

@@ -4,9 +4,10 @@ A new kind is a function here and a line in KINDS; docs/reference/construction.m
 """
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import isfinite
+from typing import Any
 
 from benchmarks.construction import order, refinement, rows, spatial, swaps, tagging, templates
 from benchmarks.construction.batch import Batch, Dropped, construct
@@ -21,7 +22,7 @@ FALSE = ("0", "false", "False")
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class RowsToConstruct:
     """The rows of a file that has this name; problems go to the log, and nothing counts once it has one."""
 
     file: str
@@ -38,64 +39,64 @@ class Constructed:
     dropped: list[tuple[int, str]]
     items: list[ItemRecord] | None = None
     kept: list[Row] | None = None
-    facts: dict[str, object] = field(default_factory=dict)
+    facts: Mapping[str, object] = field(default_factory=dict)
 
     @property
-    def made(self) -> list:
-        return self.kept if self.items is None else self.items
+    def made(self) -> Sequence[ItemRecord] | Sequence[Row]:
+        return self.items if self.items is not None else self.kept or []
 
 
-def aro_relation(given: Given) -> Constructed:
+def aro_relation(given: RowsToConstruct) -> Constructed:
     """Items from the fields subject, relation and object (ARO App. A.1)."""
     fields = ("subject", "relation", "object")
 
     def make(row: Row) -> ItemRecord:
-        parts = [text(row, name, given) for name in fields]
+        parts = [_text(row, name, given) for name in fields]
         item = rows.item(row, given.file, given.log, *fields)
-        return paired(item, templates.relation_captions(*parts), "relation", parts[1])
+        return _paired(item, templates.relation_captions(*parts), "relation", parts[1])
 
-    return items_of(construct(numbered(given), make))
+    return _items_of(construct(_numbered(given), make))
 
 
-def aro_attribution(given: Given) -> Constructed:
+def aro_attribution(given: RowsToConstruct) -> Constructed:
     """Items from the fields attribute1, object1, attribute2 and object2 (ARO App. A.1)."""
     fields = ("attribute1", "object1", "attribute2", "object2")
 
     def make(row: Row) -> ItemRecord:
-        parts = [text(row, name, given) for name in fields]
+        parts = [_text(row, name, given) for name in fields]
         pair, attributes = templates.attribution_captions(*parts), parts[::2]
         item = rows.item(row, given.file, given.log, *fields)
-        made = paired(item, pair, "attribution", " vs ".join(sorted(attributes)))
+        made = _paired(item, pair, "attribution", " vs ".join(sorted(attributes)))
         return replace(made, meta={**made.meta, "attributes": attributes})
 
-    return items_of(construct(numbered(given), make))
+    return _items_of(construct(_numbered(given), make))
 
 
-def order_task(given: Given) -> Constructed:
+def order_task(given: RowsToConstruct) -> Constructed:
     """Items with a caption in its one form and its four wrong orders as negatives (ARO §2.2, Table 1)."""
     tagger = tagging.tagger()
 
     def make(row: Row) -> ItemRecord:
-        item = captioned(row, given)
+        item = _captioned(row, given)
         positive, wrong = order.perturbed(item.caption("positive"), tagger.tags, given.seed)
         captions = (CaptionRecord("positive", positive), *(CaptionRecord("negative", one) for one in wrong.values()))
         meta = {**item.meta, "caption": item.caption("positive"), "perturbations": list(wrong)}
         return replace(item, type="order", subtype="", captions=captions, meta=meta)
 
-    return items_of(construct(numbered(given), make), seed=given.seed, tagger=tagger.name)
+    return _items_of(construct(_numbered(given), make), seed=given.seed, tagger=tagger.name)
 
 
-def swap_positives(given: Given) -> Constructed:
+def swap_positives(given: RowsToConstruct) -> Constructed:
     """The items with a second positive caption, their phrases swapped (Hard Positive Truth §3.4)."""
 
     def make(row: Row) -> ItemRecord:
-        item = captioned(row, given)
-        return hard(item, swaps.swapped_phrases(item.caption("positive")), "swap", "att")
+        item = _captioned(row, given)
+        return _with_second_positive(item, swaps.swapped_phrases(item.caption("positive")), "swap", "att")
 
-    return items_of(construct(numbered(given), make))
+    return _items_of(construct(_numbered(given), make))
 
 
-def replace_positives(given: Given) -> Constructed:
+def replace_positives(given: RowsToConstruct) -> Constructed:
     """The items with a second positive caption, one word replaced (Hard Positive Truth §3.4).
 
     Subtype rel or att says which table; without it both serve.
@@ -103,31 +104,31 @@ def replace_positives(given: Given) -> Constructed:
     counts: Counter[str] = Counter()
 
     def make(row: Row) -> ItemRecord:
-        item = captioned(row, given)
+        item = _captioned(row, given)
         tables = [item.subtype] if item.subtype in TABLES else list(TABLES)
         table = [entry for name in tables for entry in TABLES[name]]
         negative = item.caption("negative") if item.captions_as("negative") else ""
         found = hard_positive(item.caption("positive"), negative, table)
-        made = hard(item, found.text, "replace", subtype(found.replacement, tables))
+        made = _with_second_positive(item, found.text, "replace", _subtype(found.replacement, tables))
         counts[found.replacement.name] += 1
         return made
 
-    made = construct(numbered(given), make)
-    return items_of(made, words=dict(counts.most_common()))
+    made = construct(_numbered(given), make)
+    return _items_of(made, words=dict(counts.most_common()))
 
 
-def subtype(replacement: Replacement, tables: Sequence[str]) -> str:
+def _subtype(replacement: Replacement, tables: Sequence[str]) -> str:
     """The table that has the word; empty where both have it (`sitting`) and the row does not say."""
     words = set(replacement.words)
     having = [name for name in tables if any(words & set(entry.words) for entry in TABLES[name])]
     return having[0] if len(having) == 1 else ""
 
 
-def spatial_candidates(given: Given) -> Constructed:
+def spatial_candidates(given: RowsToConstruct) -> Constructed:
     """Items with both positives, the nearest negative, and the next nearest as candidates (VISLA §3.3)."""
     by_row = {row.number: row for row in given.rows}
-    found = spatial.candidates([statement(row, given) for row in given.rows])
-    items = [triplet_item(made, by_row[made.of.row], given) for made in found.made]
+    found = spatial.candidates([_statement(row, given) for row in given.rows])
+    items = [_triplet_item(made, by_row[made.of.row], given) for made in found.made]
     facts = {
         "second_positives": dict(Counter(made.origin for made in found.made)),
         "negatives": {str(count): n for count, n in sorted(Counter(len(m.negatives) for m in found.made).items())},
@@ -135,12 +136,16 @@ def spatial_candidates(given: Given) -> Constructed:
     return Constructed(found.read, found.dropped, items, facts=facts)
 
 
-def statement(row: Row, given: Given) -> spatial.Said:
-    fields = (text(row, name, given) for name in ("image", "caption", "subject", "relation", "object"))
-    return spatial.Said(*fields, true=str(row.values.get("label", "1")) not in FALSE, row=row.number)
+def _statement(row: Row, given: RowsToConstruct) -> spatial.SpatialCaption:
+    image, caption, subject, relation, thing = (
+        _text(row, name, given) for name in ("image", "caption", "subject", "relation", "object")
+    )
+    return spatial.SpatialCaption(
+        image, caption, subject, relation, thing, true=str(row.values.get("label", "1")) not in FALSE, row=row.number
+    )
 
 
-def triplet_item(made: spatial.Triplet, row: Row, given: Given) -> ItemRecord:
+def _triplet_item(made: spatial.Triplet, row: Row, given: RowsToConstruct) -> ItemRecord:
     item = rows.item(row, given.file, given.log, "caption", "label")
     nearest, *others = made.negatives
     texts = [("positive", made.of.caption), ("second_positive", made.second), ("negative", nearest)]
@@ -150,9 +155,9 @@ def triplet_item(made: spatial.Triplet, row: Row, given: Given) -> ItemRecord:
     return replace(item, type="spatial", subtype="", captions=captions, meta=meta)
 
 
-def refine(given: Given) -> Constructed:
+def refine(given: RowsToConstruct) -> Constructed:
     """The rows that stay, as they stand, by each row's four scores (SugarCrepe App. D.3)."""
-    gaps = [(gap(row, MODELS[0], given), gap(row, MODELS[1], given)) for row in given.rows]
+    gaps = [(_gap(row, MODELS[0], given), _gap(row, MODELS[1], given)) for row in given.rows]
     if given.log.count:
         return Constructed(len(gaps), [], kept=[])
     found = refinement.refine(gaps, given.seed)
@@ -165,15 +170,15 @@ def refine(given: Given) -> Constructed:
     return Constructed(len(gaps), dropped, kept=[given.rows[place] for place in found.kept], facts=facts)
 
 
-def gap(row: Row, model: str, given: Given) -> float:
+def _gap(row: Row, model: str, given: RowsToConstruct) -> float:
     """The model's score of the positive caption minus that of the negative; 0 with a problem where one is missing."""
-    return score(row, f"{model}_positive", given) - score(row, f"{model}_negative", given)
+    return _score(row, f"{model}_positive", given) - _score(row, f"{model}_negative", given)
 
 
-def score(row: Row, name: str, given: Given) -> float:
+def _score(row: Row, name: str, given: RowsToConstruct) -> float:
     """From a column, or from `meta` of an item in Winnow's manifest."""
-    meta = row.values.get("meta")
-    value = row.values.get(name, meta.get(name) if isinstance(meta, dict) else None)
+    meta: object = row.values.get("meta")
+    value: Any = row.values.get(name, meta.get(name) if isinstance(meta, dict) else None)
     try:
         number = float(value) if not isinstance(value, bool) else float("nan")
     except (TypeError, ValueError):
@@ -184,15 +189,15 @@ def score(row: Row, name: str, given: Given) -> float:
     return 0.0
 
 
-def numbered(given: Given) -> list[tuple[int, Row]]:
+def _numbered(given: RowsToConstruct) -> list[tuple[int, Row]]:
     return [(row.number, row) for row in given.rows]
 
 
-def text(row: Row, name: str, given: Given) -> str:
+def _text(row: Row, name: str, given: RowsToConstruct) -> str:
     return rows.words(row, name, given.file, given.log)
 
 
-def captioned(row: Row, given: Given) -> ItemRecord:
+def _captioned(row: Row, given: RowsToConstruct) -> ItemRecord:
     """The row's item. Where it has a problem, the row is dropped: the log refuses the whole anyway."""
     item = rows.captioned(row, given.file, given.log)
     if item is None:
@@ -200,13 +205,13 @@ def captioned(row: Row, given: Given) -> ItemRecord:
     return item
 
 
-def paired(item: ItemRecord, pair: templates.Pair, type: str, subtype: str) -> ItemRecord:
+def _paired(item: ItemRecord, pair: templates.Pair, type: str, subtype: str) -> ItemRecord:
     """With both captions, and type and subtype as ARO's released lists give them (benchmarks/formats/aro.py)."""
     captions = (CaptionRecord("positive", pair.positive), CaptionRecord("negative", pair.negative))
     return replace(item, type=type, subtype=subtype, captions=captions)
 
 
-def hard(item: ItemRecord, second: str, type: str, subtype: str) -> ItemRecord:
+def _with_second_positive(item: ItemRecord, second: str, type: str, subtype: str) -> ItemRecord:
     """With that second positive caption. Raises Dropped where it would be no item, or take another's place."""
     if item.captions_as("second_positive"):
         raise Dropped("the item has a second positive caption")
@@ -215,13 +220,13 @@ def hard(item: ItemRecord, second: str, type: str, subtype: str) -> ItemRecord:
     return replace(item.with_captions({"second_positive": second}), type=type, subtype=subtype)
 
 
-def items_of(batch: Batch[ItemRecord], **facts: object) -> Constructed:
+def _items_of(batch: Batch[ItemRecord], **facts: object) -> Constructed:
     return Constructed(batch.read, batch.dropped, batch.made, facts=facts)
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    make: Callable[[Given], Constructed]
+    make: Callable[[RowsToConstruct], Constructed]
     says: str
 
 

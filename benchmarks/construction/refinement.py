@@ -58,14 +58,14 @@ def refine(gaps: Sequence[Gaps], seed: int, cells: int = CELLS) -> Refined:
             dropped.append((place, TIED))
         else:
             members[where].append(place)
-    kept = sorted(place for where in members for place in drawn(where, members, seed))
+    kept = sorted(place for where in members for place in _sample(where, members, seed))
     stays = set(kept)
     dropped += [(place, UNMATCHED) for places in members.values() for place in places if place not in stays]
     after = accuracy([gaps[place] for place in kept])
     return Refined(kept, sorted(dropped), accuracy(gaps), after, seed)
 
 
-def drawn(where: Cell, members: dict[Cell, list[int]], seed: int) -> list[int]:
+def _sample(where: Cell, members: dict[Cell, list[int]], seed: int) -> list[int]:
     """Of this cell's items, as many as its mirror has; all where that has more."""
     places = members[where]
     mirror = len(members.get((-where[0], -where[1]), ()))

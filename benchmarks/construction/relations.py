@@ -56,7 +56,7 @@ def converse(relation: str) -> str | None:
     return CONVERSES.get(plain(relation))
 
 
-def said(subject: str, relation: str, object: str) -> str:
+def sentence(subject: str, relation: str, object: str) -> str:
     """`The basket contains the cat.`, `The dog is near the skis.`"""
     many = subject.lower() in PLURALS or " and " in subject
     if relation in VERBS:

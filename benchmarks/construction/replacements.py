@@ -2,7 +2,8 @@
 
 Which word it is, the hard negative tells: VL-CheckList replaced the same one, so it stands where the two captions
 differ. Whole words alone are replaced, and one of them; the article before stays, as in the paper's own `a upright
-person`. `as_released` is the simpler rule that the published files follow; docs/reference/construction.md counts where they part.
+person`. `as_released` is the simpler rule that the published files follow;
+docs/reference/construction.md counts where they differ.
 """
 
 import re

@@ -30,7 +30,7 @@ def read(path: Path, log: ProblemLog) -> list[Row]:
     Never raises on bad input: nothing may be made of the rows once `log.count` is above 0.
     """
     reader = read_csv if path.suffix.lower() == ".csv" else read_lines if path.suffix.lower() in LINES else read_json
-    rows = []
+    rows: list[Row] = []
     try:
         rows += reader(path, log)
     except Unreadable:
@@ -60,7 +60,7 @@ def read_lines(path: Path, log: ProblemLog) -> Iterator[Row]:
 def read_json(path: Path, log: ProblemLog) -> Iterator[Row]:
     before = log.count
     with path.open("rb") as stream:
-        value = jsontext.parse(text.whole(stream, path.name, log), path.name, None, log)
+        value = jsontext.parse(text.read_whole(stream, path.name, log), path.name, None, log)
     rows = list(value.values()) if isinstance(value, dict) else value
     if not isinstance(rows, list):
         if log.count == before:
@@ -73,7 +73,7 @@ def read_json(path: Path, log: ProblemLog) -> Iterator[Row]:
 def sound(value: object, number: int, file: str, log: ProblemLog) -> Iterator[Row]:
     """The row, where it is an object whose text can be stored; its problems otherwise."""
     if isinstance(value, dict):
-        if jsontext.sound_throughout(value, file, number, "", log):
+        if jsontext.storable_throughout(value, file, number, "", log):
             yield Row(number, value)
     else:
         log.error("JSON_INVALID", file, number, "", "Each row must be one object: {…}.")
@@ -122,7 +122,8 @@ def box(row: Row, file: str, log: ProblemLog) -> Crop | None:
     values = [row.values[name] for name in BOX]
     numbers = [int(one) if isinstance(one, str) and one.isascii() and one.isdecimal() else one for one in values]
     if all(map(is_whole, numbers)):
-        return tuple(map(int, numbers))
+        x, y, width, height = map(int, numbers)
+        return x, y, width, height
     log.error("WRONG_VALUE", file, row.number, ", ".join(BOX), "Write whole numbers of pixels.")
     return None
 
@@ -150,7 +151,7 @@ def manifest_item(row: Row, file: str, log: ProblemLog) -> ItemRecord | None:
     jsonl.check_lists(row.values, origin, log)
     if log.count > before:
         return None
-    made = jsonl.made(row.values, origin)
+    made = jsonl.record_of(row.values, origin)
     if not made.captions_as("positive"):
         log.error("VALUE_MISSING", file, row.number, "captions", "Give the item a positive caption.")
         return None

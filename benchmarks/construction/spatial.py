@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from benchmarks.construction.batch import Batch, Dropped, construct
-from benchmarks.construction.relations import converse, plain, said
+from benchmarks.construction.relations import converse, plain, sentence
 from benchmarks.metrics import lexical
 
 NEAREST = 3  # negatives that people choose from
@@ -18,7 +18,7 @@ OWN, OWN_CONVERSE, MADE = "own caption", "own caption with the converse", "made 
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class SpatialCaption:
     """A caption of an image. `true` is whether it holds there: Visual Spatial Reasoning has false captions too."""
 
     image: str
@@ -44,26 +44,26 @@ class Said:
 class Triplet:
     """`negatives` are one to three, nearest first; `origin` says where the second positive is from."""
 
-    of: Said
+    of: SpatialCaption
     second: str
     origin: str
     negatives: tuple[str, ...]
 
 
-def candidates(captions: Sequence[Said], nearest: int = NEAREST) -> Batch[Triplet]:
+def candidates(captions: Sequence[SpatialCaption], nearest: int = NEAREST) -> Batch[Triplet]:
     """A triplet for each true caption (VISLA §3.3), in order. Dropped, with the reason, is
 
     - a caption that does not hold;
     - one that has no second positive: no caption of the image says it from the other side, and no converse is known;
     - one without a negative: no other image has a caption on the same two things that says something else.
     """
-    images: dict[str, list[Said]] = defaultdict(list)
-    pairs: dict[frozenset[str], list[Said]] = defaultdict(list)
+    images: dict[str, list[SpatialCaption]] = defaultdict(list)
+    pairs: dict[frozenset[str], list[SpatialCaption]] = defaultdict(list)
     for one in captions:
         images[one.image].append(one)
         pairs[one.things].append(one)
 
-    def triplet(one: Said) -> Triplet:
+    def triplet(one: SpatialCaption) -> Triplet:
         if not one.true:
             raise Dropped("the caption does not hold for its image")
         own = [other for other in images[one.image] if other.true]
@@ -74,7 +74,7 @@ def candidates(captions: Sequence[Said], nearest: int = NEAREST) -> Batch[Triple
     return construct(((one.row, one) for one in captions), triplet)
 
 
-def second_positive(one: Said, own: Sequence[Said]) -> tuple[str, str]:
+def second_positive(one: SpatialCaption, own: Sequence[SpatialCaption]) -> tuple[str, str]:
     """The caption with subject and object switched, and where it is from (VISLA §3.3, positive caption mining).
 
     First one of the image's own captions, preferably with the converse relation; else made by the converse. Of several
@@ -91,14 +91,16 @@ def second_positive(one: Said, own: Sequence[Said]) -> tuple[str, str]:
         return switched[0].caption, OWN
     if back is None:
         raise Dropped(f"no converse of the relation: {plain(one.relation)}")
-    return said(one.object, back, one.subject), MADE
+    return sentence(one.object, back, one.subject), MADE
 
 
-def mirrored(one: Said) -> tuple[str, str]:
+def mirrored(one: SpatialCaption) -> tuple[str, str]:
     return one.object.lower(), one.subject.lower()
 
 
-def nearest_negatives(one: Said, true: set[str], among: Sequence[Said], count: int) -> tuple[str, ...]:
+def nearest_negatives(
+    one: SpatialCaption, true: set[str], among: Sequence[SpatialCaption], count: int
+) -> tuple[str, ...]:
     """The captions of other images on the same two things that share most words with this (VISLA §3.3, negatives).
 
     Each text once; by Jaccard similarity of the sets of words, then by text. Left out is what is known to be true
@@ -117,5 +119,5 @@ def nearest_negatives(one: Said, true: set[str], among: Sequence[Said], count: i
     return tuple(islice(ranked, count))
 
 
-def differs(other: Said, one: Said) -> bool:
+def differs(other: SpatialCaption, one: SpatialCaption) -> bool:
     return not other.meanings() & one.meanings()

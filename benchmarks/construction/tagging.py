@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
 from importlib.util import find_spec
+from typing import Any
 
 NOUN, ADJECTIVE, OTHER = "noun", "adjective", "other"
 Tags = Callable[[Sequence[str]], Sequence[str]]  # words of a sentence → NOUN, ADJECTIVE or OTHER for each
@@ -36,7 +37,7 @@ def tagger() -> Tagger:
     return Tagger(f"HanTa {version('HanTa')}", by_hanta())
 
 
-def by_spacy(model) -> Tags:
+def by_spacy(model: Any) -> Tags:
     """Tags of a loaded spaCy pipeline. It gets the words as they are split here, so that each has one tag."""
     from spacy.tokens import Doc
 

@@ -12,6 +12,7 @@ alphabetical order, `black vs white`. The key is the list and the place in it, f
 import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any, cast
 
 from benchmarks.formats import jsonfiles, jsontext, limits
 from benchmarks.formats.base import SPLIT, Format, ProblemLog
@@ -45,7 +46,7 @@ def items(data: bytes, file: str, log: ProblemLog) -> Iterator[ItemRecord]:
         yield from records(rows, file, log)
 
 
-def records(rows: list, file: str, log: ProblemLog) -> Iterator[ItemRecord]:
+def records(rows: list[Any], file: str, log: ProblemLog) -> Iterator[ItemRecord]:
     kind = kind_of(rows)
     for number, row in enumerate(rows, 1):
         if number > limits.MAX_ROWS:
@@ -54,7 +55,7 @@ def records(rows: list, file: str, log: ProblemLog) -> Iterator[ItemRecord]:
             yield record(row, kind, Origin(file, number))
 
 
-def kind_of(rows: list) -> str:
+def kind_of(rows: list[Any]) -> str:
     """By the first row that has a field that tells, or else a name that is like one."""
     fields = [list(row) for row in rows if isinstance(row, dict)]
     told = (kind for row in fields for kind, mark in MARKS.items() if mark in row)
@@ -62,18 +63,19 @@ def kind_of(rows: list) -> str:
     return next(told, None) or next(meant, "relation")
 
 
-def record(row: dict, kind: str, origin: Origin) -> ItemRecord:
+def record(row: dict[str, Any], kind: str, origin: Origin) -> ItemRecord:
     mark = MARKS[kind]
     told = FIELDS if kind == "attribution" else (*FIELDS, mark)  # the pair's own order is in `meta` alone
     meta = {name: value for name, value in row.items() if name not in told}
     if list(row) != own_order(row, mark):
         meta[ORDER] = list(row)
+    x, y, width, height = (int(row[name]) for name in BOX)
     return ItemRecord(
         key=f"vg_{kind}-{origin.row - 1}",
         type=kind,
         subtype=row[mark] if kind == "relation" else " vs ".join(sorted(row[mark])),
         captions=(CaptionRecord("positive", row["true_caption"]), CaptionRecord("negative", row["false_caption"])),
-        images=(ImageRecord("positive", row["image_path"], crop=tuple(int(row[name]) for name in BOX)),),
+        images=(ImageRecord("positive", row["image_path"], crop=(x, y, width, height)),),
         meta=meta,
         origin=origin,
     )
@@ -94,7 +96,7 @@ def whole_row(row: object, kind: str, origin: Origin, log: ProblemLog) -> bool:
     if not isinstance(row, dict):
         log.error("JSON_INVALID", origin.file, origin.row, "", "The row must be an object: {…}.")
         return False
-    jsontext.sound_throughout(row, origin.file, origin.row, "", log)
+    jsontext.storable_throughout(row, origin.file, origin.row, "", log)
     for name in (*FIELDS, mark):
         if name not in row:
             others = [other for other in row if other not in (*FIELDS, mark)]
@@ -112,11 +114,10 @@ def wrong(name: str, value: object) -> str:
         return "" if isinstance(value, str) else "Write this value as text, in quotes."
     if name in BOX:
         return "" if is_whole(value) else "Write a whole number of pixels, without quotes."
-    texts = value if name == "attributes" else [value]
-    told = isinstance(texts, list) and all(isinstance(text, str) and text.strip() for text in texts)
-    if name == "attributes":
-        return "" if told and len(texts) == 2 else 'Write a list of two texts: ["black", "white"].'
-    return "" if told else "Write the relation as text, in quotes."
+    texts, count = (value, 2) if name == "attributes" else ([value], 1)
+    if isinstance(texts, list) and [isinstance(text, str) and bool(text.strip()) for text in texts] == [True] * count:
+        return ""
+    return 'Write a list of two texts: ["black", "white"].' if count == 2 else "Write the relation as text, in quotes."
 
 
 def is_whole(value: object) -> bool:
@@ -129,7 +130,7 @@ def is_whole(value: object) -> bool:
 
 def write(items: Iterable[ItemRecord]) -> Iterator[tuple[str, bytes]]:
     """A list for each of the two types that has items, as json.dump writes it when nothing is asked of it."""
-    rows: dict[str, list[dict]] = {kind: [] for kind in FILES}
+    rows: dict[str, list[dict[str, object]]] = {kind: [] for kind in FILES}
     for item in items:
         rows[item.type].append(row_of(item))
     for kind, own in rows.items():
@@ -143,7 +144,7 @@ def row_of(item: ItemRecord) -> dict[str, object]:
     row |= {"image_path": name, **dict(zip(BOX, crop or (), strict=False))}
     row |= {"true_caption": item.caption("positive"), "false_caption": item.caption("negative")}
     row |= {"relation_name": item.subtype} if item.type == "relation" else {}
-    order = item.meta.get(ORDER, [])
+    order = cast("list[str]", item.meta.get(ORDER, []))
     return {field: row[field] for field in (order if {*order} == {*row} else own_order(row, MARKS[item.type]))}
 
 

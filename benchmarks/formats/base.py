@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from benchmarks.records import ItemRecord, Problem, Refused
 from workers.archives.source import ArchiveRefused, Source
@@ -112,7 +113,7 @@ class Format:
     candidates: bool = False  # can bring new candidate images for items that are there
     images: Callable[[Path], Source] | None = None  # of a file that was read without a problem: those that it holds
 
-    def read(self, path: Path, log: ProblemLog, **given) -> Iterator[ItemRecord]:
+    def read(self, path: Path, log: ProblemLog, **given: Any) -> Iterator[ItemRecord]:
         """The records of a file (or folder, where `accepts` says so), in its order. `given`, where they were: the
         path of the `second` side of a format with sides, the names `origins` of a format with origins.
 

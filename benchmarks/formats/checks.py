@@ -21,7 +21,7 @@ NO_LINKS = "Images are not fetched. Put the file into the images folder or archi
 Say = Callable[[str, str, str], None]  # code, column, advice
 
 
-def check(records: Iterable[ItemRecord], log: ProblemLog, keeps_same: bool = False) -> list[ItemRecord]:
+def check_records(records: Iterable[ItemRecord], log: ProblemLog, keeps_same: bool = False) -> list[ItemRecord]:
     """All records in their order, with what is wrong in the log. Import nothing once `log.count` is above 0.
 
     Several files of one batch are checked together: chain their records. `keeps_same`: see Format.
@@ -32,80 +32,80 @@ def check(records: Iterable[ItemRecord], log: ProblemLog, keeps_same: bool = Fal
     revealing: dict[str, list[tuple[Origin, str]]] = {}
     for record in records:
         origin = record.origin or Origin("", len(checked) + 1)
-        if log.skip_incomplete and (lacking := lacks_caption(record)):
+        if log.skip_incomplete and (lacking := _lacks_caption(record)):
             log.gap("VALUE_MISSING", origin.file, origin.row, lacking, "The item lacks this caption.")
             continue
-        check_record(record, at(log.error, origin), at(log.note, origin))
-        check_captions_differ(record, origin, log, keeps_same)
-        check_key_once(record.key, origin, keys, log)
-        note_same_content(record, origin, contents, log)
+        _check_record(record, _at(log.error, origin), _at(log.note, origin))
+        _check_captions_differ(record, origin, log, keeps_same)
+        _check_key_once(record.key, origin, keys, log)
+        _note_same_content(record, origin, contents, log)
         for image in record.images:
             if REVEALING.search(image.name):
                 revealing.setdefault(image.role, []).append((origin, image.name))
         checked.append(record)
-    note_revealing(revealing, log)
+    _note_revealing(revealing, log)
     if log.left_out and not checked:
         log.error("NO_ROWS", "", None, "", "No row is whole: nothing is left to import. Complete the rows.")
     return checked
 
 
-def at(say: Callable, origin: Origin) -> Say:
+def _at(say: Callable[[str, str, int | None, str, str], None], origin: Origin) -> Say:
     return lambda code, column, advice: say(code, origin.file, origin.row, column, advice)
 
 
-def check_record(record: ItemRecord, error: Say, note: Say) -> None:
+def _check_record(record: ItemRecord, error: Say, note: Say) -> None:
     """One record on its own."""
-    check_length("id", record.key, limits.MAX_KEY, error)
+    _check_length("id", record.key, limits.MAX_KEY, error)
     if not record.key.strip():
         error("VALUE_MISSING", "id", "Give the item an id.")
-    check_length("type", record.type, limits.MAX_TYPE, error)
-    check_length("subtype", record.subtype, limits.MAX_TYPE, error)
-    check_captions(record, error, note)
-    check_images(record, error, note)
+    _check_length("type", record.type, limits.MAX_TYPE, error)
+    _check_length("subtype", record.subtype, limits.MAX_TYPE, error)
+    _check_captions(record, error, note)
+    _check_images(record, error, note)
 
 
-def check_length(column: str, value: str, most: int, error: Say) -> None:
+def _check_length(column: str, value: str, most: int, error: Say) -> None:
     if len(value) > most:
         error("FIELD_TOO_LONG", column, f"Give at most {most:,} characters.")
 
 
-def check_role(role: str, column: str, error: Say) -> None:
+def _check_role(role: str, column: str, error: Say) -> None:
     if role not in ROLES:
         error("WRONG_VALUE", column, f"Use one of the roles {', '.join(ROLES)}.")
 
 
-def check_captions(record: ItemRecord, error: Say, note: Say) -> None:
+def _check_captions(record: ItemRecord, error: Say, note: Say) -> None:
     if not record.captions:
         error("VALUE_MISSING", "captions", "Give the item at least one caption.")
     if len(record.captions) > limits.MAX_CAPTIONS:
         error("TOO_MANY_PARTS", "captions", f"Give an item at most {limits.MAX_CAPTIONS} captions.")
     for caption in record.captions:
         column = f"{caption.role[:20]} caption"
-        check_role(caption.role, column, error)
-        check_caption(caption.text, column, error, note)
+        _check_role(caption.role, column, error)
+        _check_caption(caption.text, column, error, note)
 
 
-def lacks_caption(record: ItemRecord) -> str:
+def _lacks_caption(record: ItemRecord) -> str:
     """The column of the first caption that is empty; empty where none is."""
     return next((f"{caption.role[:20]} caption" for caption in record.captions if not caption.text.strip()), "")
 
 
-def check_caption(text: str, column: str, error: Say, note: Say) -> None:
+def _check_caption(text: str, column: str, error: Say, note: Say) -> None:
     if not text.strip():
         error("VALUE_MISSING", column, "Write the caption, or remove the row.")
     if len(text) > limits.MAX_CAPTION or len(text.encode("utf-8", "replace")) > limits.MAX_CAPTION_BYTES:
         most = f"{limits.MAX_CAPTION:,} characters and {limits.MAX_CAPTION_BYTES:,} bytes"
         error("FIELD_TOO_LONG", column, f"Give at most {most}.")
-    note_invisible(text, column, note)
+    _note_invisible(text, column, note)
 
 
-def note_invisible(text: str, column: str, note: Say) -> None:
+def _note_invisible(text: str, column: str, note: Say) -> None:
     if found := INVISIBLE.search(text):
         advice = f"Holds the invisible character U+{ord(found.group()):04X}; kept as it is, and isolated on the screen."
         note("INVISIBLE_CHARACTER", column, advice)
 
 
-def check_captions_differ(record: ItemRecord, origin: Origin, log: ProblemLog, keeps_same: bool) -> None:
+def _check_captions_differ(record: ItemRecord, origin: Origin, log: ProblemLog, keeps_same: bool) -> None:
     """A negative caption that is the very text of a positive one makes an item that nobody can answer."""
     right = {caption.text for caption in record.captions if caption.role in ("positive", "second_positive")}
     if not any(caption.role == "negative" and caption.text in right for caption in record.captions):
@@ -118,31 +118,31 @@ def check_captions_differ(record: ItemRecord, origin: Origin, log: ProblemLog, k
         log.error("SAME_CAPTIONS", origin.file, origin.row, "negative caption", advice)
 
 
-def check_images(record: ItemRecord, error: Say, note: Say) -> None:
+def _check_images(record: ItemRecord, error: Say, note: Say) -> None:
     if len(record.images) > limits.MAX_IMAGES:
         error("TOO_MANY_PARTS", "images", f"Give an item at most {limits.MAX_IMAGES} images.")
     seen = set()
     for image in record.images:
         column = f"{image.role[:20]} image"
-        check_role(image.role, column, error)
-        check_name(image.name, column, error)
-        check_length(column, image.licence, limits.MAX_LICENCE, error)
-        check_length(column, image.attribution, limits.MAX_ATTRIBUTION, error)
-        note_invisible(image.name, column, note)
-        check_crop(image.crop, column, error)
+        _check_role(image.role, column, error)
+        _check_name(image.name, column, error)
+        _check_length(column, image.licence, limits.MAX_LICENCE, error)
+        _check_length(column, image.attribution, limits.MAX_ATTRIBUTION, error)
+        _note_invisible(image.name, column, note)
+        _check_crop(image.crop, column, error)
         if image.part in seen:
             note("SAME_IMAGE", column, "The item uses this image in another place too.")
         seen.add(image.part)
 
 
-def check_crop(crop: Crop | None, column: str, error: Say) -> None:
+def _check_crop(crop: Crop | None, column: str, error: Say) -> None:
     """What can be said without the image; whether it is large enough is looked at when it is read."""
     if crop and (min(crop[:2]) < 0 or min(crop[2:]) < 1):
         advice = "Give a crop that starts at 0 or above and has a width and a height of 1 pixel at least."
         error("CROP_OUTSIDE", column, advice)
 
 
-def check_name(name: str, column: str, error: Say) -> None:
+def _check_name(name: str, column: str, error: Say) -> None:
     """The cell must be a plain relative name."""
     if not name.strip():
         error("VALUE_MISSING", column, "Give the image's file name, or remove the row.")
@@ -154,15 +154,15 @@ def check_name(name: str, column: str, error: Say) -> None:
         error("UNSAFE_PATH", column, advice)
 
 
-def check_key_once(key: str, origin: Origin, keys: dict[str, Origin], log: ProblemLog) -> None:
+def _check_key_once(key: str, origin: Origin, keys: dict[str, Origin], log: ProblemLog) -> None:
     first = keys.setdefault(key, origin)
     if first is not origin:
         advice = f"Row {first.row} of {first.file} has the id “{key[:80]}” too; give each item its own."
         log.error("DUPLICATE_ID", origin.file, origin.row, "id", advice)
 
 
-def note_same_content(record: ItemRecord, origin: Origin, contents: dict[bytes, Origin], log: ProblemLog) -> None:
-    parts = [(caption.role, caption.text) for caption in record.captions]
+def _note_same_content(record: ItemRecord, origin: Origin, contents: dict[bytes, Origin], log: ProblemLog) -> None:
+    parts: list[tuple[str, object]] = [(caption.role, caption.text) for caption in record.captions]
     parts += named_images(record)
     digest = sha256(repr(parts).encode("utf-8", "replace")).digest()
     first = contents.setdefault(digest, origin)
@@ -171,7 +171,7 @@ def note_same_content(record: ItemRecord, origin: Origin, contents: dict[bytes, 
         log.note("SAME_ITEM", origin.file, origin.row, "", advice)
 
 
-def note_revealing(revealing: dict[str, list[tuple[Origin, str]]], log: ProblemLog) -> None:
+def _note_revealing(revealing: dict[str, list[tuple[Origin, str]]], log: ProblemLog) -> None:
     """One note a role: names of files never leave the server, but their owner should know."""
     for role, found in revealing.items():
         origin, name = found[0]

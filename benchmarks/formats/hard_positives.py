@@ -8,6 +8,7 @@ replacements on VL-CheckList's attributes and relations; `relations-17` is the k
 import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 from benchmarks.formats import jsonfiles, jsontext, limits, sides
 from benchmarks.formats.base import SPLIT, Format, ProblemLog
@@ -23,31 +24,33 @@ WANTED = tuple(f"vl_checklist_{name}.json" for name in SUBTYPES)
 
 
 def read(path: Path, log: ProblemLog, second: Path | None = None) -> Iterator[ItemRecord]:
-    for file, *halves in sides.halves(path, second, SIDES, WANTED, log):
+    for file, one, other in sides.halves(path, second, SIDES, WANTED, log):
         name = Path(file).stem.removeprefix("vl_checklist_")
-        absent = [half.title for half in halves if half.data is None]
-        if absent:
-            log.error("SIDE_MISSING", absent[0], None, "", "The other side has this file; add it, or take both away.")
+        if one.data is None or other.data is None:
+            absent = one.title if one.data is None else other.title
+            log.error("SIDE_MISSING", absent, None, "", "The other side has this file; add it, or take both away.")
             continue
-        lists = [rows_of(half, log) for half in halves]
-        if None not in lists:
-            yield from items(name, *lists, tuple(half.title for half in halves), log)
+        first, last = rows_of(one.data, one.title, log), rows_of(other.data, other.title, log)
+        if first is not None and last is not None:
+            yield from items(name, first, last, (one.title, other.title), log)
 
 
-def rows_of(half: sides.Half, log: ProblemLog) -> list | None:
+def rows_of(data: bytes, title: str, log: ProblemLog) -> list[Any] | None:
     """The rows of a file; None with its problems in the log."""
     before = log.count
-    rows = jsonfiles.value(half.data, half.title, log)
+    rows = jsonfiles.value(data, title, log)
     if isinstance(rows, list) and rows:
         return rows
     if rows == []:
-        log.error("NO_ROWS", half.title, None, "", "The file has no rows; take it from its source again.")
+        log.error("NO_ROWS", title, None, "", "The file has no rows; take it from its source again.")
     elif log.count == before:
-        log.error("JSON_INVALID", half.title, 1, "", "The file must hold one list of rows: [{…}, {…}].")
+        log.error("JSON_INVALID", title, 1, "", "The file must hold one list of rows: [{…}, {…}].")
     return None
 
 
-def items(name: str, first: list, second: list, titles: tuple[str, str], log: ProblemLog) -> Iterator[ItemRecord]:
+def items(
+    name: str, first: list[Any], second: list[Any], titles: tuple[str, str], log: ProblemLog
+) -> Iterator[ItemRecord]:
     check_lengths(first, second, titles, log)
     for number, rows in enumerate(zip(first, second, strict=False), 1):
         if number > limits.MAX_ROWS:
@@ -57,7 +60,7 @@ def items(name: str, first: list, second: list, titles: tuple[str, str], log: Pr
             yield record(f"{name}-{number - 1}", SUBTYPES[name], rows, Origin(titles[0], number))
 
 
-def check_lengths(first: list, second: list, titles: tuple[str, str], log: ProblemLog) -> None:
+def check_lengths(first: list[Any], second: list[Any], titles: tuple[str, str], log: ProblemLog) -> None:
     if len(first) != len(second):
         shorter = titles[len(second) < len(first)]
         advice = f"{titles[0]} has {len(first):,} rows, {titles[1]} {len(second):,}; the others have no partner."
@@ -75,11 +78,13 @@ def whole_row(row: object, number: int, title: str, log: ProblemLog) -> bool:
             missing_column(field, [other for other in row if other not in FIELDS], title, number, log)
         elif not isinstance(row[field], str):
             log.error("WRONG_VALUE", title, number, field, "Write this value as text, in quotes.")
-    jsontext.sound_throughout(row, title, number, "", log)
+    jsontext.storable_throughout(row, title, number, "", log)
     return log.count == before
 
 
-def together(rows: tuple[dict, dict], number: int, titles: tuple[str, str], log: ProblemLog) -> bool:
+def together(
+    rows: tuple[dict[str, Any], dict[str, Any]], number: int, titles: tuple[str, str], log: ProblemLog
+) -> bool:
     """Whether the two rows are of one image and one negative caption. Logs what differs."""
     differing = [field for field in SHARED if rows[0][field] != rows[1][field]]
     if differing:
@@ -89,7 +94,7 @@ def together(rows: tuple[dict, dict], number: int, titles: tuple[str, str], log:
     return not differing
 
 
-def record(key: str, subtype: str, rows: tuple[dict, dict], origin: Origin) -> ItemRecord:
+def record(key: str, subtype: str, rows: tuple[dict[str, Any], dict[str, Any]], origin: Origin) -> ItemRecord:
     further = [extras(row, FIELDS) for row in rows]
     return ItemRecord(
         key=key,
@@ -119,7 +124,7 @@ def write(records: Iterable[ItemRecord]) -> Iterator[tuple[str, bytes]]:
 
 def row_of(item: ItemRecord, role: str, place: int) -> dict[str, object]:
     texts = item.meta["image_id"], item.caption(role), item.caption("negative"), image_name(item, "positive")
-    further = item.meta.get("further")
+    further: Any = item.meta.get("further")
     return {**dict(zip(FIELDS, texts, strict=True)), **(further[place] if further else {})}
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from benchmarks.formats import jsontext, limits, text
 from benchmarks.formats.base import ProblemLog, Unreadable
-from workers.archives.reader import ArchiveRefused, open_images
+from workers.archives.archive import ArchiveRefused, Source, open_archive
 
 
 def files(path: Path, wanted: Sequence[str], log: ProblemLog) -> Iterator[tuple[str, bytes]]:
@@ -19,7 +19,7 @@ def files(path: Path, wanted: Sequence[str], log: ProblemLog) -> Iterator[tuple[
             yield path.name, stream.read(limits.MAX_JSON_BYTES + 1)
         return
     try:
-        with open_images(path) as source:
+        with open_archive(path) as source:
             note_others(source, wanted, path.name, log)
             yield from source.stream(wanted)
     except ArchiveRefused as refused:
@@ -27,7 +27,7 @@ def files(path: Path, wanted: Sequence[str], log: ProblemLog) -> Iterator[tuple[
         raise Unreadable from refused
 
 
-def note_others(source, wanted: Sequence[str], file: str, log: ProblemLog) -> None:
+def note_others(source: Source, wanted: Sequence[str], file: str, log: ProblemLog) -> None:
     missing = source.missing(wanted)
     if len(missing) == len(wanted):
         log.error("NO_ROWS", file, None, "", f"None of these files is here: {', '.join(wanted)}.")
@@ -41,6 +41,6 @@ def note_others(source, wanted: Sequence[str], file: str, log: ProblemLog) -> No
 def value(data: bytes, file: str, log: ProblemLog) -> object | None:
     """What a file holds; None with its problems in the log."""
     try:
-        return jsontext.parse(text.whole(io.BytesIO(data), file, log), file, None, log)
+        return jsontext.parse(text.read_whole(io.BytesIO(data), file, log), file, None, log)
     except Unreadable:
         return None  # other files may have problems to list too

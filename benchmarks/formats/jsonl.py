@@ -7,16 +7,25 @@
 """
 
 import json
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from benchmarks.formats import jsontext, limits, text
 from benchmarks.formats.base import Format, ProblemLog
 from benchmarks.formats.table import missing_column, nearest, too_many_rows
 from benchmarks.records import CaptionRecord, ImageRecord, ItemRecord, Origin
 
-Fields = dict[str, type]  # of an object: the kind of value that each has
-FIELDS = {"id": str, "type": str, "subtype": str, "captions": list, "images": list, "meta": dict, "truth": dict}
+Fields = Mapping[str, type]  # of an object: the kind of value that each has
+FIELDS = {
+    "id": str,
+    "type": str,
+    "subtype": str,
+    "captions": list,
+    "images": list,
+    "meta": dict,
+    "truth": dict,
+}
 CAPTION = {"role": str, "text": str}
 IMAGE = {"role": str, "file": str, "licence": str, "attribution": str, "crop": list}
 OPTIONAL = {"type", "subtype", "images", "meta", "truth", "licence", "attribution", "crop"}
@@ -26,10 +35,10 @@ WORDS = {bool: "true or false", str: "text, in quotes", list: "a list: […]", d
 def read(path: Path, log: ProblemLog) -> Iterator[ItemRecord]:
     for value, origin in objects(path, log):
         if well_formed(value, origin, log):
-            yield made(value, origin)
+            yield record_of(value, origin)
 
 
-def objects(path: Path, log: ProblemLog) -> Iterator[tuple[dict, Origin]]:
+def objects(path: Path, log: ProblemLog) -> Iterator[tuple[dict[str, Any], Origin]]:
     """The object of each line that is one. What the others are is in the log."""
     count = 0
     with path.open("rb") as stream:
@@ -47,7 +56,7 @@ def objects(path: Path, log: ProblemLog) -> Iterator[tuple[dict, Origin]]:
         log.error("NO_ROWS", path.name, None, "", "The file has only blank lines; export it again.")
 
 
-def parsed(line: str, origin: Origin, log: ProblemLog) -> dict | None:
+def parsed(line: str, origin: Origin, log: ProblemLog) -> dict[str, Any] | None:
     """The object of one line, all of whose texts can be stored; or None with its problems in the log."""
     before = log.count
     value = jsontext.parse(line, origin.file, origin.row, log)
@@ -56,17 +65,17 @@ def parsed(line: str, origin: Origin, log: ProblemLog) -> dict | None:
     if not isinstance(value, dict):
         log.error("JSON_INVALID", origin.file, origin.row, "", "Each line must be one object: {…}.")
         return None
-    return value if jsontext.sound_throughout(value, origin.file, origin.row, "", log) else None
+    return value if jsontext.storable_throughout(value, origin.file, origin.row, "", log) else None
 
 
-def well_formed(value: dict, origin: Origin, log: ProblemLog) -> bool:
+def well_formed(value: dict[str, Any], origin: Origin, log: ProblemLog) -> bool:
     before = log.count
     check_object(value, FIELDS, "", origin, log)
     check_lists(value, origin, log)
     return log.count == before
 
 
-def check_lists(value: dict, origin: Origin, log: ProblemLog) -> None:
+def check_lists(value: dict[str, Any], origin: Origin, log: ProblemLog) -> None:
     for name, fields in (("captions", CAPTION), ("images", IMAGE)):
         check_entries(value.get(name), name, fields, OPTIONAL, origin, log)
     for protocol, options in truth_of(value).items():
@@ -93,13 +102,18 @@ def check_crop(crop: object, column: str, origin: Origin, log: ProblemLog) -> No
         log.error("WRONG_VALUE", origin.file, origin.row, column, "Write four whole numbers: [x, y, width, height].")
 
 
-def truth_of(value: dict) -> dict:
+def truth_of(value: dict[str, Any]) -> dict[str, Any]:
     truth = value.get("truth", {})
     return truth if isinstance(truth, dict) else {}
 
 
 def check_object(
-    value: dict, fields: Fields, prefix: str, origin: Origin, log: ProblemLog, optional: Collection[str] = OPTIONAL
+    value: dict[str, Any],
+    fields: Fields,
+    prefix: str,
+    origin: Origin,
+    log: ProblemLog,
+    optional: Collection[str] = OPTIONAL,
 ) -> None:
     """Required fields present, all of the right kind, none unknown."""
     unknown = [name for name in value if name not in fields]
@@ -115,7 +129,7 @@ def check_object(
         log.error("UNKNOWN_FIELD", origin.file, origin.row, prefix + name[:80], advice)
 
 
-def made(value: dict, origin: Origin | None) -> ItemRecord:
+def record_of(value: dict[str, Any], origin: Origin | None) -> ItemRecord:
     return ItemRecord(
         key=value["id"],
         type=value.get("type", ""),
@@ -152,7 +166,12 @@ def to_line(record: ItemRecord) -> str:
 
 
 def image_object(image: ImageRecord) -> dict[str, object]:
-    given = {"role": image.role, "file": image.name, "licence": image.licence, "attribution": image.attribution}
+    given: dict[str, object] = {
+        "role": image.role,
+        "file": image.name,
+        "licence": image.licence,
+        "attribution": image.attribution,
+    }
     given["crop"] = image.crop and list(image.crop)
     return {name: value for name, value in given.items() if value or name in ("role", "file")}
 

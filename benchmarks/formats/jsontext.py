@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from benchmarks.formats import limits
 from benchmarks.formats.base import ProblemLog
-from benchmarks.formats.text import sound
+from benchmarks.formats.text import storable
 
 TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+')
 NUMBER = re.compile(r"-?\d+")
@@ -22,7 +22,7 @@ def parse(source: str, file: str, row: int | None, log: ProblemLog) -> object | 
     `row` is the line that the text stands on in its file; None for a whole file, whose own lines are counted.
     """
     try:
-        value = json.loads(
+        value: object = json.loads(
             source, object_pairs_hook=object_once, parse_constant=refuse_constant, parse_int=whole, parse_float=finite
         )
     except json.JSONDecodeError as error:
@@ -49,7 +49,7 @@ def say_deep(file: str, row: int | None, log: ProblemLog) -> None:
     log.error("JSON_TOO_DEEP", file, row, "", advice)
 
 
-def object_once(pairs: list[tuple[str, object]]) -> dict:
+def object_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
     made = dict(pairs)
     if len(made) < len(pairs):
         raise Fault("an object has the same key twice")
@@ -121,16 +121,16 @@ def faulty(word: str) -> bool:
         return False
 
 
-def sound_throughout(value: object, file: str, row: int | None, column: str, log: ProblemLog) -> bool:
+def storable_throughout(value: object, file: str, row: int | None, column: str, log: ProblemLog) -> bool:
     """Whether every string inside, keys included, holds only characters that can be stored. Logs what does not."""
     before = log.count
     if isinstance(value, str):
-        sound(value, file, row, column, log)
+        storable(value, file, row, column, log)
     elif isinstance(value, dict):
         for key, inner in value.items():
-            sound(key, file, row, column, log)
-            sound_throughout(inner, file, row, column or key[:80], log)
+            storable(key, file, row, column, log)
+            storable_throughout(inner, file, row, column or key[:80], log)
     else:
         for inner in children(value):
-            sound_throughout(inner, file, row, column, log)
+            storable_throughout(inner, file, row, column, log)
     return log.count == before

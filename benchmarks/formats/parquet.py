@@ -8,13 +8,14 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 import pyarrow as pa
 
 from benchmarks.formats import aro, hard_positives, jsontext, limits, sugarcrepe, sugarcrepe_compare, text, visla
 from benchmarks.formats.base import SPLIT, Format, ProblemLog
-from benchmarks.formats.parquet_images import Called, Embedded, cell, files, refuse_large
-from benchmarks.formats.parquet_schema import TEXT, check
+from benchmarks.formats.parquet_images import Embedded, ImageNames, cell, files, refuse_large
+from benchmarks.formats.parquet_schema import TEXT, check_schema
 from benchmarks.formats.table import too_many_rows
 from benchmarks.records import CaptionRecord, ImageRecord, ItemRecord, Origin
 from workers import parquet
@@ -46,10 +47,10 @@ class Layout:
 
     def sound(self, file: Path, log: ProblemLog) -> bool:
         """Whether the file can be read safely and has the columns; the log says why not."""
-        return safe(file, log) and check(parquet.schema(file), self.split, self.optional, file.name, log)
+        return is_safe(file, log) and check_schema(parquet.schema(file), self.split, self.optional, file.name, log)
 
 
-def safe(file: Path, log: ProblemLog) -> bool:
+def is_safe(file: Path, log: ProblemLog) -> bool:
     """Whether all of the file can be read in bounded memory; the log says why not."""
     try:
         parquet.refuse_unsafe(file, limits.MAX_ROWS)
@@ -64,7 +65,7 @@ class Rows:
 
     def __init__(self, layout: Layout, log: ProblemLog):
         self.layout, self.log = layout, log
-        self.called = Called()
+        self.called = ImageNames()
         self.count = 0
         self.absent: set[str] = set()  # columns of which some row has no image
 
@@ -87,10 +88,11 @@ class Rows:
         parts = [self.part(batch, name, place, origin) for name in batch.schema.names]
         if self.log.count > before:
             return
-        said = {of: value for of, value in parts if of in ("key", "type", "subtype")}
-        said.setdefault("key", f"{self.layout.prefix}-{self.count - 1}")
+        texts = {of: cast(str, value) for of, value in parts if of in ("key", "type", "subtype")}
         yield ItemRecord(
-            **{"type": "", "subtype": "", **said},
+            key=texts.get("key", f"{self.layout.prefix}-{self.count - 1}"),
+            type=texts.get("type", ""),
+            subtype=texts.get("subtype", ""),
             captions=tuple(value for _, value in parts if isinstance(value, CaptionRecord)),
             images=tuple(value for _, value in parts if isinstance(value, ImageRecord)),
             meta={of[5:]: value for of, value in parts if of.startswith("meta:") and value is not None},
@@ -111,7 +113,7 @@ class Rows:
         value = self.plain(batch.column(name)[place], name, origin)
         if of == "meta":
             return part, self.unpacked(value, name, origin) if part in PACKED else value
-        return part, CaptionRecord(role.partition("-")[0], value) if of == "caption" else value
+        return part, CaptionRecord(role.partition("-")[0], cast(str, value)) if of == "caption" else value
 
     def image(self, batch: pa.RecordBatch, name: str, place: int, role: str, origin: Origin) -> ImageRecord | None:
         data, path = cell(batch, name, place)
@@ -142,7 +144,7 @@ class Rows:
             advice = f"Byte {error.start} of this text is not UTF-8. Write the text as UTF-8."
             self.log.error("ENCODING", origin.file, origin.row, name, advice)
             return ""
-        text.sound(told, origin.file, origin.row, name, self.log)
+        text.storable(told, origin.file, origin.row, name, self.log)
         return told
 
     def unpacked(self, value: object, name: str, origin: Origin) -> object:
@@ -171,7 +173,9 @@ def format_of(name: str, title: str, split: Mapping[str, str]) -> Format:
     )
 
 
-WRITTEN = tuple(module.FORMAT for module in (sugarcrepe, sugarcrepe_compare, visla, hard_positives, aro))
+WRITTEN: tuple[Format, ...] = tuple(
+    module.FORMAT for module in (sugarcrepe, sugarcrepe_compare, visla, hard_positives, aro)
+)
 OWN = "parquet of a Winnow export"
 OF_EXPORTS = tuple(
     format_of(one.name, f"{one.title.partition(':')[0].partition(' (')[0]} ({OWN})", one.split) for one in WRITTEN

@@ -10,15 +10,15 @@ from benchmarks.formats.base import ProblemLog
 from benchmarks.records import Origin
 from workers import parquet
 from workers.archives.names import normal
-from workers.archives.source import Names, Source
+from workers.archives.source import EntryNames, Source
 from workers.limits import MAX_ENTRY_BYTES
 
 
-class Called:
+class ImageNames:
     """What each embedded image is called: by its path, or by its SHA-256 where it has none or shares it with other
     bytes. The `datasets` library keeps of a path the last part alone, so that two images may have the same."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.first: dict[str, str] = {}  # path → the content that it was met with first
 
     def name(self, path: str, data: bytes | None) -> str:
@@ -51,13 +51,13 @@ def refuse_large(data: bytes | None, column: str, origin: Origin, log: ProblemLo
 
 def embedded(found: Sequence[Path], columns: Sequence[str]) -> Iterator[tuple[str, bytes]]:
     """(name, content) of every image of these columns, in the order in which the reader of records meets them."""
-    called = Called()
+    called = ImageNames()
     for file in found:
         for batch in parquet.batches(file, columns):
             here = [name for name in columns if name in batch.schema.names]
             for place in range(batch.num_rows):
-                found = (cell(batch, name, place) for name in here)
-                yield from ((called.name(path.decode(), data), data) for data, path in found if data is not None)
+                cells = (cell(batch, name, place) for name in here)
+                yield from ((called.name(path.decode(), data), data) for data, path in cells if data is not None)
 
 
 class Embedded(Source):
@@ -66,13 +66,13 @@ class Embedded(Source):
     def __init__(self, path: Path, split: Mapping[str, str], found: Sequence[Path] = ()):
         self._files = found or files(path)
         self._columns = [name for name, part in split.items() if part.startswith("image:")]
-        listed = Names()
+        listed = EntryNames()
         for name, _ in embedded(self._files, self._columns):
             listed.stored.setdefault(normal(name), name)
         super().__init__(path.name, listed)
         self._top = ""  # a name stands for itself alone
 
-    def _contents(self, asked) -> Iterator[tuple[str, bytes]]:
+    def _contents(self, asked: dict[str, list[str]]) -> Iterator[tuple[str, bytes]]:
         left = set(asked)
         for name, data in embedded(self._files, self._columns):
             if (known := normal(name)) in left:

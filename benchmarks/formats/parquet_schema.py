@@ -1,6 +1,6 @@
 """What the columns of a parquet file must be, and what is said where they are something else. Pure."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import pyarrow as pa
 
@@ -17,34 +17,36 @@ IMAGE = "struct<bytes: binary, path: string>"
 LONGEST = 100  # characters of a type, as it is told
 
 
-def expected(part: str | None) -> str:
+def _expected(part: str | None) -> str:
     """What a column must hold: by its part (base.SPLIT), None for one that the format does not know."""
     if part is None or part.startswith("meta:"):
         return "text, true and false, or numbers"
     return IMAGE if part.startswith("image:") else "string"
 
 
-def fits(field: pa.Field, part: str | None) -> bool:
-    if extended(field):
+def _fits(field: pa.Field, part: str | None) -> bool:
+    if _is_extension(field):
         return False
     if part is None or part.startswith("meta:"):
         return field.type in TEXT | NUMBERS
-    return is_image(field.type) if part.startswith("image:") else field.type in TEXT
+    return _is_image(field.type) if part.startswith("image:") else field.type in TEXT
 
 
-def extended(field: pa.Field) -> bool:
+def _is_extension(field: pa.Field) -> bool:
     """Whether it, or a part of it, is of an extension type: what its values mean is code's to say, not the file's."""
     known = isinstance(field.type, pa.BaseExtensionType) or EXTENSION in (field.metadata or {})
-    return known or any(extended(field.type.field(place)) for place in range(field.type.num_fields))
+    return known or any(_is_extension(field.type.field(place)) for place in range(field.type.num_fields))
 
 
-def is_image(kind: pa.DataType) -> bool:
+def _is_image(kind: pa.DataType) -> bool:
     if not pa.types.is_struct(kind) or {field.name for field in kind} != {"bytes", "path"} or kind.num_fields != 2:
         return False
     return kind.field("bytes").type in BYTES and kind.field("path").type in TEXT
 
 
-def check(schema: pa.Schema, split: Mapping[str, str], optional: set[str], file: str, log: ProblemLog) -> bool:
+def check_schema(
+    schema: pa.Schema, split: Mapping[str, str], optional: Collection[str], file: str, log: ProblemLog
+) -> bool:
     """Whether the file has the columns of the split, each of its kind. Logs SCHEMA and COLUMN_MISSING, a column each,
     and notes what else there is."""
     before, names = log.count, schema.names
@@ -55,25 +57,25 @@ def check(schema: pa.Schema, split: Mapping[str, str], optional: set[str], file:
         if name not in names and name not in optional:
             missing_column(name, [other for other in names if other not in split], file, None, log)
     for place, field in enumerate(schema):
-        check_field(field, names[:place], split.get(field.name), file, log)
+        _check_field(field, names[:place], split.get(field.name), file, log)
     note_extra_columns([name for name in names if name not in split], file, log)
     return log.count == before
 
 
-def check_field(field: pa.Field, earlier: list[str], part: str | None, file: str, log: ProblemLog) -> None:
-    column = shown(field.name) or f"column {len(earlier) + 1}"
-    if not field.name.strip() or field.name != shown(field.name):
+def _check_field(field: pa.Field, earlier: list[str], part: str | None, file: str, log: ProblemLog) -> None:
+    column = _shown(field.name) or f"column {len(earlier) + 1}"
+    if not field.name.strip() or field.name != _shown(field.name):
         log.error("COLUMN_MISSING", file, None, column, "Give the column a plain name, or remove it.")
     elif field.name in earlier:
         log.error("COLUMN_MISSING", file, None, column, "Two columns have this name; rename or remove one.")
-    elif not fits(field, part):
-        found = f"the extension type {field.type!s}" if extended(field) else str(field.type)
+    elif not _fits(field, part):
+        found = f"the extension type {field.type!s}" if _is_extension(field) else str(field.type)
         advice = (
-            f"Expected {expected(part)}, found {shown(found)[:LONGEST]}. Write the column so; nothing is converted."
+            f"Expected {_expected(part)}, found {_shown(found)[:LONGEST]}. Write the column so; nothing is converted."
         )
         log.error("SCHEMA", file, None, column, advice)
 
 
-def shown(name: str) -> str:
+def _shown(name: str) -> str:
     """The name as it can be stored and shown."""
     return name[:200].encode("utf-8", "backslashreplace").decode().replace("\0", "")

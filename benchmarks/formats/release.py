@@ -14,21 +14,22 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from benchmarks.formats import jsonfiles, jsonl, limits, parquet, release_shards
 from benchmarks.formats.base import Format, ProblemLog
-from benchmarks.formats.release_shards import Looked
+from benchmarks.formats.release_shards import ShardContents
 from benchmarks.records import ROLES, CaptionRecord, ImageRecord, ItemRecord, Origin
 
 ITEMS, MANIFEST = "items.jsonl", "manifest.json"
-FIELDS: jsonl.Fields = {
+FIELDS: dict[str, type] = {
     "id": str, "type": str, "subtype": str, "split": str, "captions": list, "images": list, "meta": dict,
 }  # fmt: skip
 NOT_TAKEN = dict.fromkeys(("position", "stage", "negative_image", "decisions"), object)
-CAPTION: jsonl.Fields = {"role": str, "text": str}
+CAPTION: dict[str, type] = {"role": str, "text": str}
 OF_CAPTION = dict.fromkeys(("imported", "changed_by", "made_of"), object)
-IMAGE: jsonl.Fields = {"key": str, "chosen": bool, "sha256": str, "source_name": str}
-MAY_IMAGE: jsonl.Fields = {"licence": str, "attribution": str, "crop": list}
+IMAGE: dict[str, type] = {"key": str, "chosen": bool, "sha256": str, "source_name": str}
+MAY_IMAGE: dict[str, type] = {"licence": str, "attribution": str, "crop": list}
 OF_IMAGE = dict.fromkeys(("round", "format", "width", "height"), object)
 KEY = re.compile(r"(\w+)-(\d{1,6})")  # an image's role and place
 POSITIVE, NEGATIVE = "positive-0", "negative_image"  # an image of an item, a column
@@ -41,8 +42,8 @@ def read(path: Path, log: ProblemLog) -> Iterator[ItemRecord]:
     if not items.is_file():
         log.error("FILE_UNREADABLE", ITEMS, None, "", f"Give the release's {ITEMS} beside its shards.")
         return
-    told_format(folder, log)
-    looked = release_shards.look(folder, log)
+    source_format(folder, log)
+    looked = release_shards.read_shards(folder, log)
     yield from Lines(looked, log).read(items)
 
 
@@ -54,7 +55,7 @@ def folder_of(path: Path) -> Path:
 class Lines:
     """Reads items.jsonl."""
 
-    def __init__(self, looked: Looked, log: ProblemLog):
+    def __init__(self, looked: ShardContents, log: ProblemLog):
         self.looked, self.log = looked, log
         self.lines: Counter[str] = Counter()  # of each split
         self.absent = 0  # images that the release only tells of
@@ -79,7 +80,7 @@ class Lines:
                 advice = f"The split “{split[:80]}” has {there}. Give all files of one release."
                 self.log.error("SIDES_DIFFER", file, None, "split", advice)
 
-    def record(self, value: Mapping, origin: Origin) -> ItemRecord:
+    def record(self, value: Mapping[str, Any], origin: Origin) -> ItemRecord:
         images = (self.image(image, origin) for image in value["images"])
         return ItemRecord(
             key=value["id"],
@@ -91,7 +92,7 @@ class Lines:
             origin=origin,
         )
 
-    def image(self, image: Mapping, origin: Origin) -> ImageRecord | None:
+    def image(self, image: Mapping[str, Any], origin: Origin) -> ImageRecord | None:
         """As it stands in the data, where the one that was chosen is the negative one; None where it is not there."""
         if not (image["chosen"] or image["key"] == POSITIVE):
             self.absent += 1
@@ -105,7 +106,7 @@ class Lines:
         return ImageRecord(role, *told, crop=crop, file=self.looked.names.get(image["sha256"], ""))
 
 
-def well_formed(value: dict, origin: Origin, log: ProblemLog) -> bool:
+def well_formed(value: dict[str, Any], origin: Origin, log: ProblemLog) -> bool:
     before = log.count
     jsonl.check_object(value, FIELDS | NOT_TAKEN, "", origin, log, NOT_TAKEN)
     jsonl.check_entries(value.get("captions"), "captions", CAPTION | OF_CAPTION, OF_CAPTION, origin, log)
@@ -116,7 +117,7 @@ def well_formed(value: dict, origin: Origin, log: ProblemLog) -> bool:
     return log.count == before
 
 
-def check_images(images: Sequence[Mapping], origin: Origin, log: ProblemLog) -> None:
+def check_images(images: Sequence[Mapping[str, Any]], origin: Origin, log: ProblemLog) -> None:
     """Each in a place of its own, of a role that there is; at most one of them chosen."""
     for place, image in enumerate(images):
         found, column = KEY.fullmatch(image["key"]), f"images[{place}].key"
@@ -131,14 +132,14 @@ def check_images(images: Sequence[Mapping], origin: Origin, log: ProblemLog) -> 
         log.error("WRONG_VALUE", origin.file, origin.row, "images", advice)
 
 
-def told_format(folder: Path, log: ProblemLog) -> str:
+def source_format(folder: Path, log: ProblemLog) -> str:
     """What the manifest, where there is one, says that the source's files are; empty where they cannot be written."""
     manifest = folder / MANIFEST
     if not manifest.is_file():
         return ""
     with manifest.open("rb") as stream:
         value = jsonfiles.value(stream.read(limits.MAX_JSON_BYTES + 1), MANIFEST, log)
-    told = value.get("source_format", "") if isinstance(value, dict) else None
+    told: object = value.get("source_format", "") if isinstance(value, dict) else None
     if value is not None and not isinstance(told, str):
         log.error("WRONG_VALUE", MANIFEST, None, "source_format", "Give the release's own manifest, or none.")
     return told if isinstance(told, str) else ""
@@ -150,7 +151,7 @@ def first_format(path: Path, records: Sequence[ItemRecord]) -> str:
     The one that the manifest tells, where its files can be written of these items; else one of these very columns.
     """
     folder = folder_of(path)
-    told, columns = told_format(folder, ProblemLog()), release_shards.columns(folder)
+    told, columns = source_format(folder, ProblemLog()), release_shards.columns(folder)
     for one in parquet.WRITTEN:
         if one.name == told and {*one.split} in (columns, columns - {NEGATIVE}) and can_write(one, records):
             return one.name
@@ -163,6 +164,8 @@ def first_format(path: Path, records: Sequence[ItemRecord]) -> str:
 
 def can_write(format: Format, records: Sequence[ItemRecord]) -> bool:
     """Whether the items have all that the format's files say."""
+    if format.writer is None:
+        return False
     try:
         return all(name for name, _ in format.writer(records))
     except CANNOT:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from benchmarks.formats import limits
 from benchmarks.formats.base import ProblemLog, Unreadable
-from workers.archives.reader import ArchiveRefused, Source, open_images
+from workers.archives.archive import ArchiveRefused, Source, open_archive
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +96,9 @@ def opened(
     if loose(path):
         log.error("SIDE_MISSING", path.name, None, "", f"This is the {names[0]} side; give the {names[1]} side too.")
         raise Unreadable
-    source = stack.enter_context(open_images(path))
-    return tuple(Side(name, source, f"{folder(name)}/") for name in names)
+    source = stack.enter_context(open_archive(path))
+    first, other = (Side(name, source, f"{folder(name)}/") for name in names)
+    return first, other
 
 
 def loose(path: Path) -> bool:
@@ -105,7 +106,7 @@ def loose(path: Path) -> bool:
 
 
 def source_of(path: Path, name: str, stack: ExitStack) -> Source | Single:
-    return Single(path, name) if loose(path) else stack.enter_context(open_images(path))
+    return Single(path, name) if loose(path) else stack.enter_context(open_archive(path))
 
 
 def note_ignored(sides: tuple[Side, Side], wanted: Sequence[str], log: ProblemLog) -> None:

@@ -7,6 +7,7 @@ the row's own key: `swap_obj-12`.
 import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 from benchmarks.formats import jsonfiles, jsontext, limits
 from benchmarks.formats.base import SPLIT, Format, ProblemLog
@@ -36,7 +37,7 @@ def subset(name: str, data: bytes, file: str, log: ProblemLog) -> Iterator[ItemR
         log.error("JSON_INVALID", file, 1, "", 'The file must hold one object of rows: {"0": {…}, "1": {…}}.')
 
 
-def items(name: str, rows: dict, file: str, log: ProblemLog) -> Iterator[ItemRecord]:
+def items(name: str, rows: dict[str, Any], file: str, log: ProblemLog) -> Iterator[ItemRecord]:
     kind, part = name.split("_")
     if not rows:
         log.error("NO_ROWS", file, None, "", "The file has no rows; take it from its source again.")
@@ -69,13 +70,13 @@ def whole_row(row: object, key: str, number: int, file: str, log: ProblemLog) ->
             missing_column(field, [other for other in row if other not in FIELDS], file, number, log)
         elif not isinstance(row[field], str):
             log.error("WRONG_VALUE", file, number, field, "Write this value as text, in quotes.")
-    jsontext.sound_throughout({key: row}, file, number, "", log)
+    jsontext.storable_throughout({key: row}, file, number, "", log)
     return log.count == before
 
 
 def write(records: Iterable[ItemRecord]) -> Iterator[tuple[str, bytes]]:
     """A file for each subset that has items, as the published ones are written. Further fields follow by name."""
-    rows: dict[str, dict[str, dict]] = {subset: {} for subset in SUBSETS}
+    rows: dict[str, dict[str, dict[str, object]]] = {subset: {} for subset in SUBSETS}
     for item in records:
         subset = subset_of(item)
         texts = image_name(item, "positive"), item.caption("positive"), item.caption("negative")

@@ -5,14 +5,15 @@ origin's and the second's; `meta` has the origins' names and each row's own key,
 """
 
 from collections import defaultdict, deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, cast
 
 from benchmarks.formats import sides, sugarcrepe
 from benchmarks.formats.base import SPLIT, Format, ProblemLog
 from benchmarks.formats.writing import image_name
-from benchmarks.records import CaptionRecord, ImageRecord, ItemRecord
+from benchmarks.records import CaptionRecord, ImageRecord, ItemRecord, Origin
 
 SIDES = ("first", "second")
 ORIGINS = ("SUGARCREPE", "ARO+CREPE")
@@ -24,12 +25,13 @@ def read(
 ) -> Iterator[ItemRecord]:
     for file, *halves in sides.halves(path, second, SIDES, WANTED, log):
         name = Path(file).stem
-        rows = [rows_of(name, half, log) for half in halves]
+        first_rows, second_rows = (rows_of(name, half, log) for half in halves)
         absent = [half.title for half in halves if half.data is None]
         if absent:
-            log.gap("ONE_SIDED", absent[0], None, "", "The other side alone has this file.", sum(map(len, rows)))
+            count = len(first_rows) + len(second_rows)
+            log.gap("ONE_SIDED", absent[0], None, "", "The other side alone has this file.", count)
         else:
-            for one, other in matched(*rows, tuple(half.title for half in halves), log):
+            for one, other in matched(first_rows, second_rows, (halves[0].title, halves[1].title), log):
                 note_same(one, other, log)
                 yield record(name, one, other, origins)
 
@@ -61,13 +63,19 @@ def place(row: ItemRecord) -> tuple[str, str]:
 
 
 def say_one_sided(row: ItemRecord, title: str, log: ProblemLog) -> None:
-    log.gap("ONE_SIDED", row.origin.file, row.origin.row, "caption", f"No row of {title} has this image and caption.")
+    origin = origin_of(row)
+    log.gap("ONE_SIDED", origin.file, origin.row, "caption", f"No row of {title} has this image and caption.")
 
 
 def note_same(one: ItemRecord, other: ItemRecord, log: ProblemLog) -> None:
     if one.caption("negative") == other.caption("negative"):
-        advice = f"Row {other.origin.row} of {other.origin.file} has the same; nobody can say which is better."
-        log.note("SAME_NEGATIVE", one.origin.file, one.origin.row, "negative caption", advice)
+        origin, there = origin_of(one), origin_of(other)
+        advice = f"Row {there.row} of {there.file} has the same; nobody can say which is better."
+        log.note("SAME_NEGATIVE", origin.file, origin.row, "negative caption", advice)
+
+
+def origin_of(row: ItemRecord) -> Origin:
+    return row.origin or Origin("", 0)
 
 
 def record(name: str, one: ItemRecord, other: ItemRecord, origins: tuple[str, str]) -> ItemRecord:
@@ -92,12 +100,13 @@ def write(records: Iterable[ItemRecord]) -> Iterator[tuple[str, bytes]]:
 def alone(item: ItemRecord, place: int) -> ItemRecord:
     """The item as a row of SugarCrepe, with the negative caption of one origin."""
     negatives = [caption for caption in item.captions if caption.role == "negative"]
+    meta = cast("Mapping[str, Any]", item.meta)
     return replace(
         item,
-        key=f"{sugarcrepe.subset_of(item)}-{item.meta['rows'][place]}",
+        key=f"{sugarcrepe.subset_of(item)}-{meta['rows'][place]}",
         captions=(CaptionRecord("positive", item.caption("positive")), negatives[place]),
         images=(ImageRecord("positive", image_name(item, "positive")),),
-        meta=item.meta["further"][place] if "further" in item.meta else {},
+        meta=meta["further"][place] if "further" in meta else {},
     )
 
 

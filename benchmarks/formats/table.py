@@ -7,6 +7,7 @@ import difflib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Self
 
 from benchmarks.formats import limits, text
 from benchmarks.formats.base import ProblemLog, Unreadable
@@ -31,7 +32,7 @@ class Feed:
         self.start = 1
         self.length = 0  # characters since `start`
 
-    def __iter__(self):
+    def __iter__(self) -> Self:
         return self
 
     def __next__(self) -> str:
@@ -114,10 +115,11 @@ def read_rows(path: Path, log: ProblemLog, kind: Kind, layouts: Sequence[Sequenc
     """
     with path.open("rb") as stream:
         rows = kind.cells(text.lines(stream, path.name, log), path.name, log)
-        number, header = next(rows, (None, None))
-        if header is None:
+        first = next(rows, None)
+        if first is None:
             log.error("EMPTY_FILE", path.name, None, "", "The file has only blank lines; export it again.")
             return
+        number, header = first
         refuse_other_delimiter(header, number, path.name, kind, {name for layout in layouts for name in layout}, log)
         required = max(layouts, key=lambda layout: len({*layout} & {*header}))
         check_header(header, number, path.name, required, log)
@@ -137,7 +139,7 @@ def checked_rows(rows: Cells, header: list[str], file: str, kind: Kind, log: Pro
         values = dict(zip(header, row, strict=True))
         before = log.count
         for name, value in values.items():
-            text.sound(value, file, number, name, log)
+            text.storable(value, file, number, name, log)
         if log.count == before:
             yield Row(number, values)
     if not count:
@@ -155,7 +157,7 @@ def check_header(header: list[str], row: int, file: str, required: Sequence[str]
     for place, name in enumerate(header, 1):
         if not name.strip():
             log.error("COLUMN_MISSING", file, row, f"column {place}", "Give the column a name, or remove it.")
-        elif text.sound(name, file, row, f"column {place}", log) and name in header[: place - 1]:
+        elif text.storable(name, file, row, f"column {place}", log) and name in header[: place - 1]:
             log.error("COLUMN_MISSING", file, row, name, "Two columns have this name; rename or remove one.")
     for name in required:
         if name not in header:

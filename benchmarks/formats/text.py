@@ -113,12 +113,12 @@ def refuse_long_line(length: int, row: int, file: str, log: ProblemLog) -> None:
         raise Unreadable
 
 
-def whole(stream: BinaryIO, file: str, log: ProblemLog) -> str:
+def read_whole(stream: BinaryIO, file: str, log: ProblemLog) -> str:
     """All of a file that must be read at once."""
     return "".join(chunks(stream, file, log, limits.MAX_JSON_BYTES))
 
 
-def sound(value: str, file: str, row: int | None, column: str, log: ProblemLog) -> bool:
+def storable(value: str, file: str, row: int | None, column: str, log: ProblemLog) -> bool:
     """Whether the text holds only characters that can be stored and shown; what is wrong goes to the log."""
     before = log.count
     if "\0" in value:

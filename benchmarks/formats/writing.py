@@ -29,8 +29,8 @@ def left_out(told: object) -> tuple[str, Part] | None:
     match told:
         case [str(role), str(name)]:
             return role, (name, None)
-        case [str(role), str(name), [int(), int(), int(), int()] as crop]:
-            return role, (name, tuple(crop))
+        case [str(role), str(name), [int(x), int(y), int(width), int(height)]]:
+            return role, (name, (x, y, width, height))
     return None
 
 

@@ -25,7 +25,7 @@ PREFIX = "after-"
 BATCH = 1000
 
 
-class Afterwards:
+class DeferredFiles:
     """What is to happen to files after the transaction that writes an event with `afterwards=self.id`."""
 
     def __init__(self, id: str):
@@ -93,10 +93,10 @@ def files_below(folder: Path) -> Iterator[str]:
 
 
 @contextmanager
-def afterwards() -> Iterator[Afterwards]:
+def deferred_files() -> Iterator[DeferredFiles]:
     """Around a transaction and what is noted for it: the files follow when it ends, or stay as they were."""
     finish_dead()
-    one = Afterwards(secrets.token_hex(8))
+    one = DeferredFiles(secrets.token_hex(8))
     with jobs.alone(one.folder.name):
         try:
             yield one
@@ -110,6 +110,6 @@ def finish_dead() -> int:
     for folder in sorted(media("staging").glob(f"{PREFIX}*")):
         with jobs.alone(folder.name) as dead:
             if dead:
-                Afterwards(folder.name.removeprefix(PREFIX)).finish()
+                DeferredFiles(folder.name.removeprefix(PREFIX)).finish()
                 finished += 1
     return finished

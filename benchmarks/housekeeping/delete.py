@@ -4,7 +4,7 @@ from django.db import connection, transaction
 from django.db.models import ProtectedError
 
 from benchmarks import audit
-from benchmarks.housekeeping.deferred_files import Afterwards, afterwards
+from benchmarks.housekeeping.deferred_files import DeferredFiles, deferred_files
 from benchmarks.imports import staging
 from benchmarks.models import Benchmark, Embedding, Image, Item
 
@@ -36,14 +36,14 @@ def delete_benchmark(*, benchmark: Benchmark, by: str) -> dict:
     Raises CannotDelete while a study uses it, or while an import runs that may refer to the same images.
     """
     try:
-        with afterwards() as after:
+        with deferred_files() as after:
             return _rows(benchmark, by, after)
     except staging.InUse as why:
         raise CannotDelete(str(why)) from None
 
 
 @transaction.atomic
-def _rows(benchmark: Benchmark, by: str, after: Afterwards) -> dict:
+def _rows(benchmark: Benchmark, by: str, after: DeferredFiles) -> dict:
     staging.images_go()
     benchmark = Benchmark.objects.select_for_update().get(pk=benchmark.pk)
     _check_unused(benchmark)

@@ -19,7 +19,7 @@ from django.db import transaction
 
 from benchmarks.housekeeping import tables
 from benchmarks.housekeeping.backup import FORM, IMAGE_FOLDERS, MADE_BY, MANIFEST, MEDIA, digest, other_files
-from benchmarks.housekeeping.deferred_files import Afterwards, afterwards
+from benchmarks.housekeeping.deferred_files import DeferredFiles, deferred_files
 from benchmarks.imports import staging
 from benchmarks.imports.staging import media
 from benchmarks.models import Event, Image
@@ -47,7 +47,7 @@ def restore(*, folder: Path, replace: bool, by: str) -> dict:
         raise CannotRestore(
             f"The database is not empty: {', '.join(filled[:3])}{more} have rows. --replace deletes all data here."
         )
-    with afterwards() as after:
+    with deferred_files() as after:
         # Images of both databases, whichever it is in the end; other files of the present one.
         after.images(Image.objects.order_by("pk").iterator(chunk_size=1000))
         after.images(_images(folder))
@@ -128,7 +128,7 @@ def _images(folder: Path) -> Iterator[Image]:
             yield Image(sha256=sha256, opaque=name)
 
 
-def _place_files(folder: Path, after: Afterwards) -> None:
+def _place_files(folder: Path, after: DeferredFiles) -> None:
     """Image files in their places, whose names nothing else has; other files in a folder where they wait."""
     for file in _media_files(folder):
         of_image = file["path"].partition("/")[0] in IMAGE_FOLDERS
@@ -144,7 +144,7 @@ def _place_files(folder: Path, after: Afterwards) -> None:
 
 
 @transaction.atomic(durable=True)
-def _load(folder: Path, manifest: dict, after: Afterwards, by: str) -> None:
+def _load(folder: Path, manifest: dict, after: DeferredFiles, by: str) -> None:
     staging.images_go()
     found = manifest["tables"]
     counts = tables.load(

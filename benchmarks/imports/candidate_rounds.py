@@ -18,16 +18,16 @@ from benchmarks.records import ItemRecord, Origin
 CANDIDATE = Role.CANDIDATE.value
 
 
-def alone(records: list[ItemRecord]) -> list[ItemRecord]:
+def candidates_only(records: list[ItemRecord]) -> list[ItemRecord]:
     """The records with nothing but what is to be stored."""
     return [replace(record, captions=(), images=tuple(record.images_as(CANDIDATE))) for record in records]
 
 
-def check(benchmark_name: str, records: list[ItemRecord], log: ProblemLog) -> None:
+def check_known_items(benchmark_name: str, records: list[ItemRecord], log: ProblemLog) -> None:
     """Each row must be an item of the benchmark, with the captions, type and subtype that it has there."""
     if not Benchmark.objects.filter(name=benchmark_name).exists():
         advice = f"There is no benchmark “{benchmark_name}”. New candidates are for items that one has already."
-        log.error("UNKNOWN_BENCHMARK", imports_store.files(records), None, "", advice)
+        log.error("UNKNOWN_BENCHMARK", imports_store.file_names(records), None, "", advice)
         return
     stored = dict(imports_store.stored_records(benchmark_name, records))
     for number, record in enumerate(records, 1):
@@ -37,7 +37,7 @@ def check(benchmark_name: str, records: list[ItemRecord], log: ProblemLog) -> No
     if any(record.meta or record.truth for record in records):
         advice = "Only candidate images are taken from these rows; their further columns, meta and truth are not."
         log.drop_notes("EXTRA_COLUMN")
-        log.note("NOT_TAKEN", imports_store.files(records), None, "", advice)
+        log.note("NOT_TAKEN", imports_store.file_names(records), None, "", advice)
 
 
 def _problems(record: ItemRecord, stored: ItemRecord | None, benchmark_name: str) -> Iterator[tuple[str, str, str]]:
@@ -86,7 +86,7 @@ def check_new(benchmark: Benchmark, records: list[ItemRecord], gathered: Gathere
     ]
     if same and len(same) == sum(len(record.images) for record in records):
         advice = f"These {len(records):,} items have these candidates already; there is nothing to do."
-        log.error("ALREADY_IMPORTED", imports_store.files(records), None, "", advice)
+        log.error("ALREADY_IMPORTED", imports_store.file_names(records), None, "", advice)
         return
     for number, record, image in same:
         origin = record.origin or Origin("", number)

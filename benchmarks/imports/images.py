@@ -15,9 +15,9 @@ from benchmarks.jobs.jobs import Progress
 from benchmarks.models import Image
 from benchmarks.records import Crop, ImageRecord, ItemRecord, Origin, Part
 from workers import images
+from workers.archives.archive import ArchiveRefused, Source
 from workers.archives.names import normal
-from workers.archives.reader import ArchiveRefused, Source
-from workers.archives.source import Names
+from workers.archives.source import EntryNames
 
 THREADS = min(4, os.cpu_count() or 1)
 WAITING = 4 * THREADS  # images read and not yet done, at most
@@ -39,7 +39,7 @@ class Gathered:
     known: int = 0
 
 
-def uses(records: Iterable[ItemRecord]) -> Iterator[tuple[Origin, ImageRecord]]:
+def image_uses(records: Iterable[ItemRecord]) -> Iterator[tuple[Origin, ImageRecord]]:
     for number, record in enumerate(records, 1):
         for image in record.images:
             yield record.origin or Origin("", number), image
@@ -52,7 +52,7 @@ def gather(
     if source is None:
         return Gathered()
     first: dict[Part, tuple[Origin, ImageRecord]] = {}
-    for origin, image in uses(records):
+    for origin, image in image_uses(records):
         first.setdefault(image.part, (origin, image))
     progress.begin("checking images", len(first))
     pass_ = Pass(staging, progress, log, first)
@@ -67,11 +67,11 @@ def gather(
     return pass_.gathered
 
 
-class Made(Source):
+class ImagesInMemory(Source):
     """Wraps whatever has `names` and `stream(wanted)`, such as pictures that are drawn on demand."""
 
     def __init__(self, maker):
-        found = Names()
+        found = EntryNames()
         for name in maker.names:
             found.add(name)
         self._maker = maker
@@ -155,11 +155,11 @@ class Pass:
             self.gathered.new[image.sha256] = image
         origin, record = self.first[part]
         for note in notes:
-            self.log.note("IMAGE_CHANGED", origin.file, origin.row, record.role, f"{said(part)}: {note}")
+            self.log.note("IMAGE_CHANGED", origin.file, origin.row, record.role, f"{part_name(part)}: {note}")
 
     def _refuse(self, part: Part, refused: images.ImageRefused) -> None:
         origin, record = self.first[part]
-        self.log.error(refused.code, origin.file, origin.row, record.role, f"{said(part)}: {refused.advice}")
+        self.log.error(refused.code, origin.file, origin.row, record.role, f"{part_name(part)}: {refused.advice}")
 
 
 Kept = tuple[Image, tuple[str, ...]] | images.ImageRefused
@@ -193,7 +193,7 @@ def in_turn(data: bytes) -> AbstractContextManager:
     return one_large if width * height > LARGE else nullcontext()
 
 
-def said(part: Part) -> str:
+def part_name(part: Part) -> str:
     """`cups/7.jpg`, `cups/7.jpg (x 10, y 0, 64 × 48)`."""
     name, crop = part
     return f"{name} (x {crop[0]}, y {crop[1]}, {crop[2]} × {crop[3]})" if crop else name

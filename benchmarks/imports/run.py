@@ -11,17 +11,17 @@ from django.db import OperationalError, transaction
 from benchmarks import audit
 from benchmarks.construction.captions import format_records
 from benchmarks.formats.base import Format, ProblemLog
-from benchmarks.formats.checks import check
+from benchmarks.formats.checks import check_records
 from benchmarks.formats.registry import FORMATS
 from benchmarks.formats.writing import without_images
 from benchmarks.imports import candidate_rounds, listeners, staging
 from benchmarks.imports import images as import_images
 from benchmarks.imports import store as imports_store
-from benchmarks.imports.reports import report_of
+from benchmarks.imports.report import report_of
 from benchmarks.jobs import jobs, uploads
 from benchmarks.models import Benchmark, Image, Job, JobState
 from benchmarks.records import ItemRecord, Problem, Refused
-from workers.archives.reader import ArchiveRefused, Source, open_images
+from workers.archives.archive import ArchiveRefused, Source, open_archive
 
 SQL_DISK_FULL = "53100"
 
@@ -73,15 +73,15 @@ def import_files(job: Job, progress: jobs.Progress) -> None:
     )  # fmt: skip
     log, format = ProblemLog(order.options.skip_incomplete), FORMATS[order.source]
     progress.begin("reading rows")
-    read = counted(format.read(Path(params["path"]), log, **given(params)), progress)
-    records = check(prepared(read, order.options), log, format.keeps_same)
+    read = _counted(format.read(Path(params["path"]), log, **_reader_options(params)), progress)
+    records = check_records(prepared(read, order.options), log, format.keeps_same)
     if format.first_format and not log.count:
         order = replace(order, source=format.first_format(Path(params["path"]), records))
     with images_of(format, params, order.options, log) as source:
         import_records(job, progress, order, records, source, log)
 
 
-def given(params: dict) -> dict:
+def _reader_options(params: dict) -> dict:
     """What belongs to the format alone, as Format.read takes it."""
     second = {"second": Path(params["second"])} if "second" in params else {}
     return second | ({"origins": tuple(params["origins"])} if "origins" in params else {})
@@ -91,7 +91,7 @@ def import_items(
     *, benchmark_name: str, records: list[ItemRecord], images, source: str, by: str,
     created_by=None, options: Options = Options(), tell: Callable | None = None,
 ) -> Benchmark:  # fmt: skip
-    """Import records that are in memory, now. `images` is a workers.archives.reader.Source, or anything with `names` and
+    """Import records that are in memory, now. `images` is a workers.archives.Source, or anything with `names` and
     `stream(wanted)` that yields (name, bytes), or None; `source` names what made them.
 
     Raises Refused with every problem. The job that it leaves behind holds the report.
@@ -103,8 +103,8 @@ def import_items(
     def work(job: Job, progress: jobs.Progress) -> None:
         log = ProblemLog(options.skip_incomplete)
         progress.begin("reading rows")
-        files = images if images is None or isinstance(images, Source) else import_images.Made(images)
-        checked = check(prepared(counted(records, progress), options), log)
+        files = images if images is None or isinstance(images, Source) else import_images.ImagesInMemory(images)
+        checked = check_records(prepared(_counted(records, progress), options), log)
         import_records(job, progress, order, checked, files, log)
 
     return outcome(jobs.run(job_id=job.pk, by=by, work=work, tell=tell))
@@ -117,7 +117,7 @@ def outcome(job: Job) -> Benchmark:
     return Benchmark.objects.get(pk=job.report["benchmark"])
 
 
-def counted(records: Iterable[ItemRecord], progress: jobs.Progress) -> Iterator[ItemRecord]:
+def _counted(records: Iterable[ItemRecord], progress: jobs.Progress) -> Iterator[ItemRecord]:
     for record in records:
         progress.step()
         yield record
@@ -137,7 +137,7 @@ def images_at(path: str | None, log: ProblemLog) -> Iterator[Source | None]:
         source = None
         if path is not None:
             try:
-                source = stack.enter_context(open_images(Path(path)))
+                source = stack.enter_context(open_archive(Path(path)))
             except ArchiveRefused as refused:
                 log.archive(refused)
         yield source
@@ -149,8 +149,8 @@ def import_records(
     """From checked records to a finished job. Raises Refused, Cancelled; nothing of the import is left then."""
     started = time.monotonic()
     if order.options.new_candidates:
-        candidate_rounds.check(order.benchmark_name, records, log)
-        records = candidate_rounds.alone(records)
+        candidate_rounds.check_known_items(order.benchmark_name, records, log)
+        records = candidate_rounds.candidates_only(records)
     else:
         records = without_absent_positives(records, source, log)
         imports_store.check_against_stored(order.benchmark_name, records, log)
@@ -180,23 +180,23 @@ def without_absent_positives(records: list[ItemRecord], source: Source | None, l
 
     Where what is missing is every positive image and nothing else, the items go in without them; the report says so.
     """
-    named = [image for _, image in import_images.uses(records)]
+    named = [image for _, image in import_images.image_uses(records)]
     positives = {image.part[0] for image in named if image.role == "positive"}
     others = {image.part[0] for image in named} - positives
     if source is None or not positives or not others or set(source.missing(positives | others)) != positives:
         return records
     advice = f"None of the {len(positives):,} positive images is in {source.title}; the items have none."
-    log.note("POSITIVE_IMAGES_ABSENT", imports_store.files(records), None, "positive image", advice)
+    log.note("POSITIVE_IMAGES_ABSENT", imports_store.file_names(records), None, "positive image", advice)
     return [replace(r, images=tuple(image for image in r.images if image.role != "positive")) for r in records]
 
 
 def check_images_given(records: list[ItemRecord], source: Source | None, log: ProblemLog) -> None:
     """Every image that a row names must be in the source; a row each."""
-    named = list(import_images.uses(records))
+    named = list(import_images.image_uses(records))
     if source is None:
         if named and not log.count:
             advice = f"The rows name {len(named):,} images. Give their folder or archive, or import the text alone."
-            log.error("NO_IMAGES", imports_store.files(records), None, "", advice)
+            log.error("NO_IMAGES", imports_store.file_names(records), None, "", advice)
         return
     missing = set(source.missing(image.part[0] for _, image in named))
     for origin, image in named:

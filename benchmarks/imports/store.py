@@ -18,19 +18,19 @@ BATCH = 1000
 def check_against_stored(benchmark_name: str, records: list[ItemRecord], log: ProblemLog) -> None:
     """Ids that the benchmark has already are errors, a row each; one error when all of it is there already."""
     stored = dict(stored_records(benchmark_name, records))
-    if records and all(record.key in stored and same(record, stored[record.key]) for record in records):
+    if records and all(record.key in stored and _same_content(record, stored[record.key]) for record in records):
         advice = f"“{benchmark_name}” has these {len(records):,} items already; there is nothing to do."
-        log.error("ALREADY_IMPORTED", files(records), None, "", advice)
+        log.error("ALREADY_IMPORTED", file_names(records), None, "", advice)
         return
     for number, record in enumerate(records, 1):
         if record.key in stored:
             origin = record.origin or Origin("", number)
-            content = "the same content" if same(record, stored[record.key]) else "other content"
+            content = "the same content" if _same_content(record, stored[record.key]) else "other content"
             advice = f"“{benchmark_name}” has an item “{record.key}” already, with {content}. Remove this row."
             log.error("DUPLICATE_ID", origin.file, origin.row, "id", advice)
 
 
-def files(records: list[ItemRecord]) -> str:
+def file_names(records: list[ItemRecord]) -> str:
     return ", ".join(dict.fromkeys(record.origin.file for record in records if record.origin))[:200]
 
 
@@ -41,12 +41,12 @@ def stored_records(benchmark_name: str, records: list[ItemRecord]) -> Iterator[t
             yield item.key, queries.record_of(item)
 
 
-def same(one: ItemRecord, other: ItemRecord) -> bool:
+def _same_content(one: ItemRecord, other: ItemRecord) -> bool:
     """Whether two records say the same, wherever they stood and in whatever order their roles came."""
-    return said(one) == said(other)
+    return _content(one) == _content(other)
 
 
-def said(record: ItemRecord) -> tuple:
+def _content(record: ItemRecord) -> tuple:
     captions = sorted(record.captions, key=lambda caption: caption.role)
     images = sorted(record.images, key=lambda image: image.role)
     rest = json.dumps([dict(record.meta), dict(record.truth)], sort_keys=True)
@@ -80,8 +80,8 @@ def store_items(benchmark: Benchmark, records: list[ItemRecord], gathered: Gathe
             for record in batch
         )  # fmt: skip
         pairs = list(zip(items, batch, strict=True))
-        Caption.objects.bulk_create(captions(pairs), batch_size=BATCH)
-        ItemImage.objects.bulk_create(item_images(pairs, ids, gathered), batch_size=BATCH)
+        Caption.objects.bulk_create(_captions(pairs), batch_size=BATCH)
+        ItemImage.objects.bulk_create(_item_images(pairs, ids, gathered), batch_size=BATCH)
 
 
 def image_ids(gathered: Gathered) -> dict[str, int]:
@@ -92,22 +92,22 @@ def image_ids(gathered: Gathered) -> dict[str, int]:
     return ids
 
 
-def placed(things: Iterable) -> Iterator[tuple[int, object]]:
+def _with_positions(things: Iterable) -> Iterator[tuple[int, object]]:
     """(position among those of its role, thing)."""
     counters: dict[str, Iterator[int]] = {}
     for thing in things:
         yield next(counters.setdefault(thing.role, count())), thing
 
 
-def captions(pairs: list[tuple[Item, ItemRecord]]) -> Iterator[Caption]:
+def _captions(pairs: list[tuple[Item, ItemRecord]]) -> Iterator[Caption]:
     for item, record in pairs:
-        for position, caption in placed(record.captions):
+        for position, caption in _with_positions(record.captions):
             yield Caption(item=item, role=caption.role, position=position, text=caption.text)
 
 
-def item_images(pairs: list[tuple[Item, ItemRecord]], ids: dict, gathered: Gathered) -> Iterator[ItemImage]:
+def _item_images(pairs: list[tuple[Item, ItemRecord]], ids: dict, gathered: Gathered) -> Iterator[ItemImage]:
     for item, record in pairs:
-        for position, image in placed(record.images):
+        for position, image in _with_positions(record.images):
             yield ItemImage(
                 item=item, image_id=ids[gathered.sha256[image.part]], role=image.role, position=position,
                 source_name=image.name, crop=image.crop, licence=image.licence, attribution=image.attribution,

@@ -23,7 +23,7 @@ def import_new(request: HttpRequest) -> HttpResponse:
     asked = {name: request.GET[name] for name in ("name", "new_candidates") if name in request.GET}
     form = ImportForm(request.POST or None, request.FILES or None, initial=asked)
     if request.method == "POST" and form.is_valid():
-        job = ordered(request, form)
+        job = _queue_import(request, form)
         if job:
             jobs.dispatch(job)
             return redirect("job-detail", job.pk)
@@ -33,7 +33,7 @@ def import_new(request: HttpRequest) -> HttpResponse:
     return render(request, "imports/new.html", context, status=422 if form.errors else 200)
 
 
-def ordered(request: HttpRequest, form: ImportForm) -> Job | None:
+def _queue_import(request: HttpRequest, form: ImportForm) -> Job | None:
     """Keep the uploaded files and queue their import; None, with the form saying why, when the disk is full."""
     asked = form.cleaned_data
     try:

@@ -6,12 +6,12 @@ relations are split into spatial ones and verbs as in Table 2. Order: the captio
 permutations (chance 1/5). An equal score is no choice: a tie is not right. All shares are between 0 and 1.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from benchmarks.metrics import base, inputs
 from benchmarks.metrics.base import Family, Figure, Group, Mean, Measure
-from benchmarks.metrics.inputs import Array
+from benchmarks.metrics.inputs import Scores
 
 RELATION, ATTRIBUTION, ORDER = "relation", "attribution", "order"  # types of items
 
@@ -46,7 +46,6 @@ class Answered:
 
 
 FAMILY = Family(Answered, PAIRS, MEASURES)
-Scores = Array | Sequence | Mapping[str, Sequence[float]]
 
 
 def answered(

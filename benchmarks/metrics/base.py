@@ -58,8 +58,11 @@ class Mean:
 class Typed(Protocol):
     """A record of an item's answers."""
 
-    type: str
-    subtype: str
+    @property
+    def type(self) -> str: ...
+
+    @property
+    def subtype(self) -> str: ...
 
 
 Record = TypeVar("Record", bound=Typed)
@@ -161,13 +164,17 @@ def figure(verdicts: Iterable[bool | None], chance: float) -> Figure:
 
 def mean(parts: Iterable[Figure], chance: float) -> Mean:
     """Of the shares that are defined, each counting the same whatever its n."""
-    shares = [part for part in parts if part.n]
+    shares, lower, upper, n = [], [], [], 0
+    for part in parts:
+        if part.share is not None and part.low is not None and part.high is not None:
+            shares.append(part.share)
+            lower.append(part.share - part.low)
+            upper.append(part.high - part.share)
+            n += part.n
     if not shares:
         return Mean(0, 0, None, None, None, chance, NOTHING)
-    share = sum(part.share for part in shares) / len(shares)
-    below = math.hypot(*(part.share - part.low for part in shares)) / len(shares)
-    above = math.hypot(*(part.high - part.share for part in shares)) / len(shares)
-    n = sum(part.n for part in shares)
+    share = sum(shares) / len(shares)
+    below, above = math.hypot(*lower) / len(shares), math.hypot(*upper) / len(shares)
     return Mean(len(shares), n, share, max(0.0, share - below), min(1.0, share + above), chance)
 
 

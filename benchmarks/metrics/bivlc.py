@@ -10,12 +10,12 @@ I2T is right where both questions about an image are, T2I where both about a cap
 equal score is no choice: a tie is not right. All shares are between 0 and 1.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from benchmarks.metrics import inputs
 from benchmarks.metrics.base import Family, Figure, Group, Measure
-from benchmarks.metrics.inputs import Array
+from benchmarks.metrics.inputs import Scores
 
 # Which similarity must be the greater one. s(c1,i0): the negative caption and the positive image.
 PAIRS = {
@@ -55,7 +55,7 @@ def scored(scores: Sequence[Sequence[float]], type: str = "", subtype: str = "")
 
 
 def answered(
-    scores: Array | Sequence | Mapping[str, Sequence[float]],
+    scores: Scores,
     types: Sequence[str] = (),
     subtypes: Sequence[str] = (),
     keys: Sequence[str] = (),

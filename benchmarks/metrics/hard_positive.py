@@ -12,12 +12,12 @@ equation 2, with > on both sides, leaves open: the model takes one of two true c
 one. Without ties both are the same. All shares are between 0 and 1.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from benchmarks.metrics import base, inputs
 from benchmarks.metrics.base import Family, Figure, Group, Mean, Measure
-from benchmarks.metrics.inputs import Array
+from benchmarks.metrics.inputs import Scores
 
 SCORES = ("s(c)", "s(cp)", "s(cn)")
 PAIRS = {"original": (("s(c)", "s(cn)"),), "hard_positive": (("s(cp)", "s(cn)"),)}
@@ -44,7 +44,7 @@ FAMILY = Family(Answered, PAIRS, MEASURES)
 
 
 def answered(
-    scores: Array | Sequence | Mapping[str, Sequence[float]],
+    scores: Scores,
     types: Sequence[str] = (),
     subtypes: Sequence[str] = (),
     keys: Sequence[str] = (),

@@ -1,11 +1,12 @@
 """Scores as measures take them: compared, and refused with a sentence where they cannot be. Pure."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 Array = np.ndarray
+Scores = Array | Sequence[Any] | Mapping[str, Sequence[float]]  # a table, or columns by name
 Pairs = tuple[tuple[str, str], ...]  # names of scores: the first of each pair must be the greater one
 
 
@@ -41,13 +42,14 @@ def no_nan(scores: Array, name: str) -> None:
         raise BadInput(f"{name} is NaN at place {place} (from 0): it cannot be compared. Leave the item out.")
 
 
-def named(scores: Mapping[str, Sequence[float]] | Array, columns: Sequence[str]) -> dict[str, Sequence[float] | Array]:
+def named(scores: Scores, columns: Sequence[str]) -> dict[str, Sequence[float] | Array]:
     """Scores under the names of `columns`. `scores`: an array of shape (n, number of columns), or a mapping that has
     them all, like a data frame. BadInput names the column that is missing, or both shapes."""
     if hasattr(scores, "keys"):  # a mapping, or a data frame, which is none
-        if lacking := [name for name in columns if name not in scores]:
+        by_name = cast("Mapping[str, Sequence[float]]", scores)
+        if lacking := [name for name in columns if name not in by_name]:
             raise BadInput(f"The column {lacking[0]} is missing; there must be {', '.join(columns)}.")
-        return {name: scores[name] for name in columns}
+        return {name: by_name[name] for name in columns}
     found = table(scores, (None, len(columns)), f"one column each for {', '.join(columns)}")
     return dict(zip(columns, found.T, strict=True))
 

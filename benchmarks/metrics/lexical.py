@@ -11,8 +11,8 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
 from statistics import fmean, median
+from typing import Any
 
 from rapidfuzz.distance import Levenshtein
 
@@ -54,7 +54,7 @@ def words(text: str) -> list[str]:
     return WORD.findall(text.lower())
 
 
-def overlap(items: Iterable[tuple[str, str, str]]) -> dict:
+def overlap(items: Iterable[tuple[str, str, str]]) -> dict[str, Any]:
     """The three pairs of many items, each item its (P1, P2, N): positive, second positive, negative. JSON-able:
 
         {"P1-P2": {"n": 640,
@@ -73,16 +73,18 @@ def overlap(items: Iterable[tuple[str, str, str]]) -> dict:
     return {pair: _pair([compare(item[a], item[b]) for item in items]) for pair, (a, b) in PAIRS.items()}
 
 
-def _pair(found: list[Likeness]) -> dict:
+def _pair(found: list[Likeness]) -> dict[str, Any]:
     return {"n": len(found)} | {
         measure: _distribution([getattr(likeness, measure) for likeness in found], starts)
         for measure, starts in STARTS.items()
     }
 
 
-def _distribution(values: list[float], starts: tuple[float, ...]) -> dict:
+def _distribution(values: list[float], starts: tuple[float, ...]) -> dict[str, Any]:
     counts: Counter[float] = Counter()
     for value, count in Counter(values).items():
         counts[starts[bisect_right(starts, value) - 1]] += count
-    bins = [{"from": low, "to": high, "count": counts[low]} for low, high in pairwise((*starts, None))]
+    bins = [
+        {"from": low, "to": high, "count": counts[low]} for low, high in zip(starts, (*starts[1:], None), strict=True)
+    ]
     return {"mean": fmean(values) if values else None, "median": median(values) if values else None, "bins": bins}

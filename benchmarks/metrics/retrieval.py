@@ -12,7 +12,7 @@ quite: where an image has several, the truth may lie further out.
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -45,7 +45,7 @@ class Query:
 
 
 def queries(
-    scores: Array | Sequence, own: Sequence[int], types: Sequence[str] = (), subtypes: Sequence[str] = ()
+    scores: Array | Sequence[Any], own: Sequence[int], types: Sequence[str] = (), subtypes: Sequence[str] = ()
 ) -> list[Query]:
     """A query for each image, then for each caption. `scores`: shape (images, captions), s(image, caption). `own`: for
     each caption the place of its image, from 0. `types` and `subtypes`: one for each image, or none; a caption has
@@ -73,7 +73,7 @@ def _table(scores: Any) -> Array:
     if not (isinstance(scores, np.ndarray) and scores.dtype.kind == "f" and scores.ndim == 2):
         scores = inputs.table(scores, (None, None), "images by captions")
     inputs.no_nan(scores, "s(image, caption)")
-    return scores
+    return cast(Array, scores)
 
 
 def _own(own: Sequence[int], images: int, captions: int) -> Array:

@@ -5,12 +5,12 @@ image, a caption and a negative one; the question is whether the caption is scor
 type and a subtype: replace_obj. An equal score is no choice: a tie is not right. All shares are between 0 and 1.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from benchmarks.metrics import base, inputs
 from benchmarks.metrics.base import Family, Figure, Group, Mean, Measure
-from benchmarks.metrics.inputs import Array
+from benchmarks.metrics.inputs import Scores
 
 SUBSETS = ("add_att", "add_obj", "replace_att", "replace_obj", "replace_rel", "swap_att", "swap_obj")
 SCORES = ("s(positive)", "s(negative)")
@@ -36,7 +36,7 @@ FAMILY = Family(Answered, PAIRS, MEASURES)
 
 
 def answered(
-    scores: Array | Sequence | Mapping[str, Sequence[float]],
+    scores: Scores,
     types: Sequence[str] = (),
     subtypes: Sequence[str] = (),
     keys: Sequence[str] = (),

@@ -12,12 +12,12 @@ image follows from Table 8, where models without a text encoder of their own (Vi
 equal score is no choice: a tie is not right. All shares are between 0 and 1.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from benchmarks.metrics import inputs
 from benchmarks.metrics.base import Family, Figure, Group, Measure
-from benchmarks.metrics.inputs import Array
+from benchmarks.metrics.inputs import Array, Scores
 
 TEXTS = ("s(p1,p2)", "s(p1,n)", "s(p2,n)")
 IMAGES = ("s(i,p1)", "s(i,p2)", "s(i,n)")
@@ -47,7 +47,6 @@ class Answered:
 
 
 FAMILY = Family(Answered, PAIRS, MEASURES)
-Scores = Array | Sequence | Mapping[str, Sequence[float]]
 
 
 def answered(

@@ -1,4 +1,4 @@
-"""The tables of benchmarks, of model runs on them, of jobs and of the audit trail. Other rooms import the models from here."""
+"""The tables of benchmarks, of model runs on them, of jobs and the audit trail. Other rooms import them from here."""
 
 from benchmarks.models.audit import Event
 from benchmarks.models.benchmark import Benchmark, Caption, Image, Item, ItemImage, Role, opaque_name

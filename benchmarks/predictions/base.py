@@ -12,6 +12,8 @@ from benchmarks.records import Origin
 NONE = "none"  # neither of them: a refusal, or an answer that names no option
 RIGHT, WRONG = "right", "wrong"  # where the source says whether the answer was right, and not what it was
 
+NOWHERE = Origin("", 0)  # of an answer that was read from no file
+
 
 @dataclass(frozen=True, slots=True)
 class Reference:
@@ -41,7 +43,7 @@ class Answer:
     choice: str | None = None
     type: str = ""
     subtype: str = ""
-    origin: Origin | None = None
+    origin: Origin = NOWHERE
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ images hold what a program printed, and are not read.
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from benchmarks.formats.base import ProblemLog
@@ -29,7 +29,7 @@ TRUTH = {"True": True, "False": False, "1": True, "0": False}
 
 
 def read(path: Path, log: ProblemLog, kind: Kind) -> Iterator[Answer]:
-    named: Counter[tuple] = Counter()
+    named: Counter[tuple[object, ...]] = Counter()
     for row in read_table(path, log, COLUMNS):
         verdicts = {name: truth(row, name, path.name, log) for name in (*QUESTIONS, *FOLLOWS) if name in row.values}
         if None in verdicts.values() or not consistent(verdicts, row.number, path.name, log):
@@ -40,7 +40,7 @@ def read(path: Path, log: ProblemLog, kind: Kind) -> Iterator[Answer]:
             yield Answer(item, question, None, RIGHT if verdicts[column] else WRONG, *kinds, origin)
 
 
-def reference(row: Row, named: Counter[tuple], image: str = "") -> Reference:
+def reference(row: Row, named: Counter[tuple[object, ...]], image: str = "") -> Reference:
     """The item that the row is about, by its captions. `named` counts how often the file has named the same so far."""
     captions = (("positive", row.values["caption"]), ("negative", row.values["negative_caption"]))
     same = (*captions, image)
@@ -55,7 +55,7 @@ def truth(row: Row, name: str, file: str, log: ProblemLog) -> bool | None:
     return found
 
 
-def consistent(verdicts: dict[str, bool], row: int, file: str, log: ProblemLog) -> bool:
+def consistent(verdicts: Mapping[str, bool | None], row: int, file: str, log: ProblemLog) -> bool:
     """Whether the scores that follow from others do."""
     before = log.count
     for name, parts in FOLLOWS.items():

@@ -13,7 +13,7 @@ from benchmarks.records import ItemRecord, Origin
 
 
 @dataclass(slots=True)
-class About:
+class ItemAnswers:
     """All that was answered about an item, by question or name of a score. `record`: the item, once it is matched."""
 
     item: Reference
@@ -28,13 +28,13 @@ class About:
         return {name: answer.score for name, answer in self.answers.items() if answer.score is not None}
 
 
-def collect(answers: Iterable[Answer], log: ProblemLog) -> list[About]:
+def collect(answers: Iterable[Answer], log: ProblemLog) -> list[ItemAnswers]:
     """In the order of each item's first answer. What was answered twice, or has two types, is logged."""
-    found: dict[Reference, About] = {}
+    found: dict[Reference, ItemAnswers] = {}
     for answer in answers:
         about = found.get(answer.item)
         if about is None:
-            about = found[answer.item] = About(answer.item, answer.type, answer.subtype, answer.origin)
+            about = found[answer.item] = ItemAnswers(answer.item, answer.type, answer.subtype, answer.origin)
         first = about.answers.setdefault(answer.question, answer)
         if first is not answer:
             said_twice(answer, first, log)
@@ -47,7 +47,7 @@ def said_twice(answer: Answer, first: Answer, log: ProblemLog) -> None:
     log.error("DUPLICATE_ID", answer.origin.file, answer.origin.row, answer.question, advice)
 
 
-def check_type(about: About, answer: Answer, log: ProblemLog) -> None:
+def check_type(about: ItemAnswers, answer: Answer, log: ProblemLog) -> None:
     """A line may leave type and subtype out where another says them."""
     for name in ("type", "subtype"):
         had, said = getattr(about, name), getattr(answer, name)
@@ -57,15 +57,17 @@ def check_type(about: About, answer: Answer, log: ProblemLog) -> None:
         setattr(about, name, had or said)
 
 
-def records(items: Iterable[About], kind: Kind, log: ProblemLog) -> list[Typed]:
+def records(items: Iterable[ItemAnswers], kind: Kind, log: ProblemLog) -> list[Typed]:
     """A record of the kind's metric for each item that is whole."""
     return [
-        kind.family.record(**answered, type=item.type, subtype=item.subtype)
+        kind.measured.record(**answered, type=item.type, subtype=item.subtype)
         for item, answered in complete(items, kind, log)
     ]
 
 
-def complete(items: Iterable[About], kind: Kind, log: ProblemLog) -> Iterator[tuple[About, dict[str, bool | None]]]:
+def complete(
+    items: Iterable[ItemAnswers], kind: Kind, log: ProblemLog
+) -> Iterator[tuple[ItemAnswers, dict[str, bool | None]]]:
     """The items that answer all that is asked, each with its verdicts.
 
     An item must answer what any item of its type answers, or it is a gap: to be without the hard items would flatter a
@@ -78,12 +80,12 @@ def complete(items: Iterable[About], kind: Kind, log: ProblemLog) -> Iterator[tu
     yield from ((item, answered) for item, answered in found if whole(item, answered, asked[item.type], log))
 
 
-def verdicts(item: About, kind: Kind, log: ProblemLog) -> dict[str, bool | None]:
+def verdicts(item: ItemAnswers, kind: Kind, log: ProblemLog) -> dict[str, bool | None]:
     """Question → right, not right, or None: not answered."""
     scores = item.scores
     found: dict[str, bool | None] = {}
     for name, question in kind.questions.items():
-        by_scores = beats(scores, kind.family.questions[name]) if scores else None
+        by_scores = beats(scores, kind.measured.questions[name]) if scores else None
         said = item.answers.get(name)
         if said is not None and by_scores is not None:
             advice = "The item has scores for this question as well; keep the choice or the scores."
@@ -95,7 +97,7 @@ def verdicts(item: About, kind: Kind, log: ProblemLog) -> dict[str, bool | None]
     return found
 
 
-def whole(item: About, answered: dict[str, bool | None], asked: set[str], log: ProblemLog) -> bool:
+def whole(item: ItemAnswers, answered: dict[str, bool | None], asked: set[str], log: ProblemLog) -> bool:
     """Whether the item answers something, and all that is asked. Logs a gap where it does not."""
     lacking = [name for name, verdict in answered.items() if verdict is None and (name in asked or not asked)]
     if lacking:

@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from benchmarks.formats.base import ProblemLog
 from benchmarks.metrics import aro, hard_positive, retrieval, sugarcrepe
 from benchmarks.metrics.base import Figure, Group, Mean, Typed
-from benchmarks.predictions.collecting import About, records
+from benchmarks.predictions.collecting import ItemAnswers, records
 from benchmarks.predictions.kinds import ARO, CAPTION_OF, HARD_POSITIVE, KINDS, RETRIEVAL, SUGARCREPE, Kind
 
 Tree = Mapping[str, "Figure | Mean | Tree"]
@@ -22,13 +23,13 @@ class Evaluation:
 
     kind: str
     n: int
-    figures: Tree
+    figures: Mapping[str, Figure | Mean]
     groups: Sequence[Group] = ()
     parts: Tree = field(default_factory=dict)
     notes: Sequence[str] = ()
 
 
-def evaluate(items: Sequence[About], kind: Kind, log: ProblemLog) -> Evaluation | None:
+def evaluate(items: Sequence[ItemAnswers], kind: Kind, log: ProblemLog) -> Evaluation | None:
     """None with its problems in the log, where the answers cannot be computed on."""
     if kind is RETRIEVAL:
         return of_retrieval(items, log)
@@ -37,12 +38,12 @@ def evaluate(items: Sequence[About], kind: Kind, log: ProblemLog) -> Evaluation 
         check_aro(items, log)
     if not found and not log.count:
         log.error("NO_ROWS", "", None, "", "No item is answered whole: nothing is left to compute.")
-    return None if log.count else OF[kind.name](found, kind)
+    return None if log.count else EVALUATORS[kind.name](found, kind)
 
 
 def of_family(items: Sequence[Typed], kind: Kind) -> Evaluation:
     """The measures that the paper reports together, over all items and by type."""
-    return Evaluation(kind.name, len(items), kind.family.accuracies(items), kind.family.by_type(items))
+    return Evaluation(kind.name, len(items), kind.measured.accuracies(items), kind.measured.by_type(items))
 
 
 def of_hard_positives(items: Sequence[hard_positive.Answered], kind: Kind) -> Evaluation:
@@ -54,7 +55,10 @@ def of_hard_positives(items: Sequence[hard_positive.Answered], kind: Kind) -> Ev
 def of_sugarcrepe(items: Sequence[sugarcrepe.Answered], kind: Kind) -> Evaluation:
     typed = all(item.type and item.subtype for item in items)
     known = items if typed else ()
-    figures = {"overall": sugarcrepe.overall(items), "mean_of_subsets": sugarcrepe.mean_of_subsets(known)}
+    figures: dict[str, Figure | Mean] = {
+        "overall": sugarcrepe.overall(items),
+        "mean_of_subsets": sugarcrepe.mean_of_subsets(known),
+    }
     subsets = sugarcrepe.subsets(known)
     lacking = [name for name in sugarcrepe.SUBSETS if name not in subsets]
     notes = [] if typed else [f"Subsets: {NO_TYPE}."]
@@ -64,10 +68,10 @@ def of_sugarcrepe(items: Sequence[sugarcrepe.Answered], kind: Kind) -> Evaluatio
     return Evaluation(kind.name, len(items), figures, types, {"subsets": subsets}, notes)
 
 
-def check_aro(items: Sequence[About], log: ProblemLog) -> None:
+def check_aro(items: Sequence[ItemAnswers], log: ProblemLog) -> None:
     """Every item says of which of the three lists it is, and as what it counts there."""
     for item in items:
-        types = (aro.ORDER,) if "order" in asked(item) else (aro.RELATION, aro.ATTRIBUTION)
+        types = (aro.ORDER,) if "order" in _questions_answered(item) else (aro.RELATION, aro.ATTRIBUTION)
         if item.type not in types:
             advice = f"Write one of {', '.join(types)}, in the line or in the items (--items)."
             log.error("WRONG_VALUE", item.origin.file, item.origin.row, "type", advice)
@@ -76,14 +80,14 @@ def check_aro(items: Sequence[About], log: ProblemLog) -> None:
             log.error("VALUE_MISSING", item.origin.file, item.origin.row, "subtype", advice)
 
 
-def asked(item: About) -> set[str]:
+def _questions_answered(item: ItemAnswers) -> set[str]:
     """The questions that its answers are about."""
     given = {*item.answers}
-    return {name for name, pairs in ARO.family.questions.items() if given & {name, *(other for _, other in pairs)}}
+    return {name for name, pairs in ARO.measured.questions.items() if given & {name, *(other for _, other in pairs)}}
 
 
 def of_aro(items: Sequence[aro.Answered], kind: Kind) -> Evaluation:
-    figures = {
+    figures: dict[str, Figure | Mean] = {
         "relation": aro.macro(items, aro.RELATION),
         "relation_overall": aro.overall(items, aro.RELATION),
         **aro.split(items),
@@ -101,10 +105,12 @@ def of_aro(items: Sequence[aro.Answered], kind: Kind) -> Evaluation:
     return Evaluation(kind.name, len(items), figures, (), parts, notes)
 
 
-def of_retrieval(items: Sequence[About], log: ProblemLog) -> Evaluation | None:
+def of_retrieval(items: Sequence[ItemAnswers], log: ProblemLog) -> Evaluation | None:
     """Each item is an image, its captions are ITEM/NUMBER, and every caption is scored for every image."""
     images = {item.item.key: place for place, item in enumerate(items)}
-    captions = list(dict.fromkeys(CAPTION_OF.fullmatch(name)[1] for item in items for name in item.scores))
+    captions = list(
+        dict.fromkeys(match[1] for item in items for name in item.scores if (match := CAPTION_OF.fullmatch(name)))
+    )
     check_table(items, images, captions, log)
     if log.count:
         return None
@@ -119,7 +125,9 @@ def image_of(caption: str) -> str:
     return caption.rpartition("/")[0]
 
 
-def check_table(items: Sequence[About], images: Mapping[str, int], captions: Sequence[str], log: ProblemLog) -> None:
+def check_table(
+    items: Sequence[ItemAnswers], images: Mapping[str, int], captions: Sequence[str], log: ProblemLog
+) -> None:
     """Every image has an id and a caption, every caption an image, and no score is missing."""
     if not items:
         log.error("NO_ROWS", "", None, "", "No image is answered whole: nothing is left to compute.")
@@ -142,7 +150,7 @@ def check_table(items: Sequence[About], images: Mapping[str, int], captions: Seq
             log.error("INCOMPLETE_ROW", *at, f"s({lacking[:80]})", advice)
 
 
-OF: dict[str, Callable[[Sequence, Kind], Evaluation]] = {
+EVALUATORS: dict[str, Callable[[Sequence[Any], Kind], Evaluation]] = {
     **dict.fromkeys(KINDS, of_family),
     HARD_POSITIVE.name: of_hard_positives,
     SUGARCREPE.name: of_sugarcrepe,

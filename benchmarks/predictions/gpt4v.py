@@ -10,6 +10,7 @@ must say the same. Row 12 of swap_obj.json is the item swap_obj-12. `accuracy`, 
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from benchmarks.formats import jsonfiles, jsontext, limits
 from benchmarks.formats.base import ProblemLog
@@ -38,8 +39,8 @@ def read(path: Path, log: ProblemLog, kind: Kind) -> Iterator[Answer]:
         log.error("JSON_INVALID", path.name, 1, "", 'The file must hold one object of rows: {"0": {…}, "1": {…}}.')
 
 
-def answers(subset: str, rows: dict, file: str, log: ProblemLog) -> Iterator[Answer]:
-    kinds = subset.split("_")
+def answers(subset: str, rows: dict[str, Any], file: str, log: ProblemLog) -> Iterator[Answer]:
+    type, subtype = subset.split("_")
     if not {*rows} - {SUMMARY}:
         log.error("NO_ROWS", file, None, "", "The file has no rows; take it from its source again.")
     for number, (key, row) in enumerate(rows.items(), 1):
@@ -50,10 +51,10 @@ def answers(subset: str, rows: dict, file: str, log: ProblemLog) -> Iterator[Ans
         if whole_row(row, key, number, file, log):
             captions = (("positive", row["caption"]), ("negative", row["negative_caption"]))
             item = Reference(f"{subset}-{key}", captions, row["filename"])
-            yield Answer(item, "caption", None, choice(row), *kinds, Origin(file, number))
+            yield Answer(item, "caption", None, choice(row), type, subtype, Origin(file, number))
 
 
-def choice(row: dict) -> str:
+def choice(row: dict[str, Any]) -> str:
     said = row["answer"][CHOSEN]
     return "positive" if said == row["caption"] else "negative" if said == row["negative_caption"] else NONE
 
@@ -69,13 +70,13 @@ def whole_row(row: object, key: str, number: int, file: str, log: ProblemLog) ->
             missing_column(field, [other for other in row if other not in KINDS], file, number, log)
         elif not isinstance(row[field], kind):
             log.error("WRONG_VALUE", file, number, field, f"Write this as {WORDS[kind]}.")
-    jsontext.sound_throughout({key: row}, file, number, "", log)
+    jsontext.storable_throughout({key: row}, file, number, "", log)
     if log.count == before:
         check_answer(row, number, file, log)
     return log.count == before
 
 
-def check_answer(row: dict, number: int, file: str, log: ProblemLog) -> None:
+def check_answer(row: dict[str, Any], number: int, file: str, log: ProblemLog) -> None:
     if not isinstance(row["answer"].get(CHOSEN), str):
         log.error("WRONG_VALUE", file, number, f"answer.{CHOSEN}", "Write the chosen caption, or an empty text.")
     elif (choice(row) == "positive") != row["correct"]:

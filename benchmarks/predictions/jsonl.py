@@ -1,4 +1,4 @@
-"""Winnow's own layout of predictions: JSON Lines, an answer a line. docs/reference/predictions.md shows it for each kind.
+"""Winnow's layout of predictions: JSON Lines, an answer a line. docs/reference/predictions.md shows it for each kind.
 
 {"item": "7", "question": "s(c0,i1)", "score": 0.31}
 {"item": "7", "question": "i_pos2t", "choice": "positive"}
@@ -8,6 +8,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from benchmarks.formats import jsontext, text
 from benchmarks.formats.base import ProblemLog, Unreadable
@@ -40,7 +41,7 @@ def read(path: Path, log: ProblemLog, kind: Kind) -> Iterator[Answer]:
         log.error("NO_ROWS", path.name, None, "", "The file has only blank lines; export it again.")
 
 
-def answer(line: str, origin: Origin, kind: Kind, known: dict, log: ProblemLog) -> Answer | None:
+def answer(line: str, origin: Origin, kind: Kind, known: dict[object, Reference], log: ProblemLog) -> Answer | None:
     """The answer of one line, or None with its problems in the log."""
     before = log.count
     value = jsontext.parse(line, origin.file, origin.row, log)
@@ -49,7 +50,7 @@ def answer(line: str, origin: Origin, kind: Kind, known: dict, log: ProblemLog) 
     if not isinstance(value, dict):
         log.error("JSON_INVALID", origin.file, origin.row, "", "Each line must be one object: {…}.")
         return None
-    jsontext.sound_throughout(value, origin.file, origin.row, "", log)
+    jsontext.storable_throughout(value, origin.file, origin.row, "", log)
     check_fields(value, origin, log)
     if log.count == before:
         check_item(value["item"], origin, log)
@@ -62,7 +63,7 @@ def answer(line: str, origin: Origin, kind: Kind, known: dict, log: ProblemLog) 
     return Answer(item, value["question"], None if score is None else float(score), choice, *kinds, origin)
 
 
-def check_fields(value: dict, origin: Origin, log: ProblemLog) -> None:
+def check_fields(value: dict[str, Any], origin: Origin, log: ProblemLog) -> None:
     """Item and question are there, and either a score or a choice; texts are texts; nothing else."""
     unknown = [name for name in value if name not in FIELDS]
     for name in ("item", "question"):
@@ -99,7 +100,7 @@ def check_item(item: object, origin: Origin, log: ProblemLog) -> None:
         log.error("VALUE_MISSING", origin.file, origin.row, "item", ITEM)
 
 
-def check_answer(value: dict, kind: Kind, origin: Origin, log: ProblemLog) -> None:
+def check_answer(value: dict[str, Any], kind: Kind, origin: Origin, log: ProblemLog) -> None:
     """The question is one of the kind's, and so is what was chosen."""
     name = value["question"]
     if "score" in value:
@@ -114,7 +115,7 @@ def check_answer(value: dict, kind: Kind, origin: Origin, log: ProblemLog) -> No
         log.error("WRONG_VALUE", origin.file, origin.row, "choice", f"Choose one of {', '.join(options)}.")
 
 
-def reference(item: str | dict, known: dict[object, Reference]) -> Reference:
+def reference(item: str | dict[str, str], known: dict[object, Reference]) -> Reference:
     same = item if isinstance(item, str) else tuple(sorted(item.items()))
     if same not in known:
         if isinstance(item, str):

@@ -7,6 +7,7 @@ A question is answered by a choice among its options, or by the scores that its 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from benchmarks.metrics import aro, bivlc, hard_positive, sugarcrepe, visla
 from benchmarks.metrics.base import Family
@@ -34,8 +35,15 @@ class Kind:
     name: str
     title: str
     questions: Mapping[str, Question]
-    family: Family | None
+    family: Family[Any] | None
     format: str = "jsonl"
+
+    @property
+    def measured(self) -> Family[Any]:
+        """The family of its metric. ValueError for retrieval, which has none."""
+        if self.family is None:
+            raise ValueError(f"The kind {self.name} has no questions of its own.")
+        return self.family
 
     @property
     def scores(self) -> tuple[str, ...]:

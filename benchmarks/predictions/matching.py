@@ -10,9 +10,10 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from benchmarks.predictions.base import Reference
-from benchmarks.predictions.collecting import About
+from benchmarks.predictions.collecting import ItemAnswers
 from benchmarks.records import ItemRecord
 
 Texts = tuple[tuple[str, str], ...]  # (role, text as it is compared)
@@ -32,11 +33,11 @@ class Matching:
     """`matched`: answers with their item, which now says type and subtype. `unmatched`: each with the reason."""
 
     items: int
-    matched: list[About] = field(default_factory=list)
-    unmatched: list[tuple[About, str]] = field(default_factory=list)
+    matched: list[ItemAnswers] = field(default_factory=list)
+    unmatched: list[tuple[ItemAnswers, str]] = field(default_factory=list)
     unanswered: list[str] = field(default_factory=list)  # ids of items
 
-    def told(self) -> dict:
+    def as_json(self) -> dict[str, Any]:
         """JSON-able: counts, and the first of what did not match."""
         return {
             "items": self.items,
@@ -58,7 +59,7 @@ class Matching:
         }
 
 
-def match(answers: Sequence[About], items: Sequence[ItemRecord]) -> Matching:
+def match(answers: Sequence[ItemAnswers], items: Sequence[ItemRecord]) -> Matching:
     """Gives each answer its item where there is one, and only one. An item is answered once."""
     found = Matching(len(items))
     finder = Finder(items, answers)
@@ -80,11 +81,15 @@ def match(answers: Sequence[About], items: Sequence[ItemRecord]) -> Matching:
 class Finder:
     """Looks items up by what a reference says of them."""
 
-    def __init__(self, items: Sequence[ItemRecord], answers: Iterable[About]):
+    def __init__(self, items: Sequence[ItemRecord], answers: Iterable[ItemAnswers]):
         self.items = items
         self.by_key = {item.key: item for item in items}
-        self.indexes: dict[tuple, dict[Texts, list[ItemRecord]]] = {}  # by roles and spelling: their texts → items
-        self.named: dict[tuple, dict[Reference, int]] = defaultdict(dict)  # answers of one name, in the file's order
+        self.indexes: dict[
+            tuple[object, ...], dict[Texts, list[ItemRecord]]
+        ] = {}  # by roles and spelling: their texts → items
+        self.named: dict[tuple[object, ...], dict[Reference, int]] = defaultdict(
+            dict
+        )  # answers of one name, in the file's order
         for item in (about.item for about in answers if not about.item.key):
             for spelling in (exact, spelt):
                 alike = self.named[name_of(item, spelling)]
@@ -153,5 +158,5 @@ def texts_of(item: Reference, spelling: Spelling = spelt) -> Texts:
     return tuple((role, spelling(text)) for role, text in item.captions)
 
 
-def name_of(item: Reference, spelling: Spelling) -> tuple:
+def name_of(item: Reference, spelling: Spelling) -> tuple[object, ...]:
     return spelling, texts_of(item, spelling), item.image

@@ -8,7 +8,7 @@ from benchmarks.predictions.kinds import ARO, BIVLC, HARD_POSITIVE, SUGARCREPE, 
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class MeasureName:
     """`name` is that of the figure (docs/reference/evaluate.md); of `lower` measures the least value is the best."""
 
     name: str
@@ -20,11 +20,11 @@ class Named:
 
 def _named(
     chances: Mapping[str, float], words: Mapping[str, tuple[str, str]], lower: Sequence[str] = ()
-) -> list[Named]:
-    return [Named(name, *said, chances[name], name in lower) for name, said in words.items()]
+) -> list[MeasureName]:
+    return [MeasureName(name, *said, chances[name], name in lower) for name, said in words.items()]
 
 
-NAMES: Mapping[str, Sequence[Named]] = {
+NAMES: Mapping[str, Sequence[MeasureName]] = {
     BIVLC.name: _named(bivlc.CHANCE, {
         "i2t": ("I2T", "both images, image to text"),
         "t2i": ("T2I", "both captions, text to image"),
@@ -57,7 +57,7 @@ NAMES: Mapping[str, Sequence[Named]] = {
             "verbs": ("Verbs", "mean of the verbs"),
             "attribution": ("Attribution", "mean of the attribute pairs"),
         }),
-        Named("order", "Order", "above all four permutations", aro.MEASURES["order"].chance),
+        MeasureName("order", "Order", "above all four permutations", aro.MEASURES["order"].chance),
     ],
 }  # fmt: skip
 MAIN = {BIVLC.name: "group", VISLA.name: "t2t", HARD_POSITIVE.name: "augmented", SUGARCREPE.name: "overall"}
@@ -67,10 +67,10 @@ PLANE = {BIVLC.name: ("i2t", "t2i", "group"), VISLA.name: ("t2t", "i2t", "p2_n")
 BY_TYPE = {SUGARCREPE.name: ("accuracy", "overall")}  # of whose groups the figure is called otherwise
 
 
-def main(kind: str) -> str:
+def main_measure(kind: str) -> str:
     """The measure that models are ordered by."""
     return MAIN.get(kind, NAMES[kind][0].name)
 
 
-def named(kind: str, name: str) -> Named | None:
+def measure_name(kind: str, name: str) -> MeasureName | None:
     return next((one for one in NAMES[kind] if one.name == name), None)

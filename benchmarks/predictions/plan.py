@@ -18,7 +18,7 @@ IMAGE_ROLES = ("positive", "negative")
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class WantedScore:
     """One score: `name`, of the caption at `one` with the image, or where `text` the caption, at `other`."""
 
     name: str
@@ -27,23 +27,25 @@ class Wanted:
     text: bool = False
 
 
-def of_images(names: Iterable[str], captions: Iterable[Place], image: Place = C0) -> list[Wanted]:
-    return [Wanted(name, caption, image) for name, caption in zip(names, captions, strict=True)]
+def _of_images(names: Iterable[str], captions: Iterable[Place], image: Place = C0) -> list[WantedScore]:
+    return [WantedScore(name, caption, image) for name, caption in zip(names, captions, strict=True)]
 
 
-TEXTS = [Wanted(name, *pair, text=True) for name, pair in zip(visla.TEXTS, ((C0, P2), (C0, C1), (P2, C1)), strict=True)]
+TEXTS = [
+    WantedScore(name, *pair, text=True) for name, pair in zip(visla.TEXTS, ((C0, P2), (C0, C1), (P2, C1)), strict=True)
+]
 NEGATIVES = [("negative", number) for number in range(aro.PERMUTATIONS)]
-WANTED: dict[str, list[Wanted]] = {
+WANTED: dict[str, list[WantedScore]] = {
     BIVLC.name: [
-        Wanted(name, caption, image)
+        WantedScore(name, caption, image)
         for name, (caption, image) in zip(bivlc.SCORES, ((C0, C0), (C0, C1), (C1, C0), (C1, C1)), strict=True)
     ],
-    VISLA.name: TEXTS + of_images(visla.IMAGES, (C0, P2, C1)),
-    HARD_POSITIVE.name: of_images(hard.SCORES, (C0, P2, C1)),
-    SUGARCREPE.name: of_images(sugarcrepe.SCORES, (C0, C1)),
-    ARO.name: of_images(aro.SCORES, (C0, C1)),
+    VISLA.name: TEXTS + _of_images(visla.IMAGES, (C0, P2, C1)),
+    HARD_POSITIVE.name: _of_images(hard.SCORES, (C0, P2, C1)),
+    SUGARCREPE.name: _of_images(sugarcrepe.SCORES, (C0, C1)),
+    ARO.name: _of_images(aro.SCORES, (C0, C1)),
 }
-ORDER = of_images(aro.ORDER_SCORES, (C0, *NEGATIVES))  # of an item with so many negative captions
+ORDER = _of_images(aro.ORDER_SCORES, (C0, *NEGATIVES))  # of an item with so many negative captions
 
 
 def kind_of(source: str, captions: Iterable[str], images: Iterable[str]) -> str:
@@ -56,7 +58,7 @@ def kind_of(source: str, captions: Iterable[str], images: Iterable[str]) -> str:
     return BIVLC.name if {*images} & {"negative", "candidate"} else SUGARCREPE.name
 
 
-def wanted(kind: str, captions: Mapping[Place, str]) -> list[Wanted]:
+def wanted_scores(kind: str, captions: Mapping[Place, str]) -> list[WantedScore]:
     """Of an item with these captions."""
     return ORDER if kind == ARO.name and len(captions) > aro.PERMUTATIONS else WANTED[kind]
 

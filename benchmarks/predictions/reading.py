@@ -12,15 +12,18 @@ from benchmarks.predictions.registry import endings, layout_of
 from benchmarks.records import ItemRecord
 
 
-def answers(paths: Sequence[Path], kind: Kind, log: ProblemLog) -> Iterator[Answer]:
+def read_answers(paths: Sequence[Path], kind: Kind, log: ProblemLog) -> Iterator[Answer]:
     """The answers of all files, one after the other. They must be of one layout: they are one model's."""
     first: Layout | None = None
     for path in paths:
         layout = layout_of(path, kind)
-        first = first or layout
         if layout is None:
-            log.error("WRONG_TYPE", path.name, None, "", f"Predictions on {kind.title} end in {said(endings(kind))}.")
-        elif layout is not first:
+            log.error(
+                "WRONG_TYPE", path.name, None, "", f"Predictions on {kind.title} end in {join_or(endings(kind))}."
+            )
+            continue
+        first = first or layout
+        if layout is not first:
             log.error(
                 "WRONG_TYPE", path.name, None, "", f"Files of one run are of one layout; the first is {first.title}."
             )
@@ -28,14 +31,14 @@ def answers(paths: Sequence[Path], kind: Kind, log: ProblemLog) -> Iterator[Answ
             yield from layout.read(path, log, kind)
 
 
-def items(path: Path, kind: Kind, log: ProblemLog) -> list[ItemRecord]:
+def read_items(path: Path, kind: Kind, log: ProblemLog) -> list[ItemRecord]:
     """The benchmark's items: in Winnow's manifest (.jsonl), or as the kind's benchmark is published."""
     format = FORMATS["jsonl" if path.suffix.lower() in FORMATS["jsonl"].endings else kind.format]
     if not path.is_dir() and path.suffix.lower() not in format.endings:
-        log.error("WRONG_TYPE", path.name, None, "", f"Give items as {said(format.endings)}: {format.accepts}")
+        log.error("WRONG_TYPE", path.name, None, "", f"Give items as {join_or(format.endings)}: {format.accepts}")
         return []
-    return checks.check(format.read(path, log), log, format.keeps_same)
+    return checks.check_records(format.read(path, log), log, format.keeps_same)
 
 
-def said(names: Sequence[str]) -> str:
+def join_or(names: Sequence[str]) -> str:
     return " or ".join(names)

@@ -2,16 +2,17 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from typing import Any, cast
 
 import numpy as np
 
 from benchmarks.metrics.base import Figure, Mean, Typed
 from benchmarks.metrics.inputs import beats
 from benchmarks.predictions.base import RIGHT
-from benchmarks.predictions.evaluating import OF, Evaluation
+from benchmarks.predictions.evaluating import EVALUATORS, Evaluation
 from benchmarks.predictions.kinds import ARO, HARD_POSITIVE, Kind
 
-Kinds = Mapping[int, tuple[str, str]]  # item → type and subtype
+ItemTypes = Mapping[int, tuple[str, str]]  # item → type and subtype
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,34 +24,34 @@ class Column:
     choices: Sequence[str | None]
 
 
-def records(columns: Mapping[str, Column], items: Kinds, kind: Kind) -> list[Typed]:
+def records(columns: Mapping[str, Column], items: ItemTypes, kind: Kind) -> list[Typed]:
     """A record for each item that says anything, in the order of `items`. What is not answered is None: a measure rests
     on the items that have all it needs, and says how many."""
     answered = {item for column in columns.values() for item in column.items}
     order = [item for item in items if item in answered]
     places = {item: place for place, item in enumerate(order)}
-    scores = {name: scored(column, places) for name, column in columns.items() if name in kind.scores}
-    found = {name: verdicts(name, columns, scores, places, kind) for name in kind.questions}
+    scores = {name: _scores_by_place(column, places) for name, column in columns.items() if name in kind.scores}
+    found = {name: _verdicts(name, columns, scores, places, kind) for name in kind.questions}
     rows = zip(order, *found.values(), strict=True)
-    record, names = kind.family.record, tuple(found)
+    record, names = kind.measured.record, tuple(found)
     return [
         record(**dict(zip(names, said, strict=True)), type=items[item][0], subtype=items[item][1])
         for item, *said in rows
     ]
 
 
-def scored(column: Column, places: Mapping[int, int]) -> np.ndarray:
+def _scores_by_place(column: Column, places: Mapping[int, int]) -> np.ndarray:
     """Scores by place, shape (number of places,); NaN where there is none. A stored NaN is none either."""
     found = np.full(len(places), np.nan)
     found[[places[item] for item in column.items]] = [np.nan if one is None else one for one in column.scores]
     return found
 
 
-def verdicts(
+def _verdicts(
     name: str, columns: Mapping[str, Column], scores: Mapping[str, np.ndarray], places: Mapping[int, int], kind: Kind
 ) -> list[bool | None]:
     """By place: right, not right, or None where the question is not answered. A choice stands before scores."""
-    pairs = kind.family.questions[name]
+    pairs = kind.measured.questions[name]
     found: list[bool | None] = [None] * len(places)
     right = beats(scores, pairs)
     if right is not None:
@@ -63,31 +64,38 @@ def verdicts(
     return found
 
 
-def told(found: Sequence[Typed], kind: Kind) -> dict:
+def summarize(found: Sequence[Typed], kind: Kind) -> dict[str, Any]:
     """JSON-able: `n` items, `measures` by name, `groups` by type and subtype (None: all of the type), `notes`."""
-    evaluation = OF[kind.name](found, kind)
-    measures = {**evaluation.figures, **evaluation.parts.get("subsets", {})}
+    evaluation = EVALUATORS[kind.name](found, kind)
+    measures = {**evaluation.figures, **_nested(evaluation, "subsets")}
     groups = [
-        {"type": group.type, "subtype": group.subtype, "measures": rows(group.measures)} for group in evaluation.groups
+        {"type": group.type, "subtype": group.subtype, "measures": _figure_rows(group.measures)}
+        for group in evaluation.groups
     ]
     return {
         "n": len(found),
-        "measures": rows(measures),
-        "groups": [*groups, *parts(evaluation)],
+        "measures": _figure_rows(measures),
+        "groups": [*groups, *_nested_groups(evaluation)],
         "notes": list(evaluation.notes),
     }
 
 
-def rows(figures: Mapping[str, Figure | Mean]) -> dict[str, dict]:
+def _nested(evaluation: Evaluation, name: str) -> Mapping[str, Figure | Mean]:
+    """Figures that a kind keeps under a name of their own; none where it has no such part."""
+    return cast("Mapping[str, Figure | Mean]", evaluation.parts.get(name, {}))
+
+
+def _figure_rows(figures: Mapping[str, Figure | Mean]) -> dict[str, dict[str, Any]]:
     return {name: asdict(figure) for name, figure in figures.items()}
 
 
-def parts(evaluation: Evaluation) -> Iterator[dict]:
+def _nested_groups(evaluation: Evaluation) -> Iterator[dict[str, Any]]:
     """The figures that a kind nests by a name of its own, as groups: ARO's relations, means of subtypes."""
     if evaluation.kind == ARO.name:
         for part, type in (("relations", "relation"), ("attribute_pairs", "attribution"), ("order_tasks", "order")):
-            for name, figure in evaluation.parts[part].items():
+            for name, figure in _nested(evaluation, part).items():
                 yield {"type": type, "subtype": name, "measures": {type: asdict(figure)}}
     elif evaluation.kind == HARD_POSITIVE.name:
-        for type, means in evaluation.parts["mean_of_subtypes"].items():
-            yield {"type": type, "subtype": "mean of subtypes", "measures": rows(means)}
+        by_type = cast("Mapping[str, Mapping[str, Mean]]", evaluation.parts["mean_of_subtypes"])
+        for type, means in by_type.items():
+            yield {"type": type, "subtype": "mean of subtypes", "measures": _figure_rows(means)}

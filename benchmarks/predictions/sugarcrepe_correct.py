@@ -18,7 +18,7 @@ COLUMNS = ("filename", "caption", "negative_caption", "type", "subtype", "correc
 
 
 def read(path: Path, log: ProblemLog, kind: Kind) -> Iterator[Answer]:
-    named: Counter[tuple] = Counter()
+    named: Counter[tuple[object, ...]] = Counter()
     for row in read_table(path, log, COLUMNS):
         right = truth(row, "correct", path.name, log)
         if right is None:

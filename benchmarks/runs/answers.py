@@ -10,15 +10,15 @@ from django.db import connection
 
 from benchmarks.models import Benchmark, Prediction, Run, RunOrigin
 from benchmarks.predictions.kinds import KINDS
-from benchmarks.runs.margins import Column, Said, answers
+from benchmarks.runs.margins import AnsweredItems, Column, answers
 
 MOST = 200  # readings kept in a process: 7,512 items are 130 KB
-KEPT: dict[tuple, Said] = {}  # the oldest first
-LOCK = Lock()
+_CACHE: dict[tuple, AnsweredItems] = {}  # the oldest first
+_LOCK = Lock()
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class _RunQuestions:
     """A run, and those of its questions that must all be right."""
 
     run: Run
@@ -53,21 +53,21 @@ def runs_of(benchmark: Benchmark | int) -> list[Run]:
     return sorted(newest.values(), key=lambda run: (run.title.lower(), run.pk))
 
 
-def said(runs: Iterable[Run], questions: Mapping[str, Collection[str]]) -> dict[int, Said]:
+def answers_by_run(runs: Iterable[Run], questions: Mapping[str, Collection[str]]) -> dict[int, AnsweredItems]:
     """By run: its answers at the questions that `questions` names for its kind; at most two queries, and none for
     what was read before."""
-    asked = {run.pk: Asked(run, tuple(questions[run.kind])) for run in runs if questions.get(run.kind)}
-    kept = {pk: KEPT.get(one.key) for pk, one in asked.items()}
+    asked = {run.pk: _RunQuestions(run, tuple(questions[run.kind])) for run in runs if questions.get(run.kind)}
+    kept = {pk: _CACHE.get(one.key) for pk, one in asked.items()}
     new = {pk: one for pk, one in asked.items() if kept[pk] is None}
-    fresh = read(new) if new else {}
-    with LOCK:
-        KEPT.update({asked[pk].key: found for pk, found in fresh.items()})
-        for key in list(KEPT)[: max(0, len(KEPT) - MOST)]:
-            del KEPT[key]
+    fresh = _read(new) if new else {}
+    with _LOCK:
+        _CACHE.update({asked[pk].key: found for pk, found in fresh.items()})
+        for key in list(_CACHE)[: max(0, len(_CACHE) - MOST)]:
+            del _CACHE[key]
     return kept | fresh
 
 
-def read(asked: Mapping[int, Asked]) -> dict[int, Said]:
+def _read(asked: Mapping[int, _RunQuestions]) -> dict[int, AnsweredItems]:
     names = {name for one in asked.values() for name in scores_of(one.run.kind, one.questions)}
     questions = {name for one in asked.values() for name in one.questions}
     columns: dict[int, dict[str, Column]] = defaultdict(dict)

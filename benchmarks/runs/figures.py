@@ -32,7 +32,7 @@ FROM benchmarks_prediction WHERE run_id = ANY(%s) GROUP BY run_id, question
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """`figures` by the run's number, as `stored.told` or `reported` has them; `missing`: runs for the worker."""
+    """`figures` by the run's number, as `stored.summarize` or `reported` has them; `missing`: runs for the worker."""
 
     figures: dict[int, dict]
     missing: list[int]
@@ -73,13 +73,13 @@ def compute_all(runs: Sequence[Run]) -> dict[int, dict]:
     columns: dict[int, dict[str, stored.Column]] = {run.pk: {} for run in runs}
     for run, question, *rest in fetch(ANSWERS, list(columns)):
         columns[run][question] = stored.Column(*rest)
-    found = {run.pk: told(columns[run.pk], items, KINDS[run.kind]) for run in runs}
+    found = {run.pk: _summarize(columns[run.pk], items, KINDS[run.kind]) for run in runs}
     cache.set_many({key(run): found[run.pk] for run in runs}, KEEP)
     return found
 
 
-def told(columns: dict[str, stored.Column], items: stored.Kinds, kind: Kind) -> dict:
-    return stored.told(stored.records(columns, items, kind), kind)
+def _summarize(columns: dict[str, stored.Column], items: stored.ItemTypes, kind: Kind) -> dict:
+    return stored.summarize(stored.records(columns, items, kind), kind)
 
 
 def compute_missing(pks: Iterable[int]) -> None:

@@ -5,7 +5,7 @@ from django import forms
 from benchmarks.jobs.upload_fields import FilesField, check_length, fits, named_once
 from benchmarks.models import Run
 from benchmarks.predictions.kinds import KINDS
-from benchmarks.predictions.reading import said
+from benchmarks.predictions.reading import join_or
 from benchmarks.predictions.registry import endings
 from benchmarks.runs.import_predictions import TAKEN
 from benchmarks.runs.paper_tables import tables_for
@@ -51,7 +51,7 @@ class PredictionsForm(Described):
         kind = KINDS.get(cleaned.get("kind", ""))
         wrong = [one.name for one in cleaned.get("files", []) if kind and not fits(one.name, tuple(endings(kind)))]
         if wrong:
-            advice = f"Predictions on {kind.title} end in {said(endings(kind))}, not “{wrong[0]}”."
+            advice = f"Predictions on {kind.title} end in {join_or(endings(kind))}, not “{wrong[0]}”."
             self.add_error("files", advice)
         return cleaned
 

@@ -18,7 +18,7 @@ from benchmarks.jobs import jobs
 from benchmarks.models import Benchmark, Job, Run, RunOrigin
 from benchmarks.predictions import reading
 from benchmarks.predictions.base import Answer
-from benchmarks.predictions.collecting import About, collect, complete
+from benchmarks.predictions.collecting import ItemAnswers, collect, complete
 from benchmarks.predictions.evaluating import evaluate
 from benchmarks.predictions.kinds import KINDS, RETRIEVAL, Kind
 from benchmarks.predictions.matching import Matching, match
@@ -51,7 +51,7 @@ def take_in(job: Job, progress: jobs.Progress) -> None:
     kind, log = KINDS[params["kind"]], ProblemLog(params["skip_incomplete"])
     files = [Path(file) for file in params["files"]]
     progress.begin("reading answers")
-    abouts = collect(reading.answers(files, kind, log), log)
+    abouts = collect(reading.read_answers(files, kind, log), log)
     log.refuse_if_any()
     progress.begin("matching items")
     items = {item.key: item for item in queries.with_material(benchmark.items.order_by("position"))}
@@ -60,10 +60,10 @@ def take_in(job: Job, progress: jobs.Progress) -> None:
     whole = checked(matching, kind, files, log)
     rows = [(items[about.record.key].pk, answer) for about in whole for answer in about.answers.values()]
     progress.begin("storing")
-    store(job, benchmark, rows, {**matching.told(), **left_out(log), "answers": len(rows), "began": began})
+    store(job, benchmark, rows, {**matching.as_json(), **left_out(log), "answers": len(rows), "began": began})
 
 
-def checked(matching: Matching, kind: Kind, files: Sequence[Path], log: ProblemLog) -> list[About]:
+def checked(matching: Matching, kind: Kind, files: Sequence[Path], log: ProblemLog) -> list[ItemAnswers]:
     """The items that are whole, and that figures can be computed on. Raises Refused."""
     if not matching.matched:
         reasons = "; ".join(dict.fromkeys(reason for _, reason in matching.unmatched[:100]))

@@ -18,7 +18,7 @@ Column = tuple[np.ndarray, np.ndarray]  # items in ascending order, and a score 
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class AnsweredItems:
     """What one model said at one question, of n items in ascending order: shapes (n,).
 
     `margin`: the score of the right option minus that of the others, the least of them; above 0 is right. NaN where
@@ -39,17 +39,17 @@ class Said:
         return right, np.where(there, self.margin[places], np.nan)
 
     @property
-    def scaled(self) -> "Said":
+    def scaled(self) -> "AnsweredItems":
         """Margins as multiples of their root mean square, so that models of different scales compare; 0 stays 0."""
         there = self.margin[np.isfinite(self.margin)]
         size = float(np.sqrt(np.mean(there**2))) if len(there) else 0.0
-        return Said(self.items, self.right, self.margin / size if size else self.margin)
+        return AnsweredItems(self.items, self.right, self.margin / size if size else self.margin)
 
 
-NOTHING = Said(np.array([], np.int64), np.array([], bool), np.array([], float))
+NOTHING = AnsweredItems(np.array([], np.int64), np.array([], bool), np.array([], float))
 
 
-def of_scores(columns: Mapping[str, Column], pairs: Pairs) -> Said:
+def of_scores(columns: Mapping[str, Column], pairs: Pairs) -> AnsweredItems:
     """Of the items that have every score which the pairs compare. A tie is not right."""
     names = sorted({name for pair in pairs for name in pair})
     if any(name not in columns for name in names):
@@ -58,41 +58,41 @@ def of_scores(columns: Mapping[str, Column], pairs: Pairs) -> Said:
     scores = {name: columns[name][1][np.searchsorted(columns[name][0], items)] for name in names}
     with np.errstate(invalid="ignore"):  # two infinities have no difference
         margin = np.min([scores[one] - scores[other] for one, other in pairs], axis=0)
-    return Said(items, np.asarray(beats(scores, pairs)), margin)
+    return AnsweredItems(items, np.asarray(beats(scores, pairs)), margin)
 
 
-def of_choices(chosen: Mapping[int, str], right: str) -> Said:
+def of_choices(chosen: Mapping[int, str], right: str) -> AnsweredItems:
     """Item → what was chosen at a question whose right option this is."""
     items = np.array(sorted(chosen), np.int64)
     found = np.array([chosen[item] in (right, RIGHT) for item in items.tolist()], bool)
-    return Said(items, found, np.full(len(items), np.nan))
+    return AnsweredItems(items, found, np.full(len(items), np.nan))
 
 
-def together(parts: Sequence[Said]) -> Said:
+def _together(parts: Sequence[AnsweredItems]) -> AnsweredItems:
     """Of different items, all of them."""
     items = np.concatenate([part.items for part in parts])
     order = np.argsort(items)
     right, margin = (np.concatenate([getattr(part, name) for part in parts]) for name in ("right", "margin"))
-    return Said(items[order], right[order], margin[order])
+    return AnsweredItems(items[order], right[order], margin[order])
 
 
-def every(parts: Sequence[Said]) -> Said:
+def _every(parts: Sequence[AnsweredItems]) -> AnsweredItems:
     """Right where all are; the least margin. Of the items that answer every part."""
     items = reduce(np.intersect1d, (part.items for part in parts))
     rows = [part.about(items) for part in parts]
     right = np.all([right == 1 for right, _ in rows], axis=0)
-    return Said(items, right, np.min([margin for _, margin in rows], axis=0))
+    return AnsweredItems(items, right, np.min([margin for _, margin in rows], axis=0))
 
 
 def answers(
     kind: Kind, columns: Mapping[str, Column], choices: Mapping[str, Mapping[int, str]], questions: Collection[str]
-) -> Said:
+) -> AnsweredItems:
     """Of an evaluation of this kind: what was said at these questions, all of which must be right."""
     found = []
     for name in questions:
         by_choice = of_choices(choices.get(name, {}), kind.questions[name].right)
-        found.append(together([of_scores(columns, kind.family.questions[name]), by_choice]))
-    return every(found)
+        found.append(_together([of_scores(columns, kind.family.questions[name]), by_choice]))
+    return _every(found)
 
 
 def ranks(values: np.ndarray) -> np.ndarray:

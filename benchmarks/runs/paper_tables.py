@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from benchmarks.predictions.kinds import BIVLC, HARD_POSITIVE, SUGARCREPE, VISLA
-from benchmarks.runs.reported import HUMAN, Reported
+from benchmarks.runs.reported import HUMAN, ReportedRow
 
 MIRANDA = "BiVLC (Miranda et al. 2024)"
 VISLA_PAPER = "VISLA (Dumpala et al. 2024)"
@@ -137,7 +137,7 @@ class Table:
     name: str
     kind: str
     title: str
-    rows: Sequence[Reported]
+    rows: Sequence[ReportedRow]
 
 
 def cells(table: str) -> Iterator[tuple[str, list[float | None]]]:
@@ -157,7 +157,7 @@ def family_of(model: str, table: str) -> str:
     return HUMAN if model == "Human" else CONTRASTIVE if table == "3" else GENERATIVE
 
 
-def of_bivlc() -> Iterator[Reported]:
+def of_bivlc() -> Iterator[ReportedRow]:
     types = dict(cells(BIVLC_TABLE_4))
     for number, table in (("2", BIVLC_TABLE_2), ("3", BIVLC_TABLE_3)):
         for model, (_, *values) in cells(table):
@@ -168,25 +168,25 @@ def of_bivlc() -> Iterator[Reported]:
                 for place, kind in enumerate(("replace", "swap", "add"))
                 if by_type
             }
-            yield Reported(model, source, family_of(model, number), there(SINGLES[: len(values)], values), groups)
+            yield ReportedRow(model, source, family_of(model, number), there(SINGLES[: len(values)], values), groups)
 
 
-def of_sugarcrepe() -> Iterator[Reported]:
+def of_sugarcrepe() -> Iterator[ReportedRow]:
     for number, table in (("2", BIVLC_TABLE_2), ("3", BIVLC_TABLE_3)):
         for model, (value, *_) in cells(table):
-            yield Reported(model, f"{MIRANDA}, Table {number}", family_of(model, number), {"overall": value})
+            yield ReportedRow(model, f"{MIRANDA}, Table {number}", family_of(model, number), {"overall": value})
 
 
-def of_visla(place: int, of_images: int) -> Iterator[Reported]:
+def of_visla(place: int, of_images: int) -> Iterator[ReportedRow]:
     """`place`: 0 of the generic set, 1 of the spatial one; `of_images`: the table of models that see images."""
     for model, values in cells(VISLA_TABLE_2):
-        yield Reported(model, f"{VISLA_PAPER}, Table 2", ENCODER, {"t2t": values[place]})
+        yield ReportedRow(model, f"{VISLA_PAPER}, Table 2", ENCODER, {"t2t": values[place]})
     for model, values in cells(VISLA_TABLES_8_9):
         measures = there(VISLA_MEASURES, values[4 * place : 4 * place + 4])
-        yield Reported(model, f"{VISLA_PAPER}, Table {of_images}", BOTH, measures)
+        yield ReportedRow(model, f"{VISLA_PAPER}, Table {of_images}", BOTH, measures)
 
 
-def of_hard_positives() -> Iterator[Reported]:
+def of_hard_positives() -> Iterator[ReportedRow]:
     """The paper reports its two parts alone; REPLACE as a mean of subtypes."""
     for model, (original, augmented, original_swap, augmented_swap, brittle, brittle_swap) in cells(
         HARD_POSITIVE_TABLE_1
@@ -197,7 +197,7 @@ def of_hard_positives() -> Iterator[Reported]:
             ("swap", None): dict(zip(names, (original_swap, augmented_swap, brittle_swap), strict=True)),
         }
         family = HUMAN if model == "Human" else CONTRASTIVE
-        yield Reported(model, f"{KAMATH}, Table 1", family, {}, groups)
+        yield ReportedRow(model, f"{KAMATH}, Table 1", family, {}, groups)
 
 
 TABLES: tuple[Table, ...] = (

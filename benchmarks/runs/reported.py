@@ -1,20 +1,28 @@
-"""Figures that a source printed: a small table of one's own, or one that Winnow carries (`runs/paper_tables.py`). Pure.
+"""ReportedRow figures: what a source printed, read from a file or from a table that Winnow has (`paper_tables.py`).
+
+`read_reported` needs no database; `enter_reported` stores a run for each model.
 
 A file is CSV or a JSON list of objects with the same fields: model, measure, value (percent), source; optional type,
 subtype (the figure is of that part of the benchmark), family (as the source groups its models).
 """
 
+import hashlib
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from django.db import transaction
+
+from benchmarks import audit
 from benchmarks.formats import jsonfiles, limits
 from benchmarks.formats.base import ProblemLog, Unreadable
 from benchmarks.formats.table import missing_column, read_table
-from benchmarks.predictions.kinds import Kind
+from benchmarks.models import Benchmark, Run, RunOrigin
+from benchmarks.predictions.kinds import KINDS, Kind
 from benchmarks.predictions.names import NAMES
+from benchmarks.records import Problem, Refused
 
 FIELDS = ("model", "measure", "value", "source")
 OPTIONAL = ("type", "subtype", "family")
@@ -24,7 +32,7 @@ HUMAN = "human"  # the family of people
 
 
 @dataclass(slots=True)
-class Reported:
+class ReportedRow:
     """A model’s row of a table. `measures`: of the whole benchmark; `groups`: by (type, subtype or None). Percent."""
 
     model: str
@@ -33,25 +41,25 @@ class Reported:
     measures: dict[str, float] = field(default_factory=dict)
     groups: dict[tuple[str, str | None], dict[str, float]] = field(default_factory=dict)
 
-    def told(self) -> dict:
+    def figures(self) -> dict:
         """JSON-able: what `Run.figures` holds."""
         groups = [{"type": kind, "subtype": sub, "measures": of} for (kind, sub), of in self.groups.items()]
         return {"family": self.family, "measures": self.measures, "groups": groups}
 
 
-def read(path: Path, kind: Kind, log: ProblemLog) -> list[Reported]:
+def read_reported(path: Path, kind: Kind, log: ProblemLog) -> list[ReportedRow]:
     """A row for each model and source, in the file's order. What is wrong is in the log."""
-    rows = {".csv": of_csv, ".json": of_json}.get(path.suffix.lower())
+    rows = {".csv": _rows_of_csv, ".json": _rows_of_json}.get(path.suffix.lower())
     if rows is None:
-        log.error("WRONG_TYPE", path.name, None, "", "Reported figures are a .csv or a .json file.")
+        log.error("WRONG_TYPE", path.name, None, "", "ReportedRow figures are a .csv or a .json file.")
         return []
-    found: dict[tuple[str, str], Reported] = {}
+    found: dict[tuple[str, str], ReportedRow] = {}
     try:
         for number, values in enumerate(rows(path, log), 1):
             if number > MOST:
                 log.error("TOO_MANY_ROWS", path.name, number, "", f"Give at most {MOST:,} figures a file.")
                 break
-            add(values, found, kind, log)
+            _add(values, found, kind, log)
     except Unreadable:
         return []
     except OSError as error:
@@ -62,12 +70,12 @@ def read(path: Path, kind: Kind, log: ProblemLog) -> list[Reported]:
 Row = tuple[str, int, Mapping[str, object]]  # file, row, values
 
 
-def of_csv(path: Path, log: ProblemLog) -> Iterator[Row]:
+def _rows_of_csv(path: Path, log: ProblemLog) -> Iterator[Row]:
     for row in read_table(path, log, FIELDS):
         yield path.name, row.number, row.values
 
 
-def of_json(path: Path, log: ProblemLog) -> Iterator[Row]:
+def _rows_of_json(path: Path, log: ProblemLog) -> Iterator[Row]:
     before = log.count
     with path.open("rb") as stream:
         value = jsonfiles.value(stream.read(limits.MAX_JSON_BYTES + 1), path.name, log)
@@ -86,18 +94,18 @@ def of_json(path: Path, log: ProblemLog) -> Iterator[Row]:
             yield path.name, number, row
 
 
-def add(row: Row, found: dict[tuple[str, str], Reported], kind: Kind, log: ProblemLog) -> None:
+def _add(row: Row, found: dict[tuple[str, str], ReportedRow], kind: Kind, log: ProblemLog) -> None:
     file, number, values = row
     before = log.count
-    texts = {name: text(values.get(name, ""), name, row, log) for name in (*LONGEST, "measure")}
-    value = percent(values["value"], row, log)
+    texts = {name: _text(values.get(name, ""), name, row, log) for name in (*LONGEST, "measure")}
+    value = _percent(values["value"], row, log)
     if texts["measure"] not in (known := [one.name for one in NAMES[kind.name]]):
         log.error("WRONG_VALUE", file, number, "measure", f"Measures of {kind.title} are {', '.join(known)}.")
     if texts["subtype"] and not texts["type"]:
         log.error("VALUE_MISSING", file, number, "type", "A subtype has a type.")
     if log.count > before:
         return
-    one = found.setdefault((texts["model"], texts["source"]), Reported(texts["model"], texts["source"]))
+    one = found.setdefault((texts["model"], texts["source"]), ReportedRow(texts["model"], texts["source"]))
     one.family = one.family or texts["family"]
     place = one.measures
     if texts["type"]:
@@ -107,7 +115,7 @@ def add(row: Row, found: dict[tuple[str, str], Reported], kind: Kind, log: Probl
     place[texts["measure"]] = value
 
 
-def text(value: object, name: str, row: Row, log: ProblemLog) -> str:
+def _text(value: object, name: str, row: Row, log: ProblemLog) -> str:
     file, number, _ = row
     if not isinstance(value, str):
         log.error("WRONG_VALUE", file, number, name, "Write this as text.")
@@ -122,7 +130,7 @@ def text(value: object, name: str, row: Row, log: ProblemLog) -> str:
     return value
 
 
-def percent(value: object, row: Row, log: ProblemLog) -> float:
+def _percent(value: object, row: Row, log: ProblemLog) -> float:
     file, number, _ = row
     try:
         found = math.nan if isinstance(value, bool) else float(value)
@@ -133,11 +141,48 @@ def percent(value: object, row: Row, log: ProblemLog) -> float:
     return found
 
 
-def digest(one: Reported, kind: Kind) -> str:
+def _digest(one: ReportedRow, kind: Kind) -> str:
     """Equal for the same figures of the same model from the same source."""
-    return json.dumps([kind.name, one.model, one.source, one.told()], sort_keys=True)
+    return json.dumps([kind.name, one.model, one.source, one.figures()], sort_keys=True)
 
 
-def of_table(rows: Iterable[tuple[str, str, Mapping[str, float]]], source: str) -> list[Reported]:
+def of_table(rows: Iterable[tuple[str, str, Mapping[str, float]]], source: str) -> list[ReportedRow]:
     """Of (model, family, measures)."""
-    return [Reported(model, source, family, dict(measures)) for model, family, measures in rows]
+    return [ReportedRow(model, source, family, dict(measures)) for model, family, measures in rows]
+
+
+# Stored as runs
+
+
+@transaction.atomic
+def enter_reported(
+    *, benchmark: Benchmark, kind: str, rows: Sequence[ReportedRow], by: str, created_by=None
+) -> list[Run]:
+    """A run for each row that is not there yet. Refused (ALREADY_IMPORTED) where all of them are."""
+    Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)
+    digests = {hashlib.sha256(_digest(row, KINDS[kind]).encode()).hexdigest(): row for row in rows}
+    there = set(benchmark.runs.filter(origin=RunOrigin.REPORTED, digest__in=digests).values_list("digest", flat=True))
+    new = {name: row for name, row in digests.items() if name not in there}
+    if not new:
+        advice = f"“{benchmark.name}” shows these {len(digests):,} rows already; there is nothing to do."
+        raise Refused([Problem("ALREADY_IMPORTED", "", None, "", advice)])
+    made = Run.objects.bulk_create(
+        Run(
+            benchmark=benchmark, origin=RunOrigin.REPORTED, kind=kind, title=row.model, source=row.source,
+            digest=name, figures=row.figures(), created_by=created_by,
+        )
+        for name, row in new.items()
+    )  # fmt: skip
+    audit.record(by=by, verb="entered reported figures", subject=benchmark, rows=len(made))
+    return made
+
+
+@transaction.atomic
+def delete_run(*, run: Run, by: str) -> None:
+    """With its predictions. What a model made of images and captions is kept: another run costs nothing."""
+    audit.record(
+        by=by, verb="deleted a run", subject=run.benchmark,
+        run=run.pk, title=run.title, origin=run.origin, source=run.source,
+    )  # fmt: skip
+    run.predictions.all()._raw_delete("default")
+    run.delete()

@@ -15,7 +15,7 @@ from benchmarks.jobs import jobs, uploads
 from benchmarks.models import Benchmark, Job
 from benchmarks.predictions.kinds import KINDS
 from benchmarks.records import Problem, Refused
-from benchmarks.runs import import_predictions, material, reported, run_actions
+from benchmarks.runs import import_predictions, material, reported
 from benchmarks.runs.forms import PredictionsForm, ReportedForm
 
 
@@ -26,7 +26,7 @@ def predictions_new(request: HttpRequest, pk: int) -> HttpResponse:
     kind = material.kind(benchmark)
     form = PredictionsForm(request.POST or None, request.FILES or None, initial={"kind": kind})
     if request.method == "POST" and form.is_valid():
-        job = ordered(request, benchmark, form)
+        job = _queue_import(request, benchmark, form)
         if job:
             jobs.dispatch(job)
             return redirect("job-detail", job.pk)
@@ -34,7 +34,7 @@ def predictions_new(request: HttpRequest, pk: int) -> HttpResponse:
     return render(request, "runs/predictions.html", context, status=422 if form.errors else 200)
 
 
-def ordered(request: HttpRequest, benchmark: Benchmark, form: PredictionsForm) -> Job | None:
+def _queue_import(request: HttpRequest, benchmark: Benchmark, form: PredictionsForm) -> Job | None:
     """Keep the uploaded files and queue their import; None, with the form saying why, when the disk is full."""
     asked = dict(form.cleaned_data)
     files = asked.pop("files")
@@ -75,16 +75,14 @@ def entered(request: HttpRequest, benchmark: Benchmark, form: ReportedForm) -> l
     if asked["file"]:
         rows = uploaded(asked["file"], asked["kind"])
     user = request.user
-    return run_actions.enter_reported(
-        benchmark=benchmark, kind=asked["kind"], rows=rows, by=named(user), created_by=user
-    )
+    return reported.enter_reported(benchmark=benchmark, kind=asked["kind"], rows=rows, by=named(user), created_by=user)
 
 
-def uploaded(file, kind: str) -> list[reported.Reported]:
+def uploaded(file, kind: str) -> list[reported.ReportedRow]:
     """The rows of an uploaded file, which is gone afterwards. Refused where something is wrong."""
     log, folder = ProblemLog(), uploads.new_folder()
     try:
-        rows = reported.read(uploads.keep([file], folder / "data"), KINDS[kind], log)
+        rows = reported.read_reported(uploads.keep([file], folder / "data"), KINDS[kind], log)
     finally:
         uploads.drop(folder)
     log.refuse_if_any()
@@ -96,7 +94,7 @@ def uploaded(file, kind: str) -> list[reported.Reported]:
 def run_delete(request: HttpRequest, pk: int, run: int) -> HttpResponse:
     benchmark = permissions.benchmark_for(request.user, pk)
     found = get_object_or_404(benchmark.runs, pk=run)
-    run_actions.delete_run(run=found, by=named(request.user))
+    reported.delete_run(run=found, by=named(request.user))
     messages.success(request, f"{found.title} is gone from this benchmark.")
     return redirect(comparison(benchmark))
 

@@ -19,9 +19,8 @@ from benchmarks.predictions import plan as scoring_plan
 from benchmarks.records import Problem, Refused
 from benchmarks.runs import embeddings, material
 from benchmarks.scoring import similarity
-from workers.scoring import model_name as asking
 from workers.scoring.encoder import Encoder, load
-from workers.scoring.model_name import Asked
+from workers.scoring.model_name import ModelName, check_device, parse_model, recipe
 from workers.scoring.refusals import CannotScore
 
 KIND = "score"
@@ -35,11 +34,11 @@ def queue_score(
 ) -> Job:
     """A job that scores. Refused where the request makes no sense; what only the worker can know, its report says."""
     with refused():
-        asked = asking.read(model, pretrained, settings.MODELS)
-        asking.check_device(device)
+        named = parse_model(model, pretrained, settings.MODELS)
+        check_device(device)
     params = {"benchmark": benchmark.pk, "model": model, "pretrained": pretrained, "device": device}
     params |= {"foreground": foreground, "by": by}
-    title = f"Score {benchmark.name} with {asked.title}"
+    title = f"Score {benchmark.name} with {named.title}"
     return jobs.queue_job(kind=KIND, title=title, params=params, by=by, created_by=created_by)
 
 
@@ -64,9 +63,9 @@ class Scoring:
         self.job, self.progress, self.began = job, progress, time.monotonic()
         self.benchmark = Benchmark.objects.filter(pk=job.params["benchmark"]).first()
         if self.benchmark is None:
-            raise gone()
+            raise _benchmark_gone()
         self.device = job.params["device"]
-        self.asked = asking.read(job.params["model"], job.params["pretrained"], settings.MODELS)
+        self.model_name = parse_model(job.params["model"], job.params["pretrained"], settings.MODELS)
         self.kind = material.kind(self.benchmark)
         self.encoder: Encoder | None = None
         self.encoded = {"images": 0, "captions": 0}
@@ -80,16 +79,18 @@ class Scoring:
             return self.finish(same, {"note": AGAIN})
         scores = self.compared(model)
         if not scores.count:
-            raise CannotScore("NOTHING_TO_SCORE", f"No item has all that a score needs. {said(scores.lacking)}")
+            raise CannotScore(
+                "NOTHING_TO_SCORE", f"No item has all that a score needs. {_lacking_words(scores.lacking)}"
+            )
         self.store(model, digest, scores)
 
     def check(self) -> None:
         """Before anything is loaded: whether this model can say anything of such items."""
-        alone, texts = self.asked.kind == "language", scoring_plan.compares_captions(self.kind)
-        if not (self.asked.sees_images or alone or texts):
+        alone, texts = self.model_name.kind == "language", scoring_plan.compares_captions(self.kind)
+        if not (self.model_name.sees_images or alone or texts):
             advice = "A sentence encoder compares captions with one another, and these items have no second positive."
             raise CannotScore("NOTHING_TO_SCORE", f"{advice} Take a language model, or one that sees images.")
-        if self.asked.sees_images and not texts and not embeddings.missing_images(None, self.benchmark).exists():
+        if self.model_name.sees_images and not texts and not embeddings.missing_images(None, self.benchmark).exists():
             advice = "These items have no images here, and without them this model has nothing to compare."
             raise CannotScore("NOTHING_TO_SCORE", f"{advice} Import them, or take a language model.")
 
@@ -97,19 +98,19 @@ class Scoring:
 
     def known(self) -> ScoringModel | None:
         """The model's row by its recipe, without loading it, where it has encoded all that is there."""
-        recipe = asking.recipe(self.asked, self.device)
-        model = ScoringModel.objects.filter(recipes__contains=[recipe]).first() if recipe else None
+        found = recipe(self.model_name, self.device)
+        model = ScoringModel.objects.filter(recipes__contains=[found]).first() if found else None
         return model if model and not any(found.exists() for found in self.missing(model).values()) else None
 
     def loaded(self) -> ScoringModel:
         self.progress.begin("loading the model")
-        self.encoder = load(self.asked, self.device)
-        return row_of(self.encoder, self.asked, asking.recipe(self.asked, self.device))
+        self.encoder = load(self.model_name, self.device)
+        return model_row(self.encoder, self.model_name, recipe(self.model_name, self.device))
 
     def missing(self, model: ScoringModel) -> dict:
         images = embeddings.missing_images(model, self.benchmark)
         return {
-            "images": images if self.asked.sees_images else images.none(),
+            "images": images if self.model_name.sees_images else images.none(),
             "captions": embeddings.missing_texts(model, self.benchmark),
         }
 
@@ -134,7 +135,7 @@ class Scoring:
             return
         self.progress.begin(f"encoding {what}", count)
         contents: list[str] = []
-        for vectors in encode(noted(pairs, contents)):
+        for vectors in encode(_noted(pairs, contents)):
             done, contents[:] = contents[: len(vectors)], contents[len(vectors) :]
             embeddings.keep(model, done, vectors)
             self.encoded[what] += len(done)
@@ -151,11 +152,11 @@ class Scoring:
 
     def compared(self, model: ScoringModel) -> similarity.Scores:
         self.progress.begin("comparing", self.benchmark.items.count())
-        scores, asker = similarity.Scores(), asker_of(self.asked)
+        scores, asker = similarity.Scores(), _asker_of(self.model_name)
         for chunk in material.chunks(self.benchmark):
             similarity.compare(
-                scores, chunk, lambda captions: scoring_plan.wanted(self.kind, captions), asker,
-                lambda contents: vectors(model, contents),
+                scores, chunk, lambda captions: scoring_plan.wanted_scores(self.kind, captions), asker,
+                lambda contents: _vectors(model, contents),
             )  # fmt: skip
             self.progress.step(len(chunk))
         return scores
@@ -164,15 +165,15 @@ class Scoring:
         """The benchmark's row is locked: of two jobs that ask the same at once the second finds the first one's run."""
         with transaction.atomic():
             if not Benchmark.objects.select_for_update(no_key=True).filter(pk=self.benchmark.pk).exists():
-                raise gone()
+                raise _benchmark_gone()
             if same := self.stored(model, digest):
                 return self.finish(same, {"note": AGAIN})
             run = Run.objects.create(
-                benchmark=self.benchmark, origin=RunOrigin.MEASURED, kind=self.kind, title=self.asked.title,
-                model=model, digest=digest, blind=not self.asked.sees_images, job=self.job,
+                benchmark=self.benchmark, origin=RunOrigin.MEASURED, kind=self.kind, title=self.model_name.title,
+                model=model, digest=digest, blind=not self.model_name.sees_images, job=self.job,
                 created_by_id=self.job.created_by_id,
             )  # fmt: skip
-            copy_in(run, scores)
+            _copy_in(run, scores)
             by = self.job.params["by"]
             audit.record(by=by, verb="scored", subject=self.benchmark, run=run.pk, job=self.job.pk)
             lacking = {what: {"count": len(keys), "keys": keys[:LISTED]} for what, keys in scores.lacking.items()}
@@ -192,11 +193,11 @@ class Scoring:
         jobs.finish_job(job=self.job, by=self.job.params["by"], report=facts)
 
 
-def gone() -> CannotScore:
+def _benchmark_gone() -> CannotScore:
     return CannotScore("BENCHMARK_GONE", "The benchmark was deleted meanwhile.")
 
 
-def vectors(model: ScoringModel, contents: set[str]) -> dict:
+def _vectors(model: ScoringModel, contents: set[str]) -> dict:
     """Of all of them; CannotScore where an import added items after the others were encoded."""
     found = embeddings.vectors(model, contents)
     if len(found) < len(contents):
@@ -205,33 +206,33 @@ def vectors(model: ScoringModel, contents: set[str]) -> dict:
     return found
 
 
-def row_of(encoder: Encoder, asked: Asked, recipe: str | None) -> ScoringModel:
+def model_row(encoder: Encoder, named: ModelName, made_by: str | None) -> ScoringModel:
     """The model's row by its fingerprint; it remembers the recipe that led there."""
     loaded = encoder.loaded
-    facts = {"name": asked.name[:300], "pretrained": asked.pretrained[:300], "title": asked.title[:300]}
-    facts |= {"precision": loaded.precision, "sees_images": asked.sees_images}
+    facts = {"name": named.name[:300], "pretrained": named.pretrained[:300], "title": named.title[:300]}
+    facts |= {"precision": loaded.precision, "sees_images": named.sees_images}
     with transaction.atomic():
         ScoringModel.objects.get_or_create(fingerprint=loaded.fingerprint, defaults=facts)
         model = ScoringModel.objects.select_for_update(no_key=True).get(fingerprint=loaded.fingerprint)
-        if recipe and recipe not in model.recipes:
-            model.recipes = [*model.recipes, recipe][-RECIPES:]
+        if made_by and made_by not in model.recipes:
+            model.recipes = [*model.recipes, made_by][-RECIPES:]
             model.save(update_fields=["recipes"])
     return model
 
 
-def noted(pairs: Iterable[tuple[str, object]], contents: list[str]) -> Iterator:
+def _noted(pairs: Iterable[tuple[str, object]], contents: list[str]) -> Iterator:
     """The second of each pair; the first goes to the list when the second is taken."""
     for content, thing in pairs:
         contents.append(content)
         yield thing
 
 
-def asker_of(asked: Asked) -> similarity.Asker:
-    alone = asked.kind == "language"
-    return similarity.Asker(images=asked.sees_images, texts=not alone, alone=alone)
+def _asker_of(named: ModelName) -> similarity.Asker:
+    alone = named.kind == "language"
+    return similarity.Asker(images=named.sees_images, texts=not alone, alone=alone)
 
 
-def copy_in(run: Run, scores: similarity.Scores) -> None:
+def _copy_in(run: Run, scores: similarity.Scores) -> None:
     with (
         connection.cursor() as cursor,
         cursor.copy("COPY benchmarks_prediction (run_id, item_id, question, score) FROM STDIN") as copy,
@@ -240,6 +241,6 @@ def copy_in(run: Run, scores: similarity.Scores) -> None:
             copy.write_row((run.pk, item, name, score))
 
 
-def said(lacking: dict[str, list[str]]) -> str:
+def _lacking_words(lacking: dict[str, list[str]]) -> str:
     parts = [f"{len(keys):,} lack a {what} (first: {keys[0]})" for what, keys in lacking.items()]
     return f"{'; '.join(parts)}." if parts else "The benchmark has no items."

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from benchmarks.predictions.plan import Wanted
+from benchmarks.predictions.plan import WantedScore
 
 Vectors = Mapping[str, np.ndarray]  # by content
 
@@ -38,7 +38,7 @@ class Asker:
     texts: bool
     alone: bool
 
-    def contents(self, score: Wanted, captions: Mapping, images: Mapping) -> tuple[str, ...] | None:
+    def contents(self, score: WantedScore, captions: Mapping, images: Mapping) -> tuple[str, ...] | None:
         """What is compared, by content; None where this model cannot say. KeyError names the place that is empty."""
         if self.alone:
             return None if score.text else (captions[score.one],)
@@ -48,7 +48,7 @@ class Asker:
 
 
 def compare(
-    scores: Scores, chunk: list, wanted: Callable[[Mapping], list[Wanted]], asker: Asker,
+    scores: Scores, chunk: list, wanted: Callable[[Mapping], list[WantedScore]], asker: Asker,
     look_up: Callable[[set[str]], Vectors],
 ) -> None:  # fmt: skip
     """Add what a model says of some items (`runs.material.Material`)."""
@@ -70,7 +70,7 @@ def compare(
         scores.columns[name].append(products(rows, found))
 
 
-def name_of_gap(score: Wanted, captions: Mapping) -> str:
+def name_of_gap(score: WantedScore, captions: Mapping) -> str:
     """`negative image`, `second positive caption`."""
     for place in (score.one, *((score.other,) if score.text else ())):
         if place not in captions:

@@ -18,7 +18,7 @@ from benchmarks.scoring.forms import ScoreForm
 def score_new(request: HttpRequest, pk: int) -> HttpResponse:
     benchmark, form = permissions.benchmark_for(request.user, pk), ScoreForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
-        job = ordered(request, benchmark, form)
+        job = _queue(request, benchmark, form)
         if job:
             jobs.dispatch(job)
             return redirect("job-detail", job.pk)
@@ -26,7 +26,7 @@ def score_new(request: HttpRequest, pk: int) -> HttpResponse:
     return render(request, "scoring/new.html", context, status=422 if form.errors else 200)
 
 
-def ordered(request: HttpRequest, benchmark: Benchmark, form: ScoreForm) -> Job | None:
+def _queue(request: HttpRequest, benchmark: Benchmark, form: ScoreForm) -> Job | None:
     """The job; None, with the form saying why, where the request makes no sense."""
     user = request.user
     try:

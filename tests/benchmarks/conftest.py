@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from workers import parquet, parquet_trial
+from workers import parquet
 
 
 @pytest.fixture
@@ -16,6 +16,6 @@ def media(settings) -> Path:
 
 
 @pytest.fixture
-def tried_here(monkeypatch):
-    """Parquet files are looked through in this process: one of their own takes half a second to start."""
-    monkeypatch.setattr(parquet, "tried", lambda path, most: parquet_trial.verdict(str(path), most))
+def parquet_trial_in_process(monkeypatch):
+    """Parquet files are read through in this process: a child process takes half a second to start."""
+    monkeypatch.setattr(parquet, "trial_in_child", parquet.trial)

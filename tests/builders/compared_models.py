@@ -7,8 +7,9 @@ from pathlib import Path
 from benchmarks.jobs import jobs
 from benchmarks.models import Benchmark, Caption, Item, ItemImage, Job, Run
 from benchmarks.predictions.kinds import BIVLC
-from benchmarks.runs import import_predictions, run_actions
+from benchmarks.runs import import_predictions
 from benchmarks.runs.paper_tables import TABLES
+from benchmarks.runs.reported import enter_reported
 from tests.builders import annotators, studies
 
 RIGHT = {"i_pos2t": "positive", "i_neg2t": "negative", "t_pos2i": "positive", "t_neg2i": "negative"}
@@ -43,7 +44,7 @@ def imported(benchmark: Benchmark, folder: Path, right: int, model: str = "CLIP"
 
 def reported(benchmark: Benchmark, table: str = "bivlc") -> list[Run]:
     found = next(one for one in TABLES if one.name == table)
-    return run_actions.enter_reported(benchmark=benchmark, kind=found.kind, rows=found.rows, by="test")
+    return enter_reported(benchmark=benchmark, kind=found.kind, rows=found.rows, by="test")
 
 
 def pairs(items: int = 4) -> Benchmark:

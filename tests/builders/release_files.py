@@ -69,7 +69,7 @@ def whole(folder: Path, *numbers: int, **how) -> Path:
 
 
 def of_rows(folder: Path, rows: Sequence) -> Path:
-    """What rows of the list of malformed inputs say (bad_inputs.matrix.Row); half a pair is nothing that UTF-8 can hold."""
+    """Rows of the list of malformed inputs (bad_inputs.matrix.Row); UTF-8 cannot hold half a surrogate pair."""
     lines, cells = [], []
     for one in rows:
         data = picture() if one.data == b"" else one.data

@@ -43,6 +43,27 @@ def tiny_language(folder: Path) -> str:
     return f"language-model:{folder}"
 
 
+def tiny_sentence_encoder(folder: Path) -> Path:
+    """A BERT of one layer whose tokens are letters, in the layout of sentence-transformers; mean pooling."""
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
+    from transformers import BertConfig, BertModel, BertTokenizer
+
+    letters = [chr(code) for code in range(33, 127)]
+    vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *letters, *(f"##{letter}" for letter in letters)]
+    (folder / "bert").mkdir(parents=True)
+    (folder / "vocab.txt").write_text("\n".join(vocabulary))
+    BertTokenizer(str(folder / "vocab.txt")).save_pretrained(folder / "bert")
+    torch.manual_seed(0)
+    config = BertConfig(
+        vocab_size=len(vocabulary), hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=16
+    )
+    BertModel(config).save_pretrained(folder / "bert")
+    words = Transformer(str(folder / "bert"), max_seq_length=128)
+    SentenceTransformer(modules=[words, Pooling(config.hidden_size)], device="cpu").save(str(folder / "encoder"))
+    return folder / "encoder"
+
+
 def cups(folder: Path, count: int = 3, start: int = 0, name: str = "Cups") -> Benchmark:
     """Items with two captions and two images, both roles; called again with another `start` it adds items."""
     items = []

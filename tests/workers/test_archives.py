@@ -9,7 +9,7 @@ import pytest
 from tests.benchmarks.bad_inputs.archives import member, tar_of, zip_of, zipped
 from workers import limits
 from workers.archives import source as archives_source
-from workers.archives.reader import ArchiveRefused, open_images
+from workers.archives.archive import ArchiveRefused, open_archive
 
 FILES = {"val/b.jpg": b"bb", "val/a.jpg": b"aa", "val/sub/c.jpg": b"cc", ".DS_Store": b"x"}
 
@@ -36,14 +36,14 @@ def tgz(tmp_path, files):
 
 
 def refused(path) -> ArchiveRefused:
-    with pytest.raises(ArchiveRefused) as caught, open_images(path) as source:
+    with pytest.raises(ArchiveRefused) as caught, open_archive(path) as source:
         list(source.stream(source.names))
     return caught.value
 
 
 @pytest.mark.parametrize("pack", [folder, zipped, tarred, tgz])
 def test_every_kind_of_source_gives_the_same_files(tmp_path, pack):
-    with open_images(pack(tmp_path, FILES)) as source:
+    with open_archive(pack(tmp_path, FILES)) as source:
         assert sorted(source.names) == ["val/a.jpg", "val/b.jpg", "val/sub/c.jpg"]
         assert [name.removeprefix("./") for name in source.ignored] == [".DS_Store"]
         assert dict(source.stream(["a.jpg", "val/a.jpg", "sub/c.jpg", "gone.jpg"])) == {
@@ -57,12 +57,12 @@ def test_every_kind_of_source_gives_the_same_files(tmp_path, pack):
 
 
 def test_names_are_not_shortened_where_there_are_two_top_folders(tmp_path):
-    with open_images(zipped(tmp_path, {"one/a.jpg": b"1", "two/a.jpg": b"2"})) as source:
+    with open_archive(zipped(tmp_path, {"one/a.jpg": b"1", "two/a.jpg": b"2"})) as source:
         assert source.find("a.jpg") is None and source.find("two/a.jpg") == "two/a.jpg"
 
 
 def test_the_exact_name_wins_over_the_one_in_the_top_folder(tmp_path):
-    with open_images(zipped(tmp_path, {"v/a.jpg": b"1", "v/v/a.jpg": b"2"})) as source:
+    with open_archive(zipped(tmp_path, {"v/a.jpg": b"1", "v/v/a.jpg": b"2"})) as source:
         assert source.read("v/a.jpg") == b"1" and source.read("v/v/a.jpg") == b"2"
 
 
@@ -100,7 +100,7 @@ def test_too_many_files_are_refused(tmp_path, pack, monkeypatch):
 def test_one_file_may_have_so_many_bytes(tmp_path, pack, monkeypatch):
     monkeypatch.setattr(limits, "MAX_ENTRY_BYTES", 1000)
     assert refused(pack(tmp_path, {"a.jpg": b"x" * 1001})).code in {"ARCHIVE_TOO_LARGE", "FILE_TOO_LARGE"}
-    with open_images(pack(tmp_path, {"a.jpg": b"x" * 1000})) as source:
+    with open_archive(pack(tmp_path, {"a.jpg": b"x" * 1000})) as source:
         assert len(source.read("a.jpg")) == 1000
 
 
@@ -136,7 +136,7 @@ def test_a_link_inside_a_folder_is_refused_too(tmp_path):
 
 def test_a_file_that_became_a_link_is_not_followed(tmp_path):
     path = folder(tmp_path, {"a.jpg": b"a"})
-    with open_images(path) as source:
+    with open_archive(path) as source:
         (path / "a.jpg").unlink()
         (path / "a.jpg").symlink_to("/etc/hostname")
         with pytest.raises(ArchiveRefused) as caught:
@@ -147,7 +147,7 @@ def test_a_file_that_became_a_link_is_not_followed(tmp_path):
 def test_the_title_is_the_name_that_the_user_knows(tmp_path):
     path = zipped(tmp_path, {"a.jpg": b"a"}, "upload-1234")
     assert refused(path).code == "WRONG_TYPE"
-    with open_images(path, "images.zip") as source:
+    with open_archive(path, "images.zip") as source:
         assert source.names == ["a.jpg"]
 
 
@@ -156,5 +156,5 @@ def test_names_that_cannot_be_stored_are_printed_safely():
 
 
 def test_tar_folders_and_owners_are_nothing_to_us(tmp_path):
-    with open_images(tar_of(tmp_path, member("./", tarfile.DIRTYPE), member("sub", tarfile.DIRTYPE)).images) as source:
+    with open_archive(tar_of(tmp_path, member("./", tarfile.DIRTYPE), member("sub", tarfile.DIRTYPE)).images) as source:
         assert source.names == ["good.jpg"]

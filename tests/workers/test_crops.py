@@ -122,7 +122,7 @@ def test_the_pixel_cap_is_the_whole_image_s(monkeypatch):
 LARGEST = """
 import sys
 from workers.images import crop, upright
-from tests.benchmarks.outcome import peak_memory
+from tests.benchmarks.bad_inputs.outcome import peak_memory
 whole = upright(open(sys.argv[1], "rb").read())
 width, height = whole.pixels.size
 for _ in range(2):

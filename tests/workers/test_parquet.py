@@ -8,7 +8,7 @@ import pyarrow.parquet.encryption as lock
 import pytest
 
 from tests.builders.parquet_files import bivlc, bivlc_row, stored
-from workers import limits, parquet, parquet_trial
+from workers import limits, parquet
 
 MIB = 2**20
 
@@ -92,7 +92,7 @@ def test_bytes_that_are_counted_whatever_it_says(tmp_path, monkeypatch):
     path = stored(tmp_path, many, store_schema=False)
     monkeypatch.setattr(limits, "MAX_PARQUET_BYTES", MIB)
     most = {"rows": 1000, "columns": 10, "bytes": MIB}
-    assert parquet_trial.by_metadata(pq.read_metadata(path), most) == []
+    assert parquet.exceeded_by_metadata(pq.read_metadata(path), most) == []
     assert refused(path) == "FILE_TOO_LARGE"
 
 
@@ -102,7 +102,14 @@ def test_very_many_columns(tmp_path):
 
 
 def test_a_process_that_dies_is_a_file_that_cannot_be_read(tmp_path, monkeypatch):
-    script = tmp_path / "trial.py"
-    script.write_text("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)")
-    monkeypatch.setattr(parquet, "TRIAL", script)
+    dies = "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)"
+    monkeypatch.setattr(parquet, "TRIAL", ("-c", dies))
     assert refused(bivlc(tmp_path / "given", bivlc_row(1))) == "FILE_UNREADABLE"
+
+
+def test_a_good_file_is_accepted_by_the_child_process(tmp_path, monkeypatch):
+    """Given by a relative name too, whatever folder Winnow runs in."""
+    bivlc(tmp_path / "given", bivlc_row(1))
+    monkeypatch.chdir(tmp_path)
+    (path,) = (tmp_path / "given").rglob("*.parquet")
+    parquet.refuse_unsafe(path.relative_to(tmp_path), 1000)

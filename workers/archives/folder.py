@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from workers import limits
-from workers.archives.source import TOO_MANY, ArchiveRefused, Names, Source
+from workers.archives.source import TOO_MANY, ArchiveRefused, EntryNames, Source
 
 LINK = "Put the file itself there: links, devices and pipes are not read."
 
@@ -32,8 +32,8 @@ class Folder(Source):
         return data
 
 
-def listed(path: Path) -> Names:
-    found = Names()
+def listed(path: Path) -> EntryNames:
+    found = EntryNames()
     for entry in walk(path):
         name = Path(entry.path).relative_to(path).as_posix()
         if entry.is_symlink() or not entry.is_file(follow_symlinks=False):

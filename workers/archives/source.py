@@ -46,10 +46,10 @@ def unreadable(entry: str, why: object) -> ArchiveRefused:
     return ArchiveRefused("ARCHIVE_UNREADABLE", entry, f"Make the archive again; this part cannot be read ({why}).")
 
 
-class Names:
+class EntryNames:
     """Takes the entries one by one; knows which names are safe, which clash, and what was wrong with them."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.stored: dict[str, str] = {}  # NFC name → the name as the archive writes it, in the archive's order
         self.ignored: list[str] = []
         self.refusals: list[Refusal] = []
@@ -108,7 +108,7 @@ class Source:
     top folder, the name inside that folder: `val2017/0001.jpg` answers to `0001.jpg`.
     """
 
-    def __init__(self, title: str, listed: Names):
+    def __init__(self, title: str, listed: EntryNames):
         listed.check()
         self.title = title
         self.names = list(listed.stored)
@@ -139,7 +139,7 @@ class Source:
     def stream(self, wanted: Iterable[str]) -> Iterator[tuple[str, bytes]]:
         """(wanted name, bytes) of each wanted file that is here, in the source's order, one in memory at a time.
 
-        Names that mean the same file each get it. Raises ArchiveRefused.
+        EntryNames that mean the same file each get it. Raises ArchiveRefused.
         """
         asked: dict[str, list[str]] = {}
         for name in dict.fromkeys(wanted):
@@ -155,7 +155,7 @@ class Source:
             return data
         raise KeyError(name)
 
-    def _contents(self, asked: dict) -> Iterator[tuple[str, bytes]]:
+    def _contents(self, asked: dict[str, list[str]]) -> Iterator[tuple[str, bytes]]:
         """(name in `names`, bytes) of the asked files, in the source's order."""
         raise NotImplementedError
 

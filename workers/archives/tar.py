@@ -9,7 +9,7 @@ from pathlib import Path
 
 from workers import limits
 from workers.archives.folder import LINK
-from workers.archives.source import TOO_MANY, ArchiveRefused, Budget, Names, Source, unreadable
+from workers.archives.source import TOO_MANY, ArchiveRefused, Budget, EntryNames, Source, unreadable
 
 LONG_HEADERS = {tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE, tarfile.GNUTYPE_LONGNAME}
 LONG_HEADERS |= {tarfile.GNUTYPE_LONGLINK}
@@ -21,8 +21,8 @@ class Tar(Source):
         self._path = path
         super().__init__(title, self._listed(title))
 
-    def _listed(self, title: str) -> Names:
-        found, folders = Names(), 0
+    def _listed(self, title: str) -> EntryNames:
+        found, folders = EntryNames(), 0
         for member, _ in members(self._path, title):
             if member.isdir():
                 found.add_folder(member.name)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from workers import limits
 from workers.archives.folder import LINK
-from workers.archives.source import TOO_MANY, ArchiveRefused, Budget, Names, Source, printable, unreadable
+from workers.archives.source import TOO_MANY, ArchiveRefused, Budget, EntryNames, Source, printable, unreadable
 
 CHUNK = 2**16
 METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
@@ -64,8 +64,8 @@ class Zip(Source):
         self._zip.close()
 
 
-def listed(archive: zipfile.ZipFile) -> Names:
-    found = Names()
+def listed(archive: zipfile.ZipFile) -> EntryNames:
+    found = EntryNames()
     for info in archive.infolist():
         mode = info.external_attr >> 16
         kind = stat.S_IFMT(mode)

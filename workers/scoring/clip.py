@@ -17,8 +17,8 @@ from torchvision.transforms import Compose, Normalize, ToTensor
 
 from workers.images import ImageRefused, pixels_of
 from workers.scoring import device as devices
-from workers.scoring.model_name import Asked
-from workers.scoring.prefetch import ahead
+from workers.scoring.model_name import ModelName
+from workers.scoring.prefetch import prefetched
 from workers.scoring.refusals import CannotScore
 
 QUICK = "-quickgelu"
@@ -28,31 +28,31 @@ SAMPLE = ["The quick brown fox jumps over 13 lazy dogs, café-style."]
 WRONG = ("Error(s) in loading state_dict", "pos_embed", "pop from empty list", "Weights only load failed")
 
 
-def load(asked: Asked, device: str) -> "Clip":
+def load(model_name: ModelName, device: str) -> "Clip":
     """CannotScore says what is wrong with the name, the weights, the pair of them, the device."""
     where = devices.chosen(device)
-    with devices.explained(asked.title), warnings.catch_warnings():
+    with devices.explained(model_name.title), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        if asked.pretrained:
-            check(asked.name, asked.pretrained)
-        safe = not is_torchscript(Path(asked.pretrained))  # torch reads such an archive in no other way
-        model, prepare = made(asked, safe)
-        return Clip(model.eval(), prepare, open_clip.get_tokenizer(asked.name), where)
+        if model_name.pretrained:
+            _check_weights(model_name.name, model_name.pretrained)
+        safe = not _is_torchscript(Path(model_name.pretrained))  # torch reads such an archive in no other way
+        model, prepare = _create(model_name, safe)
+        return Clip(model.eval(), prepare, open_clip.get_tokenizer(model_name.name), where)
 
 
-def made(asked: Asked, safe: bool) -> tuple[torch.nn.Module, Compose]:
+def _create(model_name: ModelName, safe: bool) -> tuple[torch.nn.Module, Compose]:
     try:
         return open_clip.create_model_from_pretrained(
-            asked.name, asked.pretrained or None, precision="fp32", device="cpu", weights_only=safe
+            model_name.name, model_name.pretrained or None, precision="fp32", device="cpu", weights_only=safe
         )
     except (RuntimeError, ValueError, IndexError, pickle.UnpicklingError) as error:
         if not any(words in str(error) for words in WRONG):
             raise
-        advice = f"the file holds no weights of {asked.name}. Name the architecture that it was made with."
-        raise CannotScore("WEIGHTS_WRONG", f"“{asked.title}”: {advice}") from error
+        advice = f"the file holds no weights of {model_name.name}. Name the architecture that it was made with."
+        raise CannotScore("WEIGHTS_WRONG", f"“{model_name.title}”: {advice}") from error
 
 
-def check(name: str, pretrained: str) -> None:
+def _check_weights(name: str, pretrained: str) -> None:
     """Whether open_clip knows the architecture, and the weights go with it. Nothing is fetched before that."""
     config = open_clip.get_model_config(name.replace("/", "-"))
     if config is None:
@@ -61,19 +61,19 @@ def check(name: str, pretrained: str) -> None:
         raise CannotScore("MODEL_UNKNOWN", f"open_clip has no model “{name}”.{hint}")
     quick = bool(config.get("quick_gelu"))
     if Path(pretrained).is_file():
-        if is_torchscript(Path(pretrained)) and not quick:
-            raise mismatch(name, "This file is an archive as OpenAI publishes them; such weights are", True)
+        if _is_torchscript(Path(pretrained)) and not quick:
+            raise _mismatch(name, "This file is an archive as OpenAI publishes them; such weights are", True)
         return
     tag = open_clip.get_pretrained_cfg(name.replace("/", "-"), pretrained)
     other = open_clip.get_pretrained_cfg(name.removesuffix(QUICK), pretrained) if quick and not tag else {}
     if other or (tag and bool(tag.get("quick_gelu")) != quick):
-        raise mismatch(name, f"The weights “{pretrained}” are", not quick)
+        raise _mismatch(name, f"The weights “{pretrained}” are", not quick)
     if not tag:
         known = ", ".join(open_clip.list_pretrained_tags_by_model(name)) or "none"
         raise CannotScore("MODEL_UNKNOWN", f"There is no file “{pretrained}”, and no such tag of {name}: {known}.")
 
 
-def mismatch(name: str, weights: str, quick: bool) -> CannotScore:
+def _mismatch(name: str, weights: str, quick: bool) -> CannotScore:
     """Loaded all the same, such a pair would compute, and every score would be wrong without a word."""
     base = name.removesuffix(QUICK)
     trained, right = ("QuickGELU", base + QUICK) if quick else ("GELU", base)
@@ -81,7 +81,7 @@ def mismatch(name: str, weights: str, quick: bool) -> CannotScore:
     return CannotScore("QUICKGELU_MISMATCH", advice)
 
 
-def is_torchscript(path: Path) -> bool:
+def _is_torchscript(path: Path) -> bool:
     with suppress(OSError, zipfile.BadZipFile):
         if path.is_file() and zipfile.is_zipfile(path):
             names = zipfile.ZipFile(path).namelist()
@@ -93,20 +93,20 @@ class Clip:
     """A loaded model (workers.scoring.encoder.Encoder)."""
 
     def __init__(self, model: torch.nn.Module, prepare: Compose, tokenizer: Callable, device: torch.device):
-        self.shrink, self.finish = halves(prepare, device)
+        self.shrink, self.finish = _halves(prepare, device)
         config = json.dumps(open_clip.get_model_preprocess_cfg(model), sort_keys=True)
         tokens = tokenizer(SAMPLE).tolist()
-        self.loaded = devices.told(model, device, preparation=config, transform=repr(prepare), tokens=tokens)
+        self.loaded = devices.describe(model, device, preparation=config, transform=repr(prepare), tokens=tokens)
         self.model, self.tokenizer, self.device = model.to(device), tokenizer, device
         self.most, self.depth = BATCH[device.type], DEPTH[device.type]
 
     def images(self, files: Iterable[Path]) -> Iterator[np.ndarray]:
         encode = lambda pixels: self.model.encode_image(self.finish(pixels))  # noqa: E731
-        return self.flow(ahead(self.pixels, files, self.most, devices.cores(), self.depth), encode)
+        return self.flow(prefetched(self.pixels, files, self.most, devices.cores(), self.depth), encode)
 
     def texts(self, texts: Iterable[str]) -> Iterator[np.ndarray]:
         """Tokens are made by one thread: it is Python's own work, and two would only wait for each other."""
-        return self.flow(ahead(self.tokens, texts, self.most, 1, self.depth), self.model.encode_text)
+        return self.flow(prefetched(self.tokens, texts, self.most, 1, self.depth), self.model.encode_text)
 
     def pixels(self, file: Path) -> torch.Tensor:
         try:
@@ -175,7 +175,7 @@ class Clip:
         return found
 
 
-def halves(prepare: Compose, device: torch.device) -> tuple[Callable, Callable]:
+def _halves(prepare: Compose, device: torch.device) -> tuple[Callable, Callable]:
     """open_clip's preparation in two: per image on threads up to bytes, then for a whole batch on the device the
     division and the normalization; element by element the same operations, so the same numbers.
 

@@ -136,7 +136,7 @@ def short(error: Exception) -> str:
     return (lines[0] if lines else type(error).__name__)[:200].rstrip(".")
 
 
-def told(model: torch.nn.Module, device: torch.device, **more) -> Loaded:
+def describe(model: torch.nn.Module, device: torch.device, **more) -> Loaded:
     """Its fingerprint: SHA-256 of every weight with its name, type and shape, of the layers as they print (the kind of
     GELU is no weight), of `more` (preparation, tokens), the precision, and the packages' versions. Call it while the
     model is on the CPU."""

@@ -9,7 +9,7 @@ from typing import Protocol
 
 import numpy as np
 
-from workers.scoring.model_name import Asked, check_device
+from workers.scoring.model_name import ModelName, check_device
 from workers.scoring.refusals import CannotScore
 
 MODULES = {
@@ -43,15 +43,15 @@ class Encoder(Protocol):
     def texts(self, texts: Iterable[str]) -> Iterator[np.ndarray]: ...
 
 
-def load(asked: Asked, device: str = "auto") -> Encoder:
+def load(model_name: ModelName, device: str = "auto") -> Encoder:
     """CannotScore, always with one sentence: TORCH_MISSING, MODEL_UNKNOWN, MODEL_UNREACHABLE, WEIGHTS_WRONG,
     QUICKGELU_MISMATCH, DEVICE_MISSING, OUT_OF_MEMORY."""
     check_device(device)
     for name, value in QUIET.items():
         os.environ.setdefault(name, value)  # law 8: what is fetched is fetched, and nothing told
     try:
-        module = importlib.import_module(MODULES[asked.kind])
+        module = importlib.import_module(MODULES[model_name.kind])
     except ImportError as error:
         missing = f"The packages for scoring are not installed here ({error.name or error})."
         raise CannotScore("TORCH_MISSING", f"{missing} {INSTALL}") from error
-    return module.load(asked, device)
+    return module.load(model_name, device)

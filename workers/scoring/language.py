@@ -13,7 +13,7 @@ import torch
 from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
 
 from workers.scoring import device as devices
-from workers.scoring.model_name import Asked
+from workers.scoring.model_name import ModelName
 from workers.scoring.prefetch import batches
 from workers.scoring.refusals import CannotScore
 
@@ -22,17 +22,17 @@ LONGEST = 512  # tokens of a caption
 SAMPLE = "The quick brown fox jumps over 13 lazy dogs, café-style."
 
 
-def load(asked: Asked, device: str) -> "Language":
+def load(model_name: ModelName, device: str) -> "Language":
     where = devices.chosen(device)
-    with devices.explained(asked.title), warnings.catch_warnings():
+    with devices.explained(model_name.title), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        config = AutoConfig.from_pretrained(asked.name)
+        config = AutoConfig.from_pretrained(model_name.name)
         made_for = " ".join(config.architectures or ())
         if "CausalLM" not in made_for and "LMHead" not in made_for:
             advice = f"it is {made_for or 'of no stated kind'}; give one whose config names a …ForCausalLM."
-            raise CannotScore("WEIGHTS_WRONG", f"“{asked.title}” does not predict the next token: {advice}")
-        model = AutoModelForCausalLM.from_pretrained(asked.name, dtype=torch.float32)
-        return Language(model.eval(), AutoTokenizer.from_pretrained(asked.name), where)
+            raise CannotScore("WEIGHTS_WRONG", f"“{model_name.title}” does not predict the next token: {advice}")
+        model = AutoModelForCausalLM.from_pretrained(model_name.name, dtype=torch.float32)
+        return Language(model.eval(), AutoTokenizer.from_pretrained(model_name.name), where)
 
 
 class Language:
@@ -42,7 +42,7 @@ class Language:
         ends = (tokenizer.bos_token_id, tokenizer.eos_token_id)
         self.first = next((token for token in ends if token is not None), None)
         tokens = tokenizer(SAMPLE, add_special_tokens=False)["input_ids"]
-        self.loaded = devices.told(model, device, tokens=tokens, first=self.first)
+        self.loaded = devices.describe(model, device, tokens=tokens, first=self.first)
         self.model, self.tokenizer, self.device = model.to(device), tokenizer, device
 
     def images(self, files: Iterable[Path]) -> Iterator[np.ndarray]:

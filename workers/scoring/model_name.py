@@ -19,7 +19,7 @@ PACKAGES = ("torch", "torchvision", "open_clip_torch", "sentence-transformers", 
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ModelName:
     """`kind`: open_clip (images and captions), sentence (captions to vectors), language (how likely a caption is).
 
     `name`: an architecture that open_clip knows, `hf-hub:org/model`, `local-dir:/a/folder/of/its/own`; of the other
@@ -42,7 +42,7 @@ class Asked:
         return self.kind == "open_clip"
 
 
-def read(model: str, pretrained: str = "", models: Path | None = None) -> Asked:
+def parse_model(model: str, pretrained: str = "", models: Path | None = None) -> ModelName:
     """From `--model` and `--pretrained`. What lies in the folder `models` under a name that is given is meant before
     any tag or hub id of that name. CannotScore: MODEL_UNCLEAR.
     """
@@ -57,12 +57,12 @@ def read(model: str, pretrained: str = "", models: Path | None = None) -> Asked:
     if colon and pretrained:
         raise unclear(f"A model that is given as {prefix}: brings its own weights; leave the weights empty.")
     if kind != "open_clip":
-        return Asked(kind, local(rest.strip(), models))
+        return ModelName(kind, local(rest.strip(), models))
     if prefix == FOLDER:
-        return Asked(kind, f"{FOLDER}:{folder(rest.strip(), models)}")
+        return ModelName(kind, f"{FOLDER}:{folder(rest.strip(), models)}")
     if not pretrained and not colon:
         raise unclear(f"Say which weights {model} has: a tag such as openai, or a file.")
-    return Asked(kind, model, local(pretrained, models))
+    return ModelName(kind, model, local(pretrained, models))
 
 
 def folder(given: str, models: Path | None) -> str:
@@ -94,18 +94,18 @@ def check_device(device: str) -> None:
         raise CannotScore("DEVICE_UNKNOWN", f"There is no device “{device[:40]}”; give auto, cpu, cuda or cuda:1.")
 
 
-def recipe(asked: Asked, device: str) -> str | None:
+def recipe(model_name: ModelName, device: str) -> str | None:
     """What, as long as it is the same, makes the same model: a hash of names, the files' sizes and times, versions and
     this machine. None for what comes from a hub, where a name can get other weights.
 
     With it a run that finds nothing new need not load the model to know that.
     """
-    weights = Path(asked.pretrained or asked.name.removeprefix(f"{FOLDER}:"))
-    if not weights.is_absolute() and not asked.pretrained:
+    weights = Path(model_name.pretrained or model_name.name.removeprefix(f"{FOLDER}:"))
+    if not weights.is_absolute() and not model_name.pretrained:
         return None
     seen = [(str(path), *stamp(path)) for path in files(weights)] if weights.is_absolute() else []
     machine = (platform.node(), device, os.environ.get("CUDA_VISIBLE_DEVICES", ""), Path("/dev/nvidia0").exists())
-    return hashlib.sha256(json.dumps([astuple(asked), seen, machine, versions()]).encode()).hexdigest()
+    return hashlib.sha256(json.dumps([astuple(model_name), seen, machine, versions()]).encode()).hexdigest()
 
 
 def files(path: Path) -> list[Path]:

@@ -16,7 +16,7 @@ def batches(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
         yield batch
 
 
-def ahead(
+def prefetched(
     work: Callable[[Item], Made], items: Iterable[Item], size: int, threads: int, depth: int
 ) -> Iterator[list[Made]]:
     """`work` of each item, in order, in lists of `size`. While one list is in use, `depth` more are being made.

@@ -9,7 +9,7 @@ import torch
 from sentence_transformers import SentenceTransformer
 
 from workers.scoring import device as devices
-from workers.scoring.model_name import Asked
+from workers.scoring.model_name import ModelName
 from workers.scoring.prefetch import batches
 from workers.scoring.refusals import CannotScore
 
@@ -18,14 +18,14 @@ CHUNK = 1024  # captions that are sorted by length together, so that few places 
 SAMPLE = "The quick brown fox jumps over 13 lazy dogs, café-style."
 
 
-def load(asked: Asked, device: str) -> "Sentences":
+def load(model_name: ModelName, device: str) -> "Sentences":
     where = devices.chosen(device)
-    with devices.explained(asked.title), warnings.catch_warnings():
+    with devices.explained(model_name.title), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        if Path(asked.name).is_dir() and not (Path(asked.name) / "modules.json").exists():
+        if Path(model_name.name).is_dir() and not (Path(model_name.name) / "modules.json").exists():
             advice = "the folder has no modules.json; give one that sentence-transformers wrote."
-            raise CannotScore("WEIGHTS_WRONG", f"“{asked.title}” is no sentence encoder: {advice}")
-        return Sentences(SentenceTransformer(asked.name, device="cpu").eval(), where)
+            raise CannotScore("WEIGHTS_WRONG", f"“{model_name.title}” is no sentence encoder: {advice}")
+        return Sentences(SentenceTransformer(model_name.name, device="cpu").eval(), where)
 
 
 class Sentences:
@@ -33,7 +33,7 @@ class Sentences:
 
     def __init__(self, model: SentenceTransformer, device: torch.device):
         tokens = model.tokenizer(SAMPLE)["input_ids"]
-        self.loaded = devices.told(model, device, tokens=tokens, longest=model.max_seq_length)
+        self.loaded = devices.describe(model, device, tokens=tokens, longest=model.max_seq_length)
         self.model, self.device, self.most = model.to(device), device, BATCH[device.type]
 
     def images(self, files: Iterable[Path]) -> Iterator[np.ndarray]:

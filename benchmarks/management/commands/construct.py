@@ -5,15 +5,15 @@ from pathlib import Path
 
 from django.core.management.base import BaseCommand, CommandError
 
-from benchmarks.construction import rows, written
-from benchmarks.construction.kinds import KINDS, Given
+from benchmarks.construction import output, rows
+from benchmarks.construction.kinds import KINDS, RowsToConstruct
 from benchmarks.formats import checks
 from benchmarks.formats.base import ProblemLog
 from benchmarks.management.problems import refuse
 
 
 class Command(BaseCommand):
-    help = "Make items from captions and relations, or refine a set, by a paper's rule. docs/reference/construction.md says more."
+    help = "Make items from captions and relations, or refine them, by a paper's rule (docs/reference/construction.md)."
 
     def add_arguments(self, parser):
         kinds = "; ".join(f"{name}: {kind.says}" for name, kind in KINDS.items())
@@ -25,19 +25,19 @@ class Command(BaseCommand):
 
     def handle(self, *, kind, path, out, seed, json: bool, **rest):
         path, out = Path(path), Path(out)
-        if wrong := written.refused(path, out, rows.ENDINGS if kind == "refine" else rows.LINES, kind):
+        if wrong := output.refused(path, out, rows.ENDINGS if kind == "refine" else rows.LINES, kind):
             raise CommandError(wrong)
         log = ProblemLog()
-        made = KINDS[kind].make(Given(path.name, rows.read(path, log), log, seed))
-        checks.check(made.items or (), log)
+        made = KINDS[kind].make(RowsToConstruct(path.name, rows.read(path, log), log, seed))
+        checks.check_records(made.items or (), log)
         refuse(log, self.stdout, "Nothing was written")
-        content = written.items(made.items) if made.items is not None else written.rows(made.kept, out)
+        content = output.items(made.items) if made.items is not None else output.rows(made.kept, out)
         try:
-            written.to_file(out, content)
+            output.to_file(out, content)
         except OSError as error:
             raise CommandError(f"{out} cannot be written: {error.strerror}.") from error
-        report = written.report(kind, made)
-        self.stdout.write(dumped(report) if json else "\n".join(written.lines(report)))
+        report = output.report(kind, made)
+        self.stdout.write(dumped(report) if json else "\n".join(output.lines(report)))
 
 
 def dumped(report: dict) -> str:

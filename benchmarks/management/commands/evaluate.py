@@ -8,11 +8,11 @@ from django.core.management.base import BaseCommand, CommandError
 from benchmarks.formats.base import ProblemLog
 from benchmarks.management.problems import refuse
 from benchmarks.predictions import reading
-from benchmarks.predictions.collecting import About, collect
+from benchmarks.predictions.collecting import ItemAnswers, collect
 from benchmarks.predictions.evaluating import evaluate
 from benchmarks.predictions.kinds import KINDS, RETRIEVAL, Kind
 from benchmarks.predictions.matching import Matching, match
-from benchmarks.predictions.telling import as_json, as_lines
+from benchmarks.predictions.output import as_json, as_lines
 
 
 class Command(BaseCommand):
@@ -30,19 +30,19 @@ class Command(BaseCommand):
         kind, log = KINDS[kind], ProblemLog(skip_incomplete)
         if items and kind is RETRIEVAL:
             raise CommandError("Retrieval takes no --items: the names of captions say whose they are.")
-        abouts = collect(reading.answers([Path(path) for path in predictions], kind, log), log)
+        abouts = collect(reading.read_answers([Path(path) for path in predictions], kind, log), log)
         refuse(log, self.stdout, "Nothing was computed")
         matching = matched(abouts, Path(items), kind, log) if items else None
         refuse(log, self.stdout, "Nothing was computed")
         found = evaluate(matching.matched if matching else abouts, kind, log)
         refuse(log, self.stdout, "Nothing was computed")
-        report = {**as_json(found), "matching": matching.told() if matching else None, **left_out(log)}
+        report = {**as_json(found), "matching": matching.as_json() if matching else None, **left_out(log)}
         lines = [*as_lines(found), *said_of(report)]
         self.stdout.write(json.dumps(report, ensure_ascii=False, indent=2) if options["json"] else "\n".join(lines))
 
 
-def matched(abouts: list[About], path: Path, kind: Kind, log: ProblemLog) -> Matching:
-    return match(abouts, reading.items(path, kind, log))
+def matched(abouts: list[ItemAnswers], path: Path, kind: Kind, log: ProblemLog) -> Matching:
+    return match(abouts, reading.read_items(path, kind, log))
 
 
 def left_out(log: ProblemLog) -> dict:

@@ -8,7 +8,7 @@ from benchmarks.formats.base import ProblemLog
 from benchmarks.management.commands.import_predictions import BY, benchmark_named
 from benchmarks.predictions.kinds import KINDS
 from benchmarks.records import Refused
-from benchmarks.runs import material, reported, run_actions
+from benchmarks.runs import material, reported
 from benchmarks.runs.import_predictions import TAKEN
 from benchmarks.runs.paper_tables import TABLES
 
@@ -29,21 +29,21 @@ class Command(BaseCommand):
         kind = KINDS[kind or material.kind(found)]
         rows = self.of_file(Path(file), kind) if file else of_table(published, kind)
         try:
-            made = run_actions.enter_reported(benchmark=found, kind=kind.name, rows=rows, by=BY)
+            made = reported.enter_reported(benchmark=found, kind=kind.name, rows=rows, by=BY)
         except Refused as refusal:
             raise CommandError(str(refusal.problems[0])) from None
         self.stdout.write(f"{len(made):,} rows entered as reported.")
 
-    def of_file(self, file: Path, kind) -> list[reported.Reported]:
+    def of_file(self, file: Path, kind) -> list[reported.ReportedRow]:
         log = ProblemLog()
-        rows = reported.read(file, kind, log)
+        rows = reported.read_reported(file, kind, log)
         if log.count:
             self.stdout.write("\n".join(map(str, log.problems)))
             raise CommandError(f"Nothing was stored: {log.count:,} problem{'s' * (log.count != 1)}.")
         return rows
 
 
-def of_table(name: str, kind) -> list[reported.Reported]:
+def of_table(name: str, kind) -> list[reported.ReportedRow]:
     table = next(one for one in TABLES if one.name == name)
     if table.kind != kind.name:
         raise CommandError(f"{table.title} is about {KINDS[table.kind].title}; this benchmark is of {kind.title}.")

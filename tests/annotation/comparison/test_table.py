@@ -13,11 +13,11 @@ from annotation.measures.rank_correlation import EXACT_UP_TO, spearman, student_
 from benchmarks.metrics.base import Z, wilson
 from benchmarks.predictions import stored
 from benchmarks.predictions.kinds import BIVLC, HARD_POSITIVE, SUGARCREPE
-from benchmarks.predictions.names import NAMES, named
+from benchmarks.predictions.names import NAMES, measure_name
 from benchmarks.runs.figures import shares
 from benchmarks.runs.paper_tables import TABLES
 
-GROUP = named("bivlc", "group")
+GROUP = measure_name("bivlc", "group")
 TABLE_3 = ("CLIP", "CLIP COCO", "NegCLIP", "GNM", "CLIP TROHN-Text", "CLIP TROHN-Img")
 SUBJECT = charts.OfBenchmark(7, "BiVLC", "2026-11-21T12:00:00+00:00")
 
@@ -60,7 +60,7 @@ def test_of_brittleness_the_least_is_the_best():
     entries = [entry("a", brittleness=20), entry("b", brittleness=30)]
     sections = comparison_table.table(entries, comparison_table.heads("hard_positive", entries))
     assert [row.cells[0].rank for row in sections[0].rows] == [1, 2]
-    ordered = comparison_table.ordered(entries[::-1], "best", named("hard_positive", "brittleness"))
+    ordered = comparison_table.ordered(entries[::-1], "best", measure_name("hard_positive", "brittleness"))
     assert [one.title for one in ordered] == ["a", "b"]
 
 
@@ -159,7 +159,7 @@ def test_the_plane_has_everybody_who_has_both_and_chance():
 
 def test_finding_3_of_bivlc():
     """SugarCrepe and BiVLC do not put the models of Tables 2 and 3 into one order."""
-    one, other = (comparison_table.named_alike(published(kind), named(kind, name)) for kind, name in
+    one, other = (comparison_table.named_alike(published(kind), measure_name(kind, name)) for kind, name in
                   (("sugarcrepe", "overall"), ("bivlc", "group")))  # fmt: skip
     names = [name for name in one if name in other]
     found = spearman([one[name][1] for name in names], [other[name][1] for name in names])
@@ -196,16 +196,16 @@ def test_scores_and_choices_become_records_and_gaps_stay_open():
     found = stored.records(columns, items, BIVLC)
     said = [(one.i_pos2t, one.i_neg2t, one.t_pos2i, one.t_neg2i) for one in found]
     assert said == [(True, None, True, None), (False, None, None, None), (None, None, None, True)]
-    told = stored.told(found, BIVLC)
+    told = stored.summarize(found, BIVLC)
     assert (told["n"], told["measures"]["i_pos2t"]["n"], told["measures"]["group"]["n"]) == (3, 2, 0)
 
 
 def test_each_kind_has_the_names_of_its_figures():
     answers = {"caption": stored.Column([1], [None], ["positive"])}
-    found = stored.told(stored.records(answers, {1: ("swap", "att")}, SUGARCREPE), SUGARCREPE)
+    found = stored.summarize(stored.records(answers, {1: ("swap", "att")}, SUGARCREPE), SUGARCREPE)
     assert {*found["measures"]} <= {one.name for one in NAMES["sugarcrepe"]}
     scores = {f"s({name})": stored.Column([1], [score], [None]) for name, score in (("c", 3), ("cp", 1), ("cn", 2))}
-    found = stored.told(stored.records(scores, {1: ("swap", "")}, HARD_POSITIVE), HARD_POSITIVE)
+    found = stored.summarize(stored.records(scores, {1: ("swap", "")}, HARD_POSITIVE), HARD_POSITIVE)
     assert found["measures"]["brittleness"]["share"] == 1
     assert {"type": "swap", "subtype": "mean of subtypes"}.items() <= found["groups"][-1].items()
     assert Z > 1.9

@@ -16,7 +16,7 @@ from benchmarks.models import Benchmark, Job
 from tests.annotation.exports import test_imported_again as formats
 from tests.builders import crowds, imports, studies, text_annotators
 from tests.builders.real_material import material
-from workers import parquet, parquet_trial
+from workers import parquet
 
 pytestmark = pytest.mark.django_db(transaction=True)
 PARTS = {"train": 80, "test": 20}
@@ -25,7 +25,7 @@ PARTS = {"train": 80, "test": 20}
 @pytest.fixture(autouse=True)
 def media(settings, monkeypatch) -> None:
     """Parquet files are looked through in this process, which takes half a second less."""
-    monkeypatch.setattr(parquet, "tried", lambda path, most: parquet_trial.verdict(str(path), most))
+    monkeypatch.setattr(parquet, "trial_in_child", parquet.trial)
     Path(settings.MEDIA_ROOT).mkdir()
 
 

@@ -15,7 +15,7 @@ from annotation.models import Annotator, Judgment, Lease, Release, Slot, Stage, 
 from annotation.studies import deletion
 from annotation.studies.deletion import delete_study
 from benchmarks.housekeeping import delete as housekeeping_delete
-from benchmarks.housekeeping.deferred_files import Afterwards, finish_dead
+from benchmarks.housekeeping.deferred_files import DeferredFiles, finish_dead
 from benchmarks.housekeeping.delete import CannotDelete, delete_benchmark
 from benchmarks.imports import run as run_import
 from benchmarks.imports import staging
@@ -64,7 +64,7 @@ class TestStudies:
         study = with_originals(crowds.stage(items=2, people=2, overlap=2).study)
         exports_run(study)
         with monkeypatch.context() as killed:
-            killed.setattr(Afterwards, "finish", lambda self: None)
+            killed.setattr(DeferredFiles, "finish", lambda self: None)
             delete_study(study=study, by="test")
         assert list(media.glob("exports/*/*.zip"))
         assert finish_dead() == 1
@@ -149,7 +149,7 @@ class TestLawOne:
     def test_the_way_is_closed_after_a_deletion(self):
         ours, others = studies.stage(), studies.stage()
         studies.judgment(studies.annotator(others.study), others)
-        deletion._rows(study=ours.study, by="test", after=Afterwards("test"))
+        deletion._rows(study=ours.study, by="test", after=DeferredFiles("test"))
         self.refused("DELETE FROM annotation_judgment")
 
 

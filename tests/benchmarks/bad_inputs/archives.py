@@ -9,7 +9,7 @@ import zipfile
 import zlib
 from pathlib import Path
 
-from tests.benchmarks.bad_inputs.case import Cases, Given, naming, picture, written
+from tests.benchmarks.bad_inputs.case import Cases, ImportFiles, naming, picture, written
 
 MIB = 2**20
 ARCHIVES = Cases()
@@ -23,12 +23,12 @@ def zipped(folder: Path, files: dict[str, bytes], name: str = "images.zip") -> P
     return path
 
 
-def zip_of(folder: Path, files: dict[str, bytes]) -> Given:
+def zip_of(folder: Path, files: dict[str, bytes]) -> ImportFiles:
     """A zip of these files beside `good.jpg`, which the one item names."""
     return naming(folder, ["good.jpg"], zipped(folder, {"good.jpg": picture(), **files}))
 
 
-def tar_of(folder: Path, *members: tarfile.TarInfo, name: str = "images.tar") -> Given:
+def tar_of(folder: Path, *members: tarfile.TarInfo, name: str = "images.tar") -> ImportFiles:
     path = folder / name
     with tarfile.open(path, "w:gz" if name.endswith("gz") else "w") as packed:
         data = picture()
@@ -194,7 +194,7 @@ def odd_owner_mode_and_times(folder):
     return tar_of(folder, odd)
 
 
-def patched(folder: Path, at: bytes, change, skip: int) -> Given:
+def patched(folder: Path, at: bytes, change, skip: int) -> ImportFiles:
     """A zip in which the byte `skip` after the last `at` is changed."""
     given = zip_of(folder, {})
     data = bytearray(given.images.read_bytes())
@@ -212,7 +212,7 @@ ARCHIVES.add(
 )
 
 
-def cut(given: Given, keep: float) -> Given:
+def cut(given: ImportFiles, keep: float) -> ImportFiles:
     data = given.images.read_bytes()
     given.images.write_bytes(data[: int(len(data) * keep)])
     return given
@@ -231,7 +231,7 @@ def broken_header_in_mid_tar(folder):
     return given
 
 
-def called_zip(folder: Path, content: bytes) -> Given:
+def called_zip(folder: Path, content: bytes) -> ImportFiles:
     return naming(folder, ["good.jpg"], written(folder, "really.zip", content))
 
 

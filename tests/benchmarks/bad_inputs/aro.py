@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from tests.benchmarks.bad_inputs.case import Cases, Given, picture, written
+from tests.benchmarks.bad_inputs.case import Cases, ImportFiles, picture, written
 from tests.benchmarks.bad_inputs.images import exif, png, saved
 from tests.builders.aro_rows import attribution, relation
 from tests.builders.quartered_picture import quarters, turned
@@ -12,17 +12,17 @@ ARO = Cases()
 BOX = (0, 0, 9, 9)
 
 
-def listed(folder: Path, rows: object) -> Given:
+def listed(folder: Path, rows: object) -> ImportFiles:
     content = rows if isinstance(rows, str | bytes) else json.dumps(rows)
-    return Given("aro", written(folder, "visual_genome_relation.json", content))
+    return ImportFiles("aro", written(folder, "visual_genome_relation.json", content))
 
 
-def cut(folder: Path, data: bytes) -> Given:
+def cut(folder: Path, data: bytes) -> ImportFiles:
     """Two crops of one image."""
     (folder / "images").mkdir()
     written(folder, "images/a.png", data)
     rows = [relation(0, BOX), relation(1, (2, 2, 5, 5))]
-    return Given("aro", listed(folder, rows).path, folder / "images")
+    return ImportFiles("aro", listed(folder, rows).path, folder / "images")
 
 
 def add(row: int, code: str | None, name: str, give, content) -> None:

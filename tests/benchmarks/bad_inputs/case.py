@@ -10,7 +10,7 @@ from PIL import Image as Drawing
 
 
 @dataclass(frozen=True)
-class Given:
+class ImportFiles:
     """What an import is called with."""
 
     format: str
@@ -22,11 +22,11 @@ class Given:
 class Case:
     row: int  # in the list of malformed inputs
     code: str | None  # None: it must be accepted
-    build: Callable[[Path], Given]
+    build: Callable[[Path], ImportFiles]
 
 
 class Cases(dict[str, Case]):
-    def add(self, row: int, code: str | None, build: Callable[[Path], Given], name: str) -> None:
+    def add(self, row: int, code: str | None, build: Callable[[Path], ImportFiles], name: str) -> None:
         assert name not in self, f"two cases are called {name}"
         self[name] = Case(row, code, build)
 
@@ -62,12 +62,12 @@ def written(folder: Path, name: str, content: bytes | str) -> Path:
     return path
 
 
-def manifest(folder: Path, items: list[dict], images: Path | None = None) -> Given:
+def manifest(folder: Path, items: list[dict], images: Path | None = None) -> ImportFiles:
     lines = "".join(json.dumps(made) + "\n" for made in items)
-    return Given("jsonl", written(folder, "items.jsonl", lines), images)
+    return ImportFiles("jsonl", written(folder, "items.jsonl", lines), images)
 
 
-def naming(folder: Path, names: list[str], images: Path) -> Given:
+def naming(folder: Path, names: list[str], images: Path) -> ImportFiles:
     """A manifest whose items name these files, nine an item."""
     groups = [names[start : start + 9] for start in range(0, len(names), 9)]
     return manifest(folder, [item(number, group) for number, group in enumerate(groups)], images)

@@ -8,12 +8,12 @@ from pathlib import Path
 
 from PIL import Image as Drawing
 
-from tests.benchmarks.bad_inputs.case import Cases, Given, naming, picture, written
+from tests.benchmarks.bad_inputs.case import Cases, ImportFiles, naming, picture, written
 
 IMAGES = Cases()
 
 
-def one(folder: Path, data: bytes, name: str = "a.jpg") -> Given:
+def one(folder: Path, data: bytes, name: str = "a.jpg") -> ImportFiles:
     (folder / "images").mkdir(exist_ok=True)
     written(folder, f"images/{name}", data)
     return naming(folder, [name], folder / "images")

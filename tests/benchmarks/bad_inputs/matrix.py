@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from benchmarks.formats.registry import FORMATS
-from tests.benchmarks.bad_inputs.case import Given, item, picture, written
+from tests.benchmarks.bad_inputs.case import ImportFiles, item, picture, written
 from tests.benchmarks.bad_inputs.published_list import ARCHIVES, CASES, IMAGES
 from tests.benchmarks.bad_inputs.sources import sides, triplet, tsv, vl_row
 from tests.benchmarks.bad_inputs.texts import NASTY, REMOTE, cells, crepe_row, text_of
@@ -47,7 +47,7 @@ class Cell:
     row: int
     format: str
     code: str | None
-    build: Callable[[Path], Given]
+    build: Callable[[Path], ImportFiles]
     notes: tuple[str, ...] = ()
 
 
@@ -117,17 +117,15 @@ def jsonl(folder: Path, rows: list[Row]) -> Path:
 def parquet(format: str) -> Callable[[Path, list[Row]], Path]:
     def write(folder: Path, rows: list[Row]) -> Path:
         columns = {name: [value(part, row) for row in rows] for name, part in FORMATS[format].split.items()}
-        types = {name: IMAGE if part.startswith("image:") else pa.string() for name, part in of(format).items()}
+        types = {
+            name: IMAGE if part.startswith("image:") else pa.string() for name, part in FORMATS[format].split.items()
+        }
         made = pa.table({name: column(values, types[name]) for name, values in columns.items()})
         plain = {"compression": None, "use_dictionary": False, "write_statistics": False}
         pq.write_table(made, folder / "data.parquet", **plain)
         return folder / "data.parquet"
 
     return write
-
-
-def of(format: str) -> dict[str, str]:
-    return dict(FORMATS[format].split)
 
 
 def value(part: str, row: Row) -> object:
@@ -156,11 +154,11 @@ CAPTION |= {"release": "captions"}
 SHARD = "data/test-00000-of-00001.parquet"
 
 
-def given(folder: Path, format: str, *rows: Row, images: Path | None = None) -> Given:
-    return Given(format, WRITERS[format](folder, list(rows)), images)
+def input_of(folder: Path, format: str, *rows: Row, images: Path | None = None) -> ImportFiles:
+    return ImportFiles(format, WRITERS[format](folder, list(rows)), images)
 
 
-def rewritten(made: Given, change: Callable[[bytes], bytes]) -> Given:
+def rewritten(made: ImportFiles, change: Callable[[bytes], bytes]) -> ImportFiles:
     """Its files, a release's items, with other bytes."""
     files = [made.path / "items.jsonl"] if made.format == "release" else made.path.rglob("*")
     for path in [path for path in files if path.is_file()] or [made.path]:
@@ -171,10 +169,10 @@ def rewritten(made: Given, change: Callable[[bytes], bytes]) -> Given:
 # What may be wrong with it
 
 
-def moved(format: str, name: str) -> Callable[[Path], Given]:
+def moved(format: str, name: str) -> Callable[[Path], ImportFiles]:
     """The images of a case that was made for the manifest, named by this format's rows, or inside its file."""
 
-    def build(folder: Path) -> Given:
+    def build(folder: Path) -> ImportFiles:
         (folder / "model").mkdir()
         model = CASES[name].build(folder / "model")
         lines = model.path.read_text().splitlines()
@@ -183,7 +181,7 @@ def moved(format: str, name: str) -> Callable[[Path], Given]:
             Row(image=image, id=str(number), caption=f"A cup, {number}.", data=content(model.images, image, format))
             for number, image in enumerate(names)
         ]
-        return given(folder, format, *rows, images=None if format in HOLDING else model.images)
+        return input_of(folder, format, *rows, images=None if format in HOLDING else model.images)
 
     return build
 
@@ -192,12 +190,12 @@ def content(images: Path, name: str, format: str) -> bytes | None:
     return (images / name).read_bytes() if format in HOLDING else None
 
 
-def says(format: str, *rows: Row) -> Callable[[Path], Given]:
-    return lambda folder: given(folder, format, *rows)
+def says(format: str, *rows: Row) -> Callable[[Path], ImportFiles]:
+    return lambda folder: input_of(folder, format, *rows)
 
 
-def bytes_of(format: str, change: Callable[[bytes], bytes], row: Row = Row()) -> Callable[[Path], Given]:
-    return lambda folder: rewritten(given(folder, format, row), change)
+def bytes_of(format: str, change: Callable[[bytes], bytes], row: Row = Row()) -> Callable[[Path], ImportFiles]:
+    return lambda folder: rewritten(input_of(folder, format, row), change)
 
 
 def caption_of(format: str) -> bytes:
@@ -290,9 +288,9 @@ def of_parquet(format: str) -> Iterator[Cell]:
     yield Cell(36, format, "FILE_UNREADABLE", bytes_of(format, lambda data: b"PARE" + data[4:]))
 
 
-def exchanged(format: str, name: str, make: Callable[[pa.Table], pa.Array]) -> Callable[[Path], Given]:
-    def build(folder: Path) -> Given:
-        made = given(folder, format, Row())
+def exchanged(format: str, name: str, make: Callable[[pa.Table], pa.Array]) -> Callable[[Path], ImportFiles]:
+    def build(folder: Path) -> ImportFiles:
+        made = input_of(folder, format, Row())
         table = pq.read_table(made.path)
         place = table.schema.get_field_index(name)
         pq.write_table(table.set_column(place, name, make(table)), made.path)
@@ -325,9 +323,9 @@ def of_release(format: str) -> Iterator[Cell]:
         yield Cell(36, format, code, of_shard(lambda path, change=change: path.write_bytes(change(path.read_bytes()))))
 
 
-def of_shard(change: Callable[[Path], object]) -> Callable[[Path], Given]:
-    def build(folder: Path) -> Given:
-        made = given(folder, "release", Row())
+def of_shard(change: Callable[[Path], object]) -> Callable[[Path], ImportFiles]:
+    def build(folder: Path) -> ImportFiles:
+        made = input_of(folder, "release", Row())
         change(made.path / SHARD)
         return made
 

@@ -22,6 +22,12 @@ FULL = {
 }  # fmt: skip
 
 
+def scale(name: str, monkeypatch) -> None:
+    """Set the limits under which the case of that name is as large as its row says."""
+    for (module, limit), value in LIMITS.get(name, {}).items():
+        monkeypatch.setattr(module, limit, value)
+
+
 @SCALED.case(1, "ARCHIVE_TOO_LARGE")
 def small_flat_bomb(folder):
     raw, size = Raw(), 16 * MIB

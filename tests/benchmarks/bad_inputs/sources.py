@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from tests.benchmarks.bad_inputs.case import Cases, Given, written
+from tests.benchmarks.bad_inputs.case import Cases, ImportFiles, written
 from tests.benchmarks.bad_inputs.texts import NASTY, crepe_row
 
 SOURCES = Cases()
@@ -21,17 +21,17 @@ def tsv(*rows: list[str], header: list[str] = GENERIC, tab: str = "\t", end: str
     return end.join(tab.join(row) for row in [header, *rows])
 
 
-def visla(folder: Path, content: str | bytes) -> Given:
-    return Given("visla", written(folder, "Generic_VISLA.tsv", content))
+def visla(folder: Path, content: str | bytes) -> ImportFiles:
+    return ImportFiles("visla", written(folder, "Generic_VISLA.tsv", content))
 
 
-def sides(folder: Path, format: str, files: dict[str, object]) -> Given:
+def sides(folder: Path, format: str, files: dict[str, object]) -> ImportFiles:
     """A folder that holds both sides; what is not text is written as JSON."""
     given = folder / "given"
     for name, content in files.items():
         (given / name).parent.mkdir(parents=True, exist_ok=True)
         written(given, name, content if isinstance(content, str | bytes) else json.dumps(content))
-    return Given(format, given)
+    return ImportFiles(format, given)
 
 
 def vl_row(number: int = 1, caption: str = "cup on book", **values) -> dict:
@@ -39,12 +39,12 @@ def vl_row(number: int = 1, caption: str = "cup on book", **values) -> dict:
     return {"image_id": str(number), **texts, "image_path": f"data/{number}.jpg", **values}
 
 
-def hard(folder: Path, original: object, positive: object) -> Given:
+def hard(folder: Path, original: object, positive: object) -> ImportFiles:
     name = "vl_checklist_relations.json"
     return sides(folder, "hard-positives", {f"original/{name}": original, f"hard_positive/{name}": positive})
 
 
-def compare(folder: Path, first: object, second: object) -> Given:
+def compare(folder: Path, first: object, second: object) -> ImportFiles:
     return sides(folder, "sugarcrepe-compare", {"first/swap_obj.json": first, "second/swap_obj.json": second})
 
 
@@ -137,7 +137,7 @@ def hard_positives_one_side(folder):
 
 @SOURCES.case(31, "SIDE_MISSING")
 def hard_positives_loose_file(folder):
-    return Given("hard-positives", written(folder, "vl_checklist_relations.json", json.dumps([ROW])))
+    return ImportFiles("hard-positives", written(folder, "vl_checklist_relations.json", json.dumps([ROW])))
 
 
 @SOURCES.case(31, "NO_ROWS")

@@ -5,7 +5,7 @@ import io
 import json
 from pathlib import Path
 
-from tests.benchmarks.bad_inputs.case import Cases, Given, item, manifest, written
+from tests.benchmarks.bad_inputs.case import Cases, ImportFiles, item, manifest, written
 
 TEXTS = Cases()
 COLUMNS = ["filename", "caption", "negative_caption", "type", "subtype", "index", "hn_img_0", "hn_img_1"]
@@ -24,16 +24,16 @@ def text_of(*rows: list[str], header: list[str] = COLUMNS, **dialect) -> str:
     return file.getvalue()
 
 
-def table(folder: Path, content: str | bytes) -> Given:
-    return Given("bivlc-candidates", written(folder, "table.csv", content))
+def table(folder: Path, content: str | bytes) -> ImportFiles:
+    return ImportFiles("bivlc-candidates", written(folder, "table.csv", content))
 
 
-def lines(folder: Path, content: str | bytes) -> Given:
-    return Given("jsonl", written(folder, "items.jsonl", content))
+def lines(folder: Path, content: str | bytes) -> ImportFiles:
+    return ImportFiles("jsonl", written(folder, "items.jsonl", content))
 
 
-def crepe(folder: Path, content: str | bytes) -> Given:
-    return Given("sugarcrepe", written(folder, "swap_obj.json", content))
+def crepe(folder: Path, content: str | bytes) -> ImportFiles:
+    return ImportFiles("sugarcrepe", written(folder, "swap_obj.json", content))
 
 
 def add(row: int, code: str | None, name: str, give, *content) -> None:
@@ -136,7 +136,7 @@ def five_gigabytes(folder):
     return sparse(folder, 5 * 2**30)
 
 
-def sparse(folder: Path, size: int) -> Given:
+def sparse(folder: Path, size: int) -> ImportFiles:
     """A file of so many NUL bytes that takes no room."""
     given = table(folder, PLAIN)
     with given.path.open("r+b") as file:

@@ -11,7 +11,7 @@ from benchmarks.construction.captions import (
     format_caption,
     format_captions,
     format_records,
-    gather,
+    gather_evidence,
 )
 from benchmarks.records import CaptionRecord, ItemRecord
 
@@ -50,7 +50,7 @@ def test_words_that_the_set_writes_small_are_lowered():
 
 
 def test_evidence_counts_mid_sentence_words_alone():
-    found = gather(
+    found = gather_evidence(
         ["Paris is a city. Paris is old.", "I saw Paris's tower", "THE PARIS HILL", "the paris of the north"]
     )
     assert (found.capital["paris"], found.lower["paris"]) == (1, 1)

@@ -72,7 +72,7 @@ def written(folder, kind: str):
 def imported(path) -> list:
     """The items as `import_benchmark jsonl` reads and checks them."""
     log = ProblemLog()
-    found = checks.check(FORMATS["jsonl"].read(path, log), log)
+    found = checks.check_records(FORMATS["jsonl"].read(path, log), log)
     assert log.problems == []
     return found
 

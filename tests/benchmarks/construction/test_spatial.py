@@ -4,13 +4,13 @@ import re
 
 import pytest
 
-from benchmarks.construction.relations import CONVERSES, SYMMETRIC, converse, said
-from benchmarks.construction.spatial import MADE, OWN, OWN_CONVERSE, Said, candidates
+from benchmarks.construction.relations import CONVERSES, SYMMETRIC, converse, sentence
+from benchmarks.construction.spatial import MADE, OWN, OWN_CONVERSE, SpatialCaption, candidates
 from benchmarks.metrics import lexical
 
 
-def cat(image: str, relation: str, row: int = 0, true: bool = True) -> Said:
-    return Said(image, f"The cat is {relation} the basket.", "cat", relation, "basket", true, row)
+def cat(image: str, relation: str, row: int = 0, true: bool = True) -> SpatialCaption:
+    return SpatialCaption(image, f"The cat is {relation} the basket.", "cat", relation, "basket", true, row)
 
 
 def test_the_papers_example():
@@ -22,10 +22,10 @@ def test_the_papers_example():
 
 
 def test_an_own_caption_goes_before_a_made_one():
-    left = Said("1", "The dog is left of the cat.", "dog", "left of", "cat")
-    over = Said("1", "The cat is larger than the dog.", "cat", "larger than", "dog", row=1)
-    right = Said("1", "There is a cat right of the dog.", "cat", "right of", "dog", row=2)
-    other = Said("2", "The dog is under the cat.", "dog", "under", "cat", row=3)
+    left = SpatialCaption("1", "The dog is left of the cat.", "dog", "left of", "cat")
+    over = SpatialCaption("1", "The cat is larger than the dog.", "cat", "larger than", "dog", row=1)
+    right = SpatialCaption("1", "There is a cat right of the dog.", "cat", "right of", "dog", row=2)
+    other = SpatialCaption("2", "The dog is under the cat.", "dog", "under", "cat", row=3)
     assert [(one.second, one.origin) for one in candidates([left, over, other]).made[:1]] == [(over.caption, OWN)]
     assert candidates([left, over, right, other]).made[0].origin == OWN_CONVERSE
 
@@ -37,8 +37,8 @@ def test_a_false_caption_is_no_positive_but_may_be_a_negative_elsewhere():
 
 
 def test_what_says_the_same_is_no_negative():
-    same = Said("2", "Look, the basket contains the cat", "basket", "contains", "cat", row=1)
-    again = Said("3", "the cat is in the basket", "cat", "is in", "basket", row=2)
+    same = SpatialCaption("2", "Look, the basket contains the cat", "basket", "contains", "cat", row=1)
+    again = SpatialCaption("3", "the cat is in the basket", "cat", "is in", "basket", row=2)
     found = candidates([cat("1", "in"), same, again])
     assert found.made == []
     assert {reason for _, reason in found.dropped} == {
@@ -60,7 +60,7 @@ def test_the_nearest_three_by_words_and_then_by_text():
 
 
 def test_dropped_with_the_relation_that_has_no_converse():
-    found = candidates([cat("1", "facing"), cat("2", "in", 1), Said("3", "x", "cat", "near", "cat", row=2)])
+    found = candidates([cat("1", "facing"), cat("2", "in", 1), SpatialCaption("3", "x", "cat", "near", "cat", row=2)])
     assert found.dropped == [(0, "no converse of the relation: facing"), (2, "subject and object are the same")]
 
 
@@ -74,9 +74,9 @@ def test_converses():
 
 
 def test_sentences():
-    assert said("basket", "contains", "cat") == "The basket contains the cat."
-    assert said("skis", "contains", "cat") == "The skis contain the cat."
-    assert said("cup and the fork", "below", "cake") == "The cup and the fork are below the cake."
+    assert sentence("basket", "contains", "cat") == "The basket contains the cat."
+    assert sentence("skis", "contains", "cat") == "The skis contain the cat."
+    assert sentence("cup and the fork", "below", "cake") == "The cup and the fork are below the cake."
 
 
 @pytest.mark.real
@@ -88,7 +88,7 @@ def test_experts_often_wrote_the_very_converse(real):
     form = re.compile(rf"The (.+?) (?:is |are )?({'|'.join(map(re.escape, longest_first))}) the (.+?)\.?")
     known = [(found.groups(), cells[2]) for cells in whole if (found := form.fullmatch(cells[1].strip()))]
     same = [
-        lexical.words(said(object, converse(relation), subject)) == lexical.words(second)
+        lexical.words(sentence(object, converse(relation), subject)) == lexical.words(second)
         for (subject, relation, object), second in known
     ]
     assert (len(whole), len(known), sum(same)) == (640, 609, 313)

@@ -7,14 +7,14 @@ import pytest
 
 from benchmarks.formats import aro
 from benchmarks.formats.base import ProblemLog
-from benchmarks.formats.checks import check
+from benchmarks.formats.checks import check_records
 from benchmarks.records import ImageRecord, ItemRecord
 from tests.builders.aro_rows import ODD, attribution, listed, relation
 
 
 def read(path: Path) -> tuple[list[ItemRecord], ProblemLog]:
     log = ProblemLog()
-    return check(aro.FORMAT.read(path, log), log), log
+    return check_records(aro.FORMAT.read(path, log), log), log
 
 
 # Reading

@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks.formats import limits as text_limits
 from benchmarks.formats.base import ProblemLog
-from benchmarks.formats.checks import check
+from benchmarks.formats.checks import check_records
 from benchmarks.formats.registry import FORMATS
 from tests.benchmarks.bad_inputs.case import written
 from tests.benchmarks.bad_inputs.published_list import CASES
@@ -51,5 +51,5 @@ def test_the_examples_are_accepted(tmp_path, format, start):
     log = ProblemLog()
     path = written(tmp_path, FILES.get(format, "table.csv"), example)
     given = {"second": path} if FORMATS[format].sides else {}
-    assert len(check(FORMATS[format].read(path, log, **given), log)) == 1
+    assert len(check_records(FORMATS[format].read(path, log, **given), log)) == 1
     assert log.problems == []

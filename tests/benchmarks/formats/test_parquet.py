@@ -7,18 +7,18 @@ import pytest
 
 from benchmarks.formats import limits, parquet
 from benchmarks.formats.base import ProblemLog
-from benchmarks.formats.checks import check
+from benchmarks.formats.checks import check_records
 from benchmarks.formats.registry import FORMATS
 from tests.benchmarks.bad_inputs.case import picture
 from tests.builders.parquet_files import bivlc, bivlc_row, embedded, stored, table
 
-pytestmark = pytest.mark.usefixtures("tried_here")
+pytestmark = pytest.mark.usefixtures("parquet_trial_in_process")
 BIVLC = FORMATS["bivlc-parquet"]
 
 
 def read(path, **how):
     log = ProblemLog(**how)
-    return check(BIVLC.read(path, log), log), log
+    return check_records(BIVLC.read(path, log), log), log
 
 
 def codes(path, **how) -> list[tuple]:

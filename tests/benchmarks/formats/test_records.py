@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from benchmarks.formats.base import ProblemLog
-from benchmarks.formats.checks import check, image_names
+from benchmarks.formats.checks import check_records, image_names
 from benchmarks.formats.jsonl import to_line
 from benchmarks.formats.registry import FORMATS
 from benchmarks.records import CaptionRecord, ImageRecord, ItemRecord, Origin
@@ -16,7 +16,7 @@ from tests.benchmarks.bad_inputs.texts import cells, crepe_row, table, text_of
 
 def read(name: str, path) -> tuple[list[ItemRecord], ProblemLog]:
     log = ProblemLog()
-    return check(FORMATS[name].read(path, log), log), log
+    return check_records(FORMATS[name].read(path, log), log), log
 
 
 def record(key: str = "1", row: int = 1, **fields) -> ItemRecord:
@@ -27,7 +27,7 @@ def record(key: str = "1", row: int = 1, **fields) -> ItemRecord:
 
 def codes(*records: ItemRecord) -> tuple[list[str], list[str]]:
     log = ProblemLog()
-    check(records, log)
+    check_records(records, log)
     return [problem.code for problem in log.problems], [note.code for note in log.notes]
 
 
@@ -79,7 +79,7 @@ def test_jsonl_holds_all_that_an_item_can_hold(tmp_path):
 
 def test_duplicate_ids_name_both_rows():
     log = ProblemLog()
-    check([record("a", 2), record("b", 3), replace(record("a", 9), origin=Origin("g", 9))], log)
+    check_records([record("a", 2), record("b", 3), replace(record("a", 9), origin=Origin("g", 9))], log)
     assert [(problem.file, problem.row) for problem in log.problems] == [("g", 9)]
     assert "Row 2 of f" in log.problems[0].advice
 

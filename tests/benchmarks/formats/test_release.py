@@ -10,7 +10,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
 from benchmarks.formats.base import ProblemLog
-from benchmarks.formats.checks import check
+from benchmarks.formats.checks import check_records
 from benchmarks.formats.registry import FORMATS
 from benchmarks.models import Benchmark, Image, ItemImage, Job
 from tests.benchmarks.bad_inputs.case import picture
@@ -18,13 +18,13 @@ from tests.builders import imports
 from tests.builders.parquet_files import stored, table
 from tests.builders.release_files import embedded, image, line, release, row, whole, write_lines
 
-pytestmark = pytest.mark.usefixtures("tried_here")
+pytestmark = pytest.mark.usefixtures("parquet_trial_in_process")
 RELEASE = FORMATS["release"]
 
 
 def read(path, **how):
     log = ProblemLog(**how)
-    return check(RELEASE.read(path, log), log, RELEASE.keeps_same), log
+    return check_records(RELEASE.read(path, log), log, RELEASE.keeps_same), log
 
 
 def codes(path) -> list[tuple]:

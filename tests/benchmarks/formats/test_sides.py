@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks.formats import hard_positives, sugarcrepe_compare
 from benchmarks.formats.base import Format, ProblemLog
-from benchmarks.formats.checks import check
+from benchmarks.formats.checks import check_records
 from benchmarks.records import CaptionRecord, ItemRecord
 from tests.benchmarks.bad_inputs.case import written
 from tests.benchmarks.bad_inputs.sources import hard, sides, vl_row
@@ -20,7 +20,7 @@ PAIR = [vl_row(n) for n in range(3)], [vl_row(n, "cup atop book") for n in range
 
 def read(format: Format, path: Path, skip_incomplete: bool = False, **given) -> tuple[list[ItemRecord], ProblemLog]:
     log = ProblemLog(skip_incomplete)
-    return check(format.read(path, log, **given), log, format.keeps_same), log
+    return check_records(format.read(path, log, **given), log, format.keeps_same), log
 
 
 def texts(item: ItemRecord) -> list[tuple[str, str]]:

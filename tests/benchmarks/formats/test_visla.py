@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from benchmarks.formats import visla
 from benchmarks.formats.base import ProblemLog
-from benchmarks.formats.checks import check
+from benchmarks.formats.checks import check_records
 from benchmarks.formats.writing import without_images
 from benchmarks.records import CaptionRecord, ImageRecord, ItemRecord, Origin
 from tests.benchmarks.bad_inputs.case import written
@@ -17,7 +17,7 @@ TEXT = st.text(st.characters(exclude_characters="\t\r\n\0", exclude_categories=[
 
 def read(path, skip_incomplete: bool = False) -> tuple[list[ItemRecord], ProblemLog]:
     log = ProblemLog(skip_incomplete)
-    return check(visla.FORMAT.read(path, log), log, visla.FORMAT.keeps_same), log
+    return check_records(visla.FORMAT.read(path, log), log, visla.FORMAT.keeps_same), log
 
 
 def table(folder, *rows: list[str], header: list[str] = GENERIC):

@@ -14,7 +14,7 @@ from benchmarks.housekeeping import (  # noqa: E402
     restore,
     tables,
 )
-from benchmarks.housekeeping.deferred_files import Afterwards  # noqa: E402
+from benchmarks.housekeeping.deferred_files import DeferredFiles  # noqa: E402
 
 folder, moment = Path(sys.argv[1]), sys.argv[2]
 load_table = tables._load_table
@@ -32,7 +32,7 @@ MOMENTS = {
     "placed": (restore, "_load", die),  # the files are there, the database is the former one
     "loading": (tables, "_load_table", die_in_mid_load),
     "loaded": (restore.Event.objects, "create", die),  # the last thing in the transaction
-    "following": (Afterwards, "_move_in", die),  # it is committed, and what must follow has not
+    "following": (DeferredFiles, "_move_in", die),  # it is committed, and what must follow has not
 }
 setattr(*MOMENTS[moment])
 restore.restore(folder=folder, replace=True, by="test")

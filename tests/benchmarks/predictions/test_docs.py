@@ -10,7 +10,7 @@ from benchmarks.predictions.collecting import collect
 from benchmarks.predictions.evaluating import evaluate
 from benchmarks.predictions.jsonl import MAX_ANSWERS
 from benchmarks.predictions.kinds import KINDS
-from benchmarks.predictions.reading import answers
+from benchmarks.predictions.reading import read_answers
 from tests.benchmarks.bad_inputs.case import written
 
 PAGE = (Path(__file__).resolve().parents[3] / "docs/reference/predictions.md").read_text()
@@ -20,7 +20,8 @@ PAGE = (Path(__file__).resolve().parents[3] / "docs/reference/predictions.md").r
 def test_the_examples_come_to_figures(tmp_path, name):
     log = ProblemLog()
     example = re.search(rf"```{name}\n(.*?)```", PAGE, re.S)[1]
-    found = evaluate(collect(answers([written(tmp_path, "x.jsonl", example)], KINDS[name], log), log), KINDS[name], log)
+    answers = read_answers([written(tmp_path, "x.jsonl", example)], KINDS[name], log)
+    found = evaluate(collect(answers, log), KINDS[name], log)
     assert log.problems == [] and found.n > 0
 
 

@@ -50,13 +50,13 @@ def test_one_caption_may_be_enough():
     ],
 )
 def test_what_is_not_there_is_told_with_its_reason(reference, reason):
-    told = matched([reference], [item("7")]).told()
+    told = matched([reference], [item("7")]).as_json()
     assert (told["matched"], told["unanswered_first"]) == (0, ["7"])
     assert told["unmatched_first"] == [{"file": "x", "row": 1, "item": str(reference), "reason": reason}]
 
 
 def test_the_report_is_short_whatever_an_item_is_called():
-    assert len(matched([Reference("x" * 1_000_000)], [item("7")]).told()["unmatched_first"][0]["item"]) == 400
+    assert len(matched([Reference("x" * 1_000_000)], [item("7")]).as_json()["unmatched_first"][0]["item"]) == 400
 
 
 def test_an_item_without_images_is_not_refused_for_its_image():

@@ -10,7 +10,7 @@ from benchmarks.formats.base import ProblemLog
 from benchmarks.predictions import jsonl
 from benchmarks.predictions.base import NONE, RIGHT, WRONG, Answer, Reference
 from benchmarks.predictions.kinds import KINDS
-from benchmarks.predictions.reading import answers
+from benchmarks.predictions.reading import read_answers
 from benchmarks.records import Origin
 from tests.benchmarks.bad_inputs.case import written
 
@@ -42,7 +42,7 @@ def gpt(chosen: str = "A red cup.", correct: object = True, **fields) -> dict:
 
 def read(folder, kind: str, name: str, content: str | bytes) -> tuple[list[Answer], ProblemLog]:
     log = ProblemLog()
-    return list(answers([written(folder, name, content)], KINDS[kind], log)), log
+    return list(read_answers([written(folder, name, content)], KINDS[kind], log)), log
 
 
 def codes(log: ProblemLog) -> list[tuple]:
@@ -167,11 +167,11 @@ def test_too_many_answers_end_the_reading(tmp_path, monkeypatch):
 def test_files_of_two_layouts_are_not_one_model(tmp_path):
     log = ProblemLog()
     files = [written(tmp_path, "x.csv", table(CORRECT)), written(tmp_path, "swap_obj.json", json.dumps({"0": gpt()}))]
-    assert len(list(answers(files, KINDS["sugarcrepe"], log))) == 1
+    assert len(list(read_answers(files, KINDS["sugarcrepe"], log))) == 1
     assert codes(log) == [("WRONG_TYPE", None, "")]
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path):
     log = ProblemLog()
-    assert list(answers([tmp_path / "gone.jsonl"], KINDS["aro"], log)) == []
+    assert list(read_answers([tmp_path / "gone.jsonl"], KINDS["aro"], log)) == []
     assert codes(log) == [("FILE_UNREADABLE", None, "")]

@@ -34,5 +34,5 @@ def test_one_models_weights_count_once_whatever_computed_with_them(benchmark):
 def test_what_is_no_number_is_no_answer(benchmark):
     scores = {"s(c0,i0)": float("nan"), "s(c1,i0)": 0.5}
     run = predictions.model(benchmark, dict.fromkeys(benchmark.items.all(), scores))
-    found = run_answers.said([run], {"bivlc": ("i_pos2t",)})[run.pk]
+    found = run_answers.answers_by_run([run], {"bivlc": ("i_pos2t",)})[run.pk]
     assert len(found.items) == 0

@@ -7,7 +7,7 @@ from django.core.management import CommandError, call_command
 
 from benchmarks.models import Event, Job, Prediction, Run
 from benchmarks.runs import figures as run_figures
-from benchmarks.runs import run_actions
+from benchmarks.runs import reported
 from tests.builders import compared_models
 
 pytestmark = pytest.mark.django_db
@@ -106,7 +106,7 @@ def test_the_command_tells_what_did_not_match(benchmark, tmp_path, capsys):
 
 def test_a_deleted_run_leaves_its_event_and_may_come_again(benchmark, tmp_path):
     run = compared_models.imported(benchmark, tmp_path, right=1)
-    run_actions.delete_run(run=run, by="test")
+    reported.delete_run(run=run, by="test")
     assert not Prediction.objects.exists()
     assert Event.objects.get(verb="deleted a run").data["title"] == "CLIP"
     compared_models.imported(benchmark, tmp_path, right=1)

