@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip install --quiet --quiet --no-compile --disable-pip-v
 WORKERS ?= 2
 ARGS ?=
 
-.PHONY: run test load lint scoring clean
+.PHONY: run test load faults lint scoring clean
 
 run: $(VENV)/requirements.stamp
 	@$(BIN)/python manage.py up
@@ -28,6 +28,10 @@ load: $(VENV)/requirements-dev.stamp
 	@$(BIN)/python -m tests.load.releases
 	@$(BIN)/python -m tests.load.release_kills
 	@$(BIN)/python -m tests.load.scoring
+
+# Planted faults that the suite must catch; ARGS="07 12" runs some of them.
+faults: $(VENV)/requirements-dev.stamp
+	@$(BIN)/python -m tests.faults.run --keep-going $(ARGS)
 
 # Several GB: lets models score benchmarks. `make run` then starts a worker for that too.
 scoring: $(VENV)/requirements-scoring.stamp
