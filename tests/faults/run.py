@@ -57,7 +57,9 @@ def copy_tree(to: Path) -> Path:
     return to
 
 
-def run_tests(tree: Path, tests: Iterable[str], ignored: Iterable[str], *options: str) -> tuple[int | None, list[str]]:
+def run_tests(
+    tree: Path, tests: Iterable[str], ignored: Iterable[str], *options: str, limit: int = LIMIT
+) -> tuple[int | None, list[str]]:
     """pytest's exit status, None where it took too long; and the ids of the tests that failed, in order."""
     command = [sys.executable, "-m", "pytest", "-q", "--tb=no", "-p", "no:cacheprovider", *options, *tests]
     log = tree.parent / "pytest.log"
@@ -67,7 +69,7 @@ def run_tests(tree: Path, tests: Iterable[str], ignored: Iterable[str], *options
             cwd=tree, env=STEADY, stdout=out, stderr=subprocess.STDOUT,
         )  # fmt: skip
         try:
-            status = running.wait(LIMIT)
+            status = running.wait(limit)
         except subprocess.TimeoutExpired:
             status = None
         finally:
@@ -96,7 +98,7 @@ def run_fault(fault: Fault, tree: Path, ignored: Iterable[str]) -> None:
         fault.outcome, fault.first_failure = STALE, applied.stderr.strip()
     else:
         status, failed = run_tests(tree, fault.tests, ignored, "-x")
-        fault.outcome = {0: MISSED, 1: CAUGHT, None: TOO_LONG}.get(status, BROKEN)
+        fault.outcome = {0: MISSED, 1: CAUGHT if failed else BROKEN, None: TOO_LONG}.get(status, BROKEN)
         fault.first_failure = next(iter(failed), "")
     for file, content in before.items():
         file.write_bytes(content)
@@ -115,8 +117,7 @@ def main() -> int:
     ignored: set[str] = set()  # tests that fail without any patch
     done: list[Fault] = []
 
-    def run(fault: Fault) -> bool:
-        """Whether the run may go on."""
+    def run(fault: Fault) -> bool:  # whether the run may go on
         run_fault(fault, tree, ignored)
         print(f"{fault.name:42} {fault.outcome:14} {fault.seconds:6.1f} s  {fault.first_failure}", flush=True)
         done[:] = [one for one in done if one.name != fault.name] + [fault]
@@ -127,12 +128,11 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="winnow-faults-") as place:
         tree = copy_tree(Path(place) / "winnow")
         all(run(fault) for fault in faults)
-        while again := [one for one in done if one.outcome == CAUGHT and one.first_failure not in ignored]:
-            unsure = sorted({one.first_failure for one in again} - {""})
-            fails = set(run_tests(tree, unsure, ())[1])
+        while unsure := sorted({one.first_failure for one in done if one.outcome == CAUGHT}):
+            fails = set(run_tests(tree, unsure, (), limit=LIMIT * 4)[1])
             print("".join(f"fails without any patch, ignored: {one}\n" for one in sorted(fails)), end="", flush=True)
             ignored |= fails
-            if not [run(fault) for fault in again if fault.first_failure in fails]:
+            if not [run(fault) for fault in list(done) if fault.first_failure in fails]:
                 break
     missed = {one.name: one.promise for one in done if one.outcome != CAUGHT}
     caught, stale = len(done) - len(missed), sum(one.outcome == STALE for one in done)
