@@ -23,7 +23,6 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 RECORD, RESULTS = HERE / "caught.json", HERE / "results.json"
-LIMIT = 300  # seconds for the tests of one fault
 STEADY = os.environ | {"CI": "1"}  # Hypothesis then draws the same examples in every run, however slow the machine
 CAUGHT, MISSED, TOO_LONG, BROKEN, STALE = "caught", "not caught", "too long", "does not run", "does not apply"
 FAILED = re.compile(r"^(?:FAILED|ERROR) (tests/.+?)(?: - .*)?$", re.MULTILINE)
@@ -58,7 +57,7 @@ def copy_tree(to: Path) -> Path:
 
 
 def run_tests(
-    tree: Path, tests: Iterable[str], ignored: Iterable[str], *options: str, limit: int = LIMIT
+    tree: Path, tests: Iterable[str], ignored: Iterable[str], *options: str, limit: int
 ) -> tuple[int | None, list[str]]:
     """pytest's exit status, None where it took too long; and the ids of the tests that failed, in order."""
     command = [sys.executable, "-m", "pytest", "-q", "--tb=no", "-p", "no:cacheprovider", *options, *tests]
@@ -82,7 +81,7 @@ def run_tests(
     return status, FAILED.findall(log.read_text(errors="replace"))
 
 
-def run_fault(fault: Fault, tree: Path, ignored: Iterable[str]) -> None:
+def run_fault(fault: Fault, tree: Path, ignored: Iterable[str], limit: int) -> None:
     """Apply the patch, run its tests up to the first failure, and put the files back."""
     patch = (HERE / f"{fault.name}.patch").read_text()
     files = [tree / name for name in re.findall(r"^\+\+\+ b/(.+)$", patch, re.MULTILINE)]
@@ -97,9 +96,10 @@ def run_fault(fault: Fault, tree: Path, ignored: Iterable[str]) -> None:
     elif applied.returncode:
         fault.outcome, fault.first_failure = STALE, applied.stderr.strip()
     else:
-        status, failed = run_tests(tree, fault.tests, ignored, "-x")
+        status, failed = run_tests(tree, fault.tests, ignored, "-x", limit=limit)
         fault.outcome = {0: MISSED, 1: CAUGHT if failed else BROKEN, None: TOO_LONG}.get(status, BROKEN)
-        fault.first_failure = next(iter(failed), "")
+        last_line = (tree.parent / "pytest.log").read_text(errors="replace").strip().rpartition("\n")[2]
+        fault.first_failure = next(iter(failed), last_line if fault.outcome == BROKEN else "")
     for file, content in before.items():
         file.write_bytes(content)
     fault.seconds = round(time.monotonic() - began, 1)
@@ -110,6 +110,7 @@ def main() -> int:
     parser.add_argument("numbers", nargs="*", metavar="NN", help="faults by number; default: all")
     parser.add_argument("--keep-going", action="store_true", help="also after a fault that should have been caught")
     parser.add_argument("--record", action="store_true", help="write caught.json")
+    parser.add_argument("--limit", type=int, default=300, help="seconds for the tests of one fault")
     asked = parser.parse_args()
     every = [read_fault(path) for path in sorted(HERE.glob("*.patch"))]
     faults = [one for one in every if not asked.numbers or one.name.partition("-")[0] in asked.numbers]
@@ -118,7 +119,7 @@ def main() -> int:
     done: list[Fault] = []
 
     def run(fault: Fault) -> bool:  # whether the run may go on
-        run_fault(fault, tree, ignored)
+        run_fault(fault, tree, ignored, asked.limit)
         print(f"{fault.name:42} {fault.outcome:14} {fault.seconds:6.1f} s  {fault.first_failure}", flush=True)
         done[:] = [one for one in done if one.name != fault.name] + [fault]
         results = {"ignored": sorted(ignored), "faults": [asdict(one) for one in done]}
@@ -129,7 +130,7 @@ def main() -> int:
         tree = copy_tree(Path(place) / "winnow")
         all(run(fault) for fault in faults)
         while unsure := sorted({one.first_failure for one in done if one.outcome == CAUGHT}):
-            fails = set(run_tests(tree, unsure, (), limit=LIMIT * 4)[1])
+            fails = set(run_tests(tree, unsure, (), limit=asked.limit * 4)[1])
             print("".join(f"fails without any patch, ignored: {one}\n" for one in sorted(fails)), end="", flush=True)
             ignored |= fails
             if not [run(fault) for fault in list(done) if fault.first_failure in fails]:
