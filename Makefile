@@ -33,6 +33,10 @@ load: $(VENV)/dev.stamp
 	@$(BIN)/python -m bench.release_kills
 	@$(BIN)/python -m bench.scoring
 
+# Planted faults that the suite must catch; ARGS="07 12" runs some of them.
+faults: $(VENV)/dev.stamp
+	@$(BIN)/python -m tests.faults.run --keep-going $(ARGS)
+
 # Several GB: lets models score benchmarks. `make run` then starts a worker for that too.
 models: $(VENV)/models.stamp
 

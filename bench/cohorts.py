@@ -3,9 +3,9 @@
     python -m bench.cohorts                               (about a quarter of an hour)
     python -m bench.cohorts --studies 5 --judgments 50
 
-Studies of twelve annotators (tests/builders/cohorts.py: six honest, two fast and honest, one of each other habit; at last ten
-honest and two fast and honest) are written into a PostgreSQL of its own and computed as the pages do. `to look at` is
-a sign that is not about speed alone.
+Studies of twelve annotators (tests/builders/cohorts.py: six honest, two fast and honest, one of each other habit; at
+last ten honest and two fast and honest) are written into a PostgreSQL of its own and computed as the pages do. `to look
+at` is a sign that is not about speed alone.
 """
 
 import argparse

@@ -1,4 +1,5 @@
-"""BiVLC's validation again, at full size: import, study, 12,894 judgments, the paper's funnel. See tests/builders/bivlc_paper.py.
+"""BiVLC's validation again, at full size: import, study, 12,894 judgments, the paper's funnel. See
+tests/builders/bivlc_paper.py.
 
     python -m bench.paper [--drawn] [--http 600] [--people 20]
 

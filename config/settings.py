@@ -1,8 +1,8 @@
 """Every setting, in one file, from the environment alone.
 
 With nothing set, Winnow runs for one laptop: its own PostgreSQL and Valkey under `var/` and a secret key made on first
-use. With `WINNOW_PRODUCTION=1` it refuses to start until what a public server needs is given. docs/guide/deployment.md lists
-every variable.
+use. With `WINNOW_PRODUCTION=1` it refuses to start until what a public server needs is given. docs/guide/deployment.md
+lists every variable.
 """
 
 import os

@@ -1,8 +1,8 @@
 """Restore a backup: it is verified completely before anything changes, then restored completely or not at all.
 
 Image files are put in place first, where no row names them yet; then the database is filled in one transaction; then
-the files that replace others follow, and files that only the previous database named are deleted. deferred_files.py does
-that last part, also after kill -9.
+the files that replace others follow, and files that only the previous database named are deleted. deferred_files.py
+does that last part, also after kill -9.
 """
 
 import gzip

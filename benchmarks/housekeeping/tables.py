@@ -1,7 +1,8 @@
 """Write and read every table of the database with COPY, as a stream, over Winnow's own connection.
 
 The database itself lists its tables, so the next backup has a table that a migration adds. A database that data is
-loaded into has the same migrations, and therefore the same tables. docs/guide/housekeeping.md says why this is not pg_dump.
+loaded into has the same migrations, and therefore the same tables. docs/guide/housekeeping.md says why this is not
+pg_dump.
 """
 
 from collections.abc import Iterable, Iterator

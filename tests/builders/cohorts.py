@@ -1,4 +1,5 @@
-"""Made-up annotators of stated habits, and studies in which they have worked, written in bulk as tests/builders/crowds.py does.
+"""Made-up annotators of stated habits, and studies in which they have worked, written in bulk as
+tests/builders/crowds.py does.
 
 A screen has one true answer: one of the images, or None for a third of the items. The same seed gives the same study.
 """

@@ -13,12 +13,11 @@ from random import Random
 import pytest
 from hypothesis.stateful import rule
 
-from annotation.adjudication import cases
 from annotation.adjudication import decisions as adjudication_decisions
 from annotation.designs.plan import StagePlan
 from annotation.figures.funnel import funnel
 from annotation.models import Judgment, Lease, Outcome, Stage, Task
-from annotation.pipeline.outcomes import rule_of
+from annotation.pipeline.outcomes import counted_answers, rule_of
 from annotation.protocols.base import Answer
 from annotation.protocols.decision_rule import ADJUDICATOR, DROPPED, KEPT, OPEN
 from annotation.protocols.registry import PROTOCOLS
@@ -90,7 +89,7 @@ class Sentences(Pipeline):
 
     def decision(self, task: Task) -> dict:
         stage = Stage.objects.select_related("study").get(pk=task.stage_id)
-        form, given = PROTOCOLS[stage.protocol].form, cases.given(task)
+        form, given = PROTOCOLS[stage.protocol].form, counted_answers(task)
         said = self.drawn.choice([*given.values(), Answer("cannot_judge")])
         if form.edits and self.drawn.random() < 0.5:
             said = adjudication_decisions.own_words(task, stage, {"second_positive": "The cat is the one on the mat."})
