@@ -1,7 +1,7 @@
 """Humans and models side by side: which rows stand together, what is best, how far it is to humans. Pure.
 
-An `Entry` has figures as `benchmarks.predictions.stored.summarize` makes them, whatever they come from; here they become
-rows of cells in the order of measures. Shares are between 0 and 1.
+An `Entry` has figures as `benchmarks.predictions.stored.summarize` makes them, whatever they come from; here they
+become rows of cells in the order of measures. Shares are between 0 and 1.
 """
 
 import math
