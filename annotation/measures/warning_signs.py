@@ -189,7 +189,7 @@ def answers_test(own: Mapping[str, int], others: Mapping[str, int]) -> Figures:
     return answers_test_readings(own, others)[0]
 
 
-def answers_test_readings(own: Mapping[str, int], others: Mapping[str, int]) -> list[dict]:
+def answers_test_readings(own: Mapping[str, int], others: Mapping[str, int]) -> list[Figures]:
     """`answers_test`, then what else it could be: of two labels both have the same p, and rounding decides."""
     n, others_n = sum(own.values()), sum(others.values())
     labels = sorted(set(own) | set(others))
@@ -224,7 +224,7 @@ def agreement_test(compared: Mapping[str, tuple[int, int, float | None]]) -> Fig
     return agreement_test_readings(compared)[0]
 
 
-def agreement_test_readings(compared: Mapping[str, tuple[int, int, float | None]]) -> list[dict]:
+def agreement_test_readings(compared: Mapping[str, tuple[int, int, float | None]]) -> list[Figures]:
     """`agreement_test`, then what else it could be where two views have the same p but for rounding."""
     found = {
         view: (exact_tests.binomial_at_most(same, n, typical), same / n, typical, n)
@@ -243,7 +243,7 @@ def agreement_test_readings(compared: Mapping[str, tuple[int, int, float | None]
 
 def _least(found: Mapping[str, float]) -> list[str]:
     """The name with the smallest p, then those whose p is the same but for rounding."""
-    least = min(found, key=found.get)
+    least = min(found, key=found.__getitem__)
     level = (name for name in found if math.isclose(found[name], found[least], rel_tol=1e-9, abs_tol=1e-300))
     return list(dict.fromkeys([least, *level]))
 
