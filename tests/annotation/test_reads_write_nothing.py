@@ -9,9 +9,9 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from tests.annotation.test_rights import ROUTES, address, expected, people, study, world  # noqa: F401
+from tests.annotation.test_rights import ROUTES, address, clients, expected, world  # noqa: F401
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.usefixtures("savepoint")
 WRITES = ("INSERT", "UPDATE", "DELETE", "WITH")
 CACHE = "annotation_reckoning"
 # What each link of an annotator writes when it is opened.
@@ -35,7 +35,7 @@ def writes_rows(sql: str) -> bool:
     return words[0] in WRITES and any(word in words for word in WRITES[:3])
 
 
-def test_no_address_but_an_annotators_own_link_writes(world):  # noqa: F811
-    found = {name: writes(world.clients["owner"], address(name, world)) for name in ASKED}
+def test_no_address_but_an_annotators_own_link_writes(world, clients):  # noqa: F811
+    found = {name: writes(clients["owner"], address(name, world)) for name in ASKED}
     assert {name: sql for name, sql in found.items() if sql and name not in OPENED} == {}
     assert found["judge"], "the test sees writes"
