@@ -121,6 +121,18 @@ def eager_tasks():
 @pytest.fixture
 def alone(transactional_db):
     """Nobody else is connected: what threads of earlier tests have left open is ended, as stopping Winnow would."""
+    _end_other_sessions()
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup, django_db_blocker):
+    """At the end nobody else is connected, so that the database can be dropped."""
+    yield
+    with django_db_blocker.unblock():
+        _end_other_sessions()
+
+
+def _end_other_sessions() -> None:
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"

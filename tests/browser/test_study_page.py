@@ -22,15 +22,20 @@ def study() -> Study:
 
 
 @pytest.fixture
-def visit(site, sign_in, study):
+def visit_study(site, sign_in):
     user = User.objects.create_superuser("ana", password="x")
 
-    def go(page, path: str = ""):
+    def go(page, study: Study, path: str = ""):
         sign_in(page, user)
         page.goto(f"{site}/studies/{study.pk}/{path}")
         return page
 
     return go
+
+
+@pytest.fixture
+def visit(visit_study, study):
+    return lambda page, path="": visit_study(page, study, path)
 
 
 def judge_one(study: Study) -> None:
@@ -110,14 +115,12 @@ STAGES = [
 
 
 @pytest.fixture
-def pipeline(visit, site, study):
+def pipeline(visit_study):
     made = paint(studies.study(benchmark=studies.benchmark(items=12), stages=STAGES, pay_per_hour=12))
     crowds.work(made, people=4, undone=0.1, seed=2)
 
     def go(page, path: str = ""):
-        visit(page)
-        page.goto(f"{site}/studies/{made.pk}/{path}")
-        return page
+        return visit_study(page, made, path)
 
     go.study = made
     return go
