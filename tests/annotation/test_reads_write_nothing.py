@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 
 from tests.annotation.test_rights import ROUTES, address, clients, expected, world  # noqa: F401
 
-pytestmark = pytest.mark.usefixtures("savepoint")
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("savepoint")]
 WRITES = ("INSERT", "UPDATE", "DELETE", "WITH")
 CACHE = "annotation_reckoning"
 # What each link of an annotator writes when it is opened.
