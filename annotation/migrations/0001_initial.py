@@ -1,7 +1,7 @@
 """Every table of studies, and the triggers that keep judgments and frozen releases.
 
-Replaces the fourteen migrations of version 0.1: a database that has applied all of them counts as migrated, one
-that has applied some of them is refused (upgrade it with version 0.1 first).
+Replaces the fourteen migrations of version 0.1: a database that has applied all of them counts as migrated. Bring one
+that has applied only some of them to version 0.1 first.
 """
 
 import annotation.models.study

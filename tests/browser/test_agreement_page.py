@@ -1,6 +1,7 @@
 """The agreement page in a browser: accessible, and all of it within reach of the keys."""
 
 import pytest
+from django.contrib.auth.models import User
 from django.urls import reverse
 
 from annotation.figures import agreement
@@ -14,7 +15,8 @@ def address(stage) -> str:
 @pytest.mark.browser
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("width, dark", [(1366, False), (390, True)])
-def test_axe_finds_nothing_and_keys_reach_it_all(open_page, site, sign_in, axe_violations, manager, width, dark):
+def test_axe_finds_nothing_and_keys_reach_it_all(open_page, site, sign_in, axe_violations, width, dark):
+    manager = User.objects.create_superuser("ana", password="x")
     stage = crowds.stage(items=60, people=12, overlap=3)
     page = open_page(width=width, dark=dark)
     sign_in(page, manager)

@@ -52,7 +52,7 @@ def test_the_five_kappas_are_those_of_an_independent_computation_on_the_export(s
     (stage,) = study.stages.all()
     found = next(one for one in study_figures(stage)["agreement"] if one["on"] == "any or none")
     page = {(pair["first"], pair["second"]): (pair["value"], pair["n"]) for pair in found["kappa_pairs"]}
-    monkeypatch.setattr("annotation.exports.item_table._embedded", lambda use: None)  # there are no picture files
+    monkeypatch.setattr("annotation.exports.item_table._image_cell", lambda *use: None)  # no picture files
     export_split(study=study, out=tmp_path / "out", by="test")
     assert page.keys() == (ours := kappas(tmp_path / "out")).keys()
     assert len(page) == PAIRS and {n for _, n in page.values()} == {SHARED}

@@ -99,7 +99,7 @@ def same_again(release: Path, folder: Path, **plan) -> Benchmark:
 @pytest.mark.real
 def test_the_real_items_that_people_kept(real, tmp_path):
     first = text_annotators.imported(
-        material(real / "data", tmp_path)[0], "jsonl", tmp_path / "images.zip", text_only=False
+        material(real / "data", tmp_path, coco=72)[0], "jsonl", tmp_path / "images.zip", text_only=False
     )
     study = studies.study(benchmark=first, overlap=2)
     crowds.work(study, people=4)

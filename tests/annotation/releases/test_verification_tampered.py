@@ -163,11 +163,11 @@ def test_files_that_are_missing_extra_or_changed_are_named(released):
 def test_an_image_in_two_splits_is_found(exports, tmp_path, monkeypatch):
     """All else of that release is right."""
 
-    def assign(source, plan, fixed):
-        keys = [line["id"] for line in source.lines("items.jsonl")]
+    def assign(source, plan, earlier):
+        keys = [line["id"] for line in source.items()]
         return Assigned({one: ("train", "test")[place % 2] for place, one in enumerate(keys)}, {})
 
-    monkeypatch.setattr(build, "assign", assign)
+    monkeypatch.setattr(build, "_assign_splits", assign)
     problems = verify(release(exports("stages"), tmp_path / "out", splits={"train": 50, "test": 50})).problems
     assert problems and all(one.startswith("items.jsonl: image ") for one in problems)
     assert "is in train and in test" in problems[0]
