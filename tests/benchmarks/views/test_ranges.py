@@ -13,6 +13,7 @@ from django.test import RequestFactory
 
 from benchmarks.views.ranges import PIECE, ranged
 
+pytestmark = pytest.mark.django_db  # closing an answer looks after the connection to the database
 BYTES = os.urandom(1000)
 ETAG = "0f" * 32
 factory = RequestFactory()
