@@ -269,8 +269,24 @@ def test_a_picture_that_does_not_load_says_so_and_can_be_loaded_again(sit):
     expect(desk.page.get_by_text("Picture 2 did not load.")).to_be_hidden()
 
 
+KEY_WHILE_RULES_CLOSE = """() => {
+  document.getElementById("rules-dialog").close();
+  document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "f", bubbles: true }));
+  return new Promise((done) => setTimeout(done, 100));
+}"""
+
+
+def test_a_key_pressed_while_the_rules_close_counts(sit):
+    """The dialog's event of closing comes a moment after it is closed."""
+    page = sit().press("h").page
+    page.evaluate(KEY_WHILE_RULES_CLOSE)
+    expect(page.locator("#flag .sheet")).to_be_visible()
+
+
 def test_a_page_left_open_renews_its_leases(sit):
-    desk = sit(lease_seconds=30)
+    annotator = pictures.desk()
+    Stage.objects.update(lease_seconds=9)  # renewed when a third of that has passed
+    desk = sit(annotator=annotator)
     with desk.page.expect_response("**/renew/", timeout=15_000) as answer:
         desk.nothing_picked()
     assert answer.value.json() == {"held": 2}

@@ -50,7 +50,10 @@ $("screen").addEventListener("submit", (event) => {
 });
 $("undo-form").addEventListener("submit", (event) => (event.preventDefault(), undo()));
 $("rules").addEventListener("click", (event) => (event.preventDefault(), rules()));
-$("rules-dialog").addEventListener("close", leave);
+$("rules-dialog").addEventListener("close", () => {
+  // The event comes a moment after the dialog has gone; the next key may have opened a sheet by then.
+  if (!document.querySelector("details[open]")) leave();
+});
 $("zoom").addEventListener("click", () => zoom.toggle());
 $("back").addEventListener("click", back);
 $("return").addEventListener("click", present);
