@@ -25,8 +25,7 @@ def manager(client) -> User:
 def module_world(django_db_setup, django_db_blocker, tmp_path_factory) -> Iterator[Path]:
     """A folder for files, and a transaction that lasts as long as the module.
 
-    A module-scoped fixture that takes it builds what all tests of the module ask. They take `savepoint` instead of the
-    mark `django_db`.
+    A module-scoped fixture that takes it builds what all tests of the module ask. They take `savepoint`.
     """
     media = tmp_path_factory.mktemp("media")
     with django_db_blocker.unblock(), override_settings(MEDIA_ROOT=media), transaction.atomic():
@@ -35,12 +34,9 @@ def module_world(django_db_setup, django_db_blocker, tmp_path_factory) -> Iterat
 
 
 @pytest.fixture
-def savepoint(module_world, own_files, settings) -> Iterator[None]:
-    """What a test changes in the module's world is undone after it."""
+def savepoint(module_world, db, own_files, settings) -> None:
+    """What a test changes in the module's world is undone after it: the test's own transaction is a savepoint then."""
     settings.MEDIA_ROOT = module_world
-    with transaction.atomic():
-        yield
-        transaction.set_rollback(True)
 
 
 @pytest.fixture(scope="session")
