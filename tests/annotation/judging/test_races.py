@@ -1,6 +1,6 @@
 """Many clients at once on one item: never over its overlap. Each thread has a database connection of its own.
 
-`make load` runs 200 rounds (WINNOW_RACE_ROUNDS); the control shows that the same rounds go wrong without the lock.
+`make nightly` runs 200 rounds (WINNOW_RACE_ROUNDS); the control shows that the same rounds go wrong without the lock.
 """
 
 import os

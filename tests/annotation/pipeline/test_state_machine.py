@@ -42,7 +42,7 @@ from annotation.studies import lifecycle as study_lifecycle
 from benchmarks.models import Item, ItemImage
 from tests.builders import studies
 
-TIMES = int(os.environ.get("WINNOW_SEQUENCES", 1))  # so many times as many sequences; `make load` has 4
+TIMES = int(os.environ.get("WINNOW_SEQUENCES", 1))  # so many times as many sequences; `make nightly` has 4
 STEPS = 50  # that a sequence has at least on the mean, of 80 at most
 A_WHILE = timedelta(seconds=1)
 PEOPLE = st.integers(0, 3)
