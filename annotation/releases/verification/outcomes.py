@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from annotation.measures.aggregation import dawid_skene
-from annotation.protocols.base import as_carried
+from annotation.protocols.base import AnswerContent, as_carried
 from annotation.protocols.decision_rule import ADJUDICATOR, KEPT, MAJORITY, OPEN, Decision, Posterior
 from annotation.releases.verification.rows import ReleasedStage, Rows, about, place_of
 
@@ -20,7 +20,7 @@ def decide(rows: Rows) -> dict[str, Decided]:
 
 def _decide(rows: Rows, stage: ReleasedStage, task: Mapping, posteriors: Mapping) -> Decision:
     if word := rows.adjudicated.get(about(task)):
-        content = word["content"] or {}
+        content = word["content"] or AnswerContent()
         return Decision(word["state"], word["outcome"] or "", word["reason"] or "", ADJUDICATOR, content)
     place = place_of(task)
     answers = [said.answer for said in stage.answers.get(place, ())]
