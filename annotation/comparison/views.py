@@ -48,7 +48,7 @@ class _Filters:
         return urlencode({**given, "model": self.models}, doseq=True)
 
 
-def _asked(query: QueryDict) -> _Filters:
+def _filters(query: QueryDict) -> _Filters:
     """What is none of the choices is as if it were not there."""
     which, sort = query.get("which", ""), query.get("sort", "")
     models = [int(one) for one in query.getlist("model")[:100] if one.isascii() and one.isdecimal() and len(one) < 19]
@@ -66,7 +66,7 @@ def study_wrong(request: HttpRequest, pk: int) -> HttpResponse:
     stages = [one for one in stage.study.stages.order_by("position") if asked_in(one.protocol)]
     if stages and stage not in stages:
         stages[0].study, stage = stage.study, stages[0]
-    wanted, there = _asked(request.GET), items.comparable(stage)
+    wanted, there = _filters(request.GET), items.comparable(stage)
     runs = [run for run in there if run.pk in wanted.models] or [run for run in there if not run.blind] or there
     context = {
         "section": "studies", "study": stage.study, "stage": stage, "protocol": PROTOCOLS[stage.protocol],
