@@ -31,6 +31,7 @@ class Command(BaseCommand):
             release_lifecycle.check_target(out)
             release_lifecycle.clear_dead(study=found, plan=plan, by=BY)
             release = release_lifecycle.freeze(study=found, plan=plan, by=BY, foreground=True)
+            assert release.job_id
         except release_lifecycle.CannotFreeze as why:
             raise CommandError(str(why)) from None
         try:

@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation.management.release_named import PLACES, opened
+from annotation.management.releases import PLACES, opened
 from annotation.releases import publish
 from annotation.releases.archive_reader import ReleaseFiles
 
