@@ -397,16 +397,16 @@ def paper_block(protocol: Protocol, figures: dict) -> dict:
 def _drawn_paper(protocol: Protocol, paper: dict) -> dict:
     """What its template needs beside the figures."""
     if "fates" in paper:
-        holds = paper.get("holds", ())
+        none: dict = {}
+        guidelines = zip_longest(paper["broken"], paper.get("holds", ()), fillvalue=none)
         return {
             "fate_bars": list(bars.fate_bars(paper["fates"])),
             "edit_rows": [row | {"spreads": [row["characters"], row["words"]]} for row in paper["edits"]],
-            "guideline_rows": [one | two for one, two in zip_longest(paper["broken"], holds, fillvalue={})],
+            "guideline_rows": [broken | holds for broken, holds in guidelines],
             "likeness_panels": panels(paper["lexical"]),
         }
-    if "orders" in paper:
-        say = protocol.form.describe
-        orders = [row | {"words": say(Answer(row["order"]))} for row in paper["orders"]]
+    if protocol.form and "orders" in paper:
+        orders = [row | {"words": protocol.form.describe(Answer(row["order"]))} for row in paper["orders"]]
         return {"order_rows": orders, "order_bars": list(bars.order_bars(orders))}
     rows, whole = ([row | {"words": CRITERIA[row["criterion"]]} for row in paper[part]] for part in ("rows", "all"))
     return {"compare_rows": rows, "compare_whole": whole, "compare_bars": list(bars.compare_bars(rows))}

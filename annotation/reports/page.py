@@ -8,7 +8,7 @@ from operator import itemgetter
 from django.template.loader import render_to_string
 
 from annotation.dashboard import human_baseline_page, study_page
-from annotation.dashboard.agreement_page import COUNTS, MEASURES, Notes
+from annotation.dashboard.agreement_page import COUNTS, MEASURES, measured
 from annotation.figures.cache import Reckoned
 from annotation.measures.warning_signs import KINDS
 from annotation.models import Study
@@ -85,20 +85,13 @@ def stage(one: Mapping) -> dict:
 
 def view(found: Mapping) -> dict:
     """One view's agreement: `lines` of the whole stage, `rows` by type in columns of `heads`, `pairs` of annotators."""
-    whole, notes = found["whole"], Notes()
-    there = [name for name in MEASURES if whole["measures"][name]["value"] is not None]
-    rows = [
-        {**row, "cells": [notes.marked(row["measures"][name]) for name in there]}
-        for row in _by_kind(found["type"], found["subtype"])
-    ]
+    whole = found["whole"]
+    shown = measured(whole, _by_kind(found["type"], found["subtype"]))
     return {
         "on": found["view"],
         **{name: whole[name] for name in COUNTS},
-        "lines": [{**whole["measures"][name], "words": said[0], "of": said[2]} for name, said in MEASURES.items()],
-        "undefined": [] if there else _undefined(whole["measures"]),
-        "heads": [MEASURES[name][1] for name in there],
-        "rows": rows,
-        "notes": list(notes.marks.items()),
+        **shown,
+        "undefined": [] if shown["heads"] else _undefined(whole["measures"]),
         "pairs": [_pair(row) for row in found["pair"][:PAIRS]],
         "pair_count": found["pair_count"],
         **{name: found[name] for name in ("resamples", "resamples_cohen", "seed")},
@@ -114,7 +107,7 @@ def _undefined(measures: Mapping[str, Mapping]) -> list[dict]:
     ]
 
 
-def _by_kind(types: Iterable[Mapping], subtypes: Iterable[Mapping]) -> Iterator[dict]:
+def _by_kind(types: Iterable[Mapping], subtypes: Iterable[Mapping]) -> Iterator[Mapping]:
     """Each type (its `subtype` None), then its subtypes where it has any that have a name."""
     below = list(subtypes)
     for row in types:
