@@ -77,11 +77,6 @@ def _csv(place: Place, split: str, ending: str = "csv") -> Iterator[tuple[str, R
             yield name, dict(zip(head, row, strict=True))
 
 
-def as_csv(value: object) -> str:
-    """What a value is in a cell, where no more can be told than what it says."""
-    return "" if value is None else value if isinstance(value, str) else str(value).lower()
-
-
 def _imagefolder(place: Place, split: str) -> Iterator[tuple[str, Row]]:
     """The files were hashed before (place.digests)."""
     name = f"imagefolder/{split}/metadata.jsonl"

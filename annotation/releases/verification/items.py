@@ -5,11 +5,13 @@ items.jsonl says which items there are; the parquet files have them in its order
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping
 from itertools import zip_longest
+from typing import Any
 
 from annotation.exports.files import EXTENSIONS
-from annotation.releases.verification.forms import READERS, Row, as_csv, content, is_image, parquet
+from annotation.releases.verification.forms import READERS, Row, content, is_image, parquet
 from annotation.releases.verification.place import Place
 from annotation.releases.verification.report import Report
 from annotation.releases.verification.schemas import IMAGE, fits
@@ -91,26 +93,23 @@ def _against_data(report: Report, name: str, file: str, row: Row, data: Row, ite
     if set(row) != set(data):
         report.problem(file, f"it has the columns {', '.join(sorted(row))}; the parquet files have others")
         return
-    compare: Callable = {"csv": _same_cell, "spreadsheet": _same_safe}.get(name, _same)
     for column, value in data.items():
-        if not compare(row[column], value):
+        if not _same(name, row[column], value):
             words = f"{column} {_brief(row[column])}, the parquet files have {_brief(value)}"
             report.problem(file, f"a row has {words} (in {_brief(data.get('id', next(iter(data.values()))))})")
 
 
-def _same(one: object, other: object) -> bool:
-    return one == other and isinstance(one, bool) == isinstance(other, bool)
-
-
-def _same_cell(cell: str, value: object) -> bool:
-    return cell == as_csv(value)
-
-
-def _same_safe(cell: str, value: object) -> bool:
-    """But for apostrophes that were put before signs, and nothing left that begins like a formula."""
-    wanted = as_csv(value)
+def _same(form: str, cell: Any, value: object) -> bool:
+    """Whether a cell says the value: in CSV as text; in CSV for spreadsheets but for apostrophes that were put before
+    signs, with nothing left that begins like a formula.
+    """
+    if form not in ("csv", "spreadsheet"):
+        return cell == value and isinstance(cell, bool) == isinstance(value, bool)
+    wanted = "" if value is None else value if isinstance(value, str) else str(value).lower()
+    if form == "csv":
+        return cell == wanted
     risky = isinstance(value, str) and cell[:1] in tuple("=+-@\t\r\n")
-    return not risky and (cell == wanted or cell.replace("'", "") == wanted.replace("'", ""))
+    return not risky and cell.replace("'", "") == wanted.replace("'", "")
 
 
 def _brief(value: object) -> str:
@@ -122,18 +121,13 @@ def _part_of(line: dict, part: str) -> object:
     """What an item has where a column has it (columns of the manifest); an image by its hash."""
     of, _, name = part.partition(":")
     if of == "image":
-        return _image_of(line, name)
+        key = line["negative_image"] if name == "negative" else f"{name}-0"  # the negative one is the chosen one
+        return next((image["sha256"] for image in line["images"] if image["key"] == key), None)
     if of == "caption":
         role, _, place = name.partition("-")
         found = [caption["text"] for caption in line["captions"] if caption["role"] == role]
         return found[int(place or 0)] if len(found) > int(place or 0) else None
     return line["meta"].get(name) if of == "meta" else line["id" if of == "key" else of]
-
-
-def _image_of(line: dict, role: str) -> str | None:
-    """The negative one is the chosen one."""
-    key = line["negative_image"] if role == "negative" else f"{role}-0"
-    return next((image["sha256"] for image in line["images"] if image["key"] == key), None)
 
 
 def _check_apart(place: Place, report: Report) -> None:
@@ -181,16 +175,12 @@ def _check_image(report: Report, name: str, item: str, image: Mapping, sizes: di
     report.count("images of items by their keys")
     wrong = [key for key, kind in IMAGE.items() if key not in image or not fits(image[key], kind)]
     wrong += sorted({*image} - {*IMAGE, "crop"})
-    if wrong or not _is_hash(image["sha256"]) or image["format"] not in EXTENSIONS:
+    if wrong or not re.fullmatch("[0-9a-f]{64}", image["sha256"]) or image["format"] not in EXTENSIONS:
         report.problem(name, f"item {item!r}: an image has {', '.join(wrong) or 'a hash or format'} that cannot be")
         return
     size = tuple(image[key] for key in SIZE)
     if sizes.setdefault(image["sha256"], size) != size:
         report.problem(name, f"item {item!r}: image {image['sha256']} is {size}, elsewhere {sizes[image['sha256']]}")
-
-
-def _is_hash(text: str) -> bool:
-    return len(text) == 64 and not text.strip("0123456789abcdef")
 
 
 def _check_listed(place: Place, report: Report, seen: Mapping, sizes: dict[str, tuple], said: Mapping) -> None:

@@ -72,14 +72,12 @@ def _of_items(decided: Decided) -> dict[int, tuple[str, str]]:
     decisions: dict[int, list[Decision]] = defaultdict(list)
     for task, decision in decided:
         decisions[task["position"]].append(decision)
-    return {item: _of_item(found) for item, found in decisions.items()}
-
-
-def _of_item(decisions: list[Decision]) -> tuple[str, str]:
-    dropped = [decision.reason for decision in decisions if decision.state == DROPPED]
-    if dropped:
-        return DROPPED, dropped[0]
-    return (KEPT if all(decision.state == KEPT for decision in decisions) else OPEN), ""
+    found = {}
+    for item, of_item in decisions.items():
+        dropped = [decision.reason for decision in of_item if decision.state == DROPPED]
+        kept = all(decision.state == KEPT for decision in of_item)
+        found[item] = (DROPPED, dropped[0]) if dropped else (KEPT if kept else OPEN, "")
+    return found
 
 
 def _funnel(rows: Rows, decided: Outcomes) -> dict:

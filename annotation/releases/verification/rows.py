@@ -105,8 +105,9 @@ class Rows:
             elif task["live"]:
                 found[task["stage"]].live_tasks.append(task)
         parsed: dict[str, AnswerContent] = {}  # contents, each text parsed once
-        for row in _in_order(_judgments(self.place)):
-            found[row["stage"]].add(row, parsed)
+        for _, task_rows in groupby(_judgments(self.place), key=key_of):
+            for row in sorted(task_rows, key=itemgetter("given")):
+                found[row["stage"]].add(row, parsed)
         for stage in found.values():
             stage.live_tasks.sort(key=place_of)
         return list(found.values())
@@ -171,12 +172,6 @@ def rule_of(settings: Mapping) -> Rule:
 
 
 # Judgments
-
-
-def _in_order(rows: Iterator[Mapping]) -> Iterator[Mapping]:
-    """A task's rows in the order of giving; in the file they stand together, in another order."""
-    for _, found in groupby(rows, key=key_of):
-        yield from sorted(found, key=itemgetter("given"))
 
 
 def _judgments(place: Place) -> Iterator[dict]:

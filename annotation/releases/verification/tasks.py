@@ -6,7 +6,7 @@ at a time.
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import groupby
+from itertools import chain, groupby
 from operator import itemgetter
 
 from annotation.releases.verification import answers, decisions
@@ -69,7 +69,8 @@ def check_tasks(place: Place, report: Report) -> None:
 
 
 def _walk(place: Place, report: Report, numbers: Mapping[tuple, int], items: Items) -> None:
-    judged = Beside(JUDGMENTS, _judgments(place), numbers, report)
+    judgments = (row for batch in place.judgments(rows=BATCH) for row in batch.to_pylist())
+    judged = Beside(JUDGMENTS, judgments, numbers, report)
     wrote = Beside(TEXTS, place.lines(TEXTS), numbers, report)
     stages = {stage["name"]: stage for stage in place.manifest["stages"]}
     known = _known(place)
@@ -87,7 +88,7 @@ def _walk(place: Place, report: Report, numbers: Mapping[tuple, int], items: Ite
         found[TASKS].append(answers.check_proposals(task, rows))
         found[TASKS].append(items.check_task(task, stage, answers.votes(rows), known.quiet))
         for name, checks in found.items():
-            for words in _problems(report, name, checks):
+            for words in chain.from_iterable(safely(report, name, check) for check in checks):
                 report.problem(name, f"{task['stage']}, {task['item']!r}: {words}")
 
 
@@ -97,16 +98,6 @@ def _known(place: Place) -> answers.Known:
         flagged[tuple(line[name] for name in answers.FLAGGED)].add(line["reason"])
     excluded = {line["annotator"]: line["excluded"] for line in place.lines("annotators.jsonl")}
     return answers.Known(excluded, flagged, "comments" not in place.public)
-
-
-def _problems(report: Report, name: str, checks: Iterable[Iterator[str]]) -> Iterator[str]:
-    for check in checks:
-        yield from safely(report, name, check)
-
-
-def _judgments(place: Place) -> Iterator[Mapping]:
-    for batch in place.judgments(rows=BATCH):
-        yield from batch.to_pylist()
 
 
 # Flags and adjudications
