@@ -5,6 +5,7 @@ is: one for the runs, one for stages that measure people, one for what these peo
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -74,25 +75,23 @@ def people(user: User, benchmark: Benchmark, kind: str) -> list[Entry]:
     for stage in stages.select_related("study").order_by("study", "position"):
         by_study[stage.study].append(stage)
     pairs = [(study, pair) for study, found in by_study.items() for pair in human_baseline.pairs_of(found)]
-    said = _verdicts([stage for _, pair in pairs for stage in pair.stages.values()])
-    found = []
+    said = _verdicts([stage for found in by_study.values() for stage in found])
+    entries = []
     for study, pair in pairs:
         items = human_baseline.scored({k: v for stage in pair.stages.values() for k, v in said[stage.pk].items()})
         answered = [item for item in items if any(getattr(item, name) is not None for name in QUESTIONS)]
         figures = stored.summarize(answered, BIVLC)
         if any(of["n"] for of in figures["measures"].values()):
-            found.append(Entry(study.name, HUMANS, figures, f"study {study.pk}"))
-    return found
+            entries.append(Entry(study.name, HUMANS, figures, f"study {study.pk}"))
+    return entries
 
 
-def _verdicts(
-    stages: Iterable[human_baseline.Stage],
-) -> dict[object, dict[human_baseline.Question, bool | None]]:
+def _verdicts(stages: Iterable[Stage]) -> dict[Any, dict[human_baseline.Question, bool | None]]:
     """By stage: each question with whether it was answered rightly. One query for all stages, none for none."""
     protocols = {stage.pk: PROTOCOLS[stage.protocol] for stage in stages}
     directions = {protocol: name for name, protocol in BASELINE_PROTOCOLS.items()}
     names = {stage.pk: directions[stage.protocol] for stage in stages}
-    found: dict[object, dict] = defaultdict(dict)
+    found: dict[Any, dict] = defaultdict(dict)
     rows = fetch(OUTCOMES, stages=list(protocols)) if protocols else []
     for stage, position, kind, subtype, question, options, state, outcome in rows:
         right = protocols[stage].right_answer(question, options)

@@ -135,13 +135,10 @@ def _answer(run: Run, questions: Sequence[str], right: bool, given: Mapping[str,
     scores = {name: given[name][0] for name in scores_of(run.kind, questions) if name in given}
     whole = bool(pairs) and all(name in scores for pair in pairs for name in pair)
     margin = min(scores[one] - scores[other] for one, other in pairs) if whole else None
-    choices = [_words_of(run.kind, one, given[one][1]) for one in questions if one in given]
-    return Answer(run, right, margin, scores, ", ".join(choices))
-
-
-def _words_of(kind: str, question: str, choice: str) -> str:
-    """A choice as people read it; where the source says only that it was right, the option that is."""
-    return KINDS[kind].questions[question].right if choice == RIGHT else choice
+    choices = {one: given[one][1] for one in questions if one in given}
+    # As people read a choice; where the source says only that it was right, it is the option that is.
+    words = (KINDS[run.kind].questions[one].right if said == RIGHT else said for one, said in choices.items())
+    return Answer(run, right, margin, scores, ", ".join(words))
 
 
 def _sides(stage: Stage, seen: Seen, options: Sequence[str]) -> list[Side]:

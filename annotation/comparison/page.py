@@ -48,6 +48,8 @@ def contents(user: User, benchmark: Benchmark, given: Mapping[str, str]) -> dict
     runs, older = table.only_newest(found)
     people = comparison_entries.people(user, benchmark, asked.kind)
     entries = table.ordered([*people, *runs], asked.order, asked.measure)
+    by_type = ByType(asked.kind, asked.measure.name)
+    part_columns = by_type.heads(entries, asked.measure)
     subject = charts.OfBenchmark(benchmark.pk, benchmark.name, timezone.now().isoformat())
     if to_ask := run_figures.to_be_asked(missing):
         transaction.on_commit(lambda: run_figures.compute_figures.delay(to_ask))
@@ -55,16 +57,17 @@ def contents(user: User, benchmark: Benchmark, given: Mapping[str, str]) -> dict
         "benchmark": benchmark,
         "asked": asked,
         "kind": KINDS[asked.kind],
-        "kinds": [KINDS[name] for name in kinds],
+        "kinds": [(name, KINDS[name].title) for name in kinds],
         "orders": table.ORDERS,
-        "measures": NAMES[asked.kind],
-        "others": others,
+        "measures": [(one.name, one.short) for one in NAMES[asked.kind]],
+        "others": [(one.pk, one.name) for one in others],
         "items": benchmark.items.count(),
         "missing": len(missing),
         "entries": entries,
         "older": older,
         **_whole(entries, asked.kind),
-        **_parts(entries, asked),
+        "part_columns": part_columns,
+        "part_sections": table.table(entries, part_columns, by_type) if part_columns else [],
         "plot": charts.plane(asked.kind, entries, subject),
         **(_correlated(asked, asked.other, runs) if asked.other else {}),
     }
@@ -83,13 +86,6 @@ def _whole(entries: list[Entry], kind: str) -> dict:
         "gaps": table.gaps(sections, people, columns) if people else [],
         "notes": [f"{one.title}: {note}" for one in entries for note in one.figures["notes"]],
     }
-
-
-def _parts(entries: list[Entry], asked: Query) -> dict:
-    """One measure by type and subtype."""
-    finds = ByType(asked.kind, asked.measure.name)
-    columns = finds.heads(entries, asked.measure)
-    return {"part_columns": columns, "part_sections": table.table(entries, columns, finds) if columns else []}
 
 
 def _correlated(asked: Query, benchmark: Benchmark, runs: list[Entry]) -> dict:

@@ -84,7 +84,7 @@ def _listed(request: StaffRequest, stage: Stage, runs: Sequence[Run], wanted: _F
     page = min(max(1, number(request.GET.get("page"))), last)
     of = Subject(stage.study_id, stage.study.name, timezone.now().isoformat(), stage.position, stage.name)
     counts = whole.counts()
-    lists = [(name, words, counts[name]) for name, words in LISTS.items()]
+    lists = [(name, f"{words} ({counts[name]:,})") for name, words in LISTS.items()]
     types = choices(stage)
     return {
         "cases": items.cases(stage, runs, found[(page - 1) * PAGE : page * PAGE].tolist(), whole),

@@ -72,7 +72,7 @@ def contents(stage: Stage, asked: Query, by: str) -> dict:
     shown = {
         "stage": stage,
         "study": stage.study,
-        "stages": list(stage.study.stages.order_by("position")),
+        "stages": [(one.position, f"{one.position} {one.name}") for one in stage.study.stages.order_by("position")],
         "views": [*rule_of(stage).projections()],
         "asked": asked,
         "by_words": BY,

@@ -115,7 +115,11 @@ def _work(who: Annotator, data: dict, position: int, show: str) -> dict:
     """Of one stage: figures, charts, tests, and the screens behind a sign. {} where they have not been there."""
     there = annotator_page.stage_of(data, position)
     row = there and annotator_page.row_of(there["rows"], who.number)
-    tabs = [stage for stage in data["stages"] if annotator_page.row_of(stage["rows"], who.number)]
+    tabs = [
+        (stage, f"stage={stage['position']}")
+        for stage in data["stages"]
+        if annotator_page.row_of(stage["rows"], who.number)
+    ]
     if there is None or row is None:
         return {"tabs": tabs}
     stage = who.study.stages.get(position=position)

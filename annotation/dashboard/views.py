@@ -147,7 +147,8 @@ def study_stuck(request: StaffRequest, pk: int) -> HttpResponse:
     found, reason = blocked_items.look(stage), request.GET.get("reason", "")
     context = {
         "section": "studies", "study": stage.study, "stage": stage, "reckoned": found,
-        "stages": stage.study.stages.order_by("position"), "named": stage.strategy == Strategy.NAMED,
+        "tabs": [(one, f"stage={one.position}") for one in stage.study.stages.order_by("position")],
+        "named": stage.strategy == Strategy.NAMED,
     }  # fmt: skip
     if found.data:
         context |= blocked_items.blocked_counts(found.data["counts"])
