@@ -2,7 +2,7 @@
 
 from argparse import ArgumentParser
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 
 from django.core.management.base import CommandError
@@ -28,17 +28,13 @@ def released(wanted: str) -> Release:
 @contextmanager
 def opened(place: str) -> Iterator[ReleaseFiles]:
     """What is there on disk wins. CommandError where there is no release."""
+    on_disk = Path(place).exists() or "@" not in place
     try:
-        with _place(place) as found:
+        with ReleaseFiles(Path(place)) if on_disk else release_lifecycle.open_release(released(place)) as found:
             found.manifest  # noqa: B018 (what is no release is told before anything else)
             yield found
     except NotARelease as problem:
         raise CommandError(f"{place}: {problem}") from None
-
-
-def _place(place: str) -> AbstractContextManager[ReleaseFiles]:
-    on_disk = Path(place).exists() or "@" not in place
-    return ReleaseFiles(Path(place)) if on_disk else release_lifecycle.open_release(released(place))
 
 
 def add_plan(parser: ArgumentParser) -> None:
