@@ -4,9 +4,8 @@ The figures are figures/annotators.py's, computed once for each state; who someb
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from annotation.charts import annotators
@@ -147,51 +146,50 @@ class Test:
     speaks: bool = False
 
 
-def tests(row: Mapping, say: Callable[[str], str]) -> list[Test]:
+def tests(row: Mapping, say: Callable[[str], str]) -> Iterator[Test]:
     """`say` puts an answer into words."""
     speaks = {sign["kind"] for sign in row["signs"]}
-    described: list[tuple[str, str, dict, Callable[[dict, bool], list[Test]]]] = [
-        ("agreement", "gave what most of the others gave", row["agreement"], _agreement),
-        ("answers", "answers as the others do", row["labels_test"], partial(_answers, say)),
-        ("side", "each place as often", row["side"], _side),
-        ("runs", "no place follows itself", row["runs"], _runs),
-    ]
-    found = []
-    for kind, expected, test, describe in described:
-        if test["p"] is None:
-            found.append(Test(kind, expected, test["n"], reason=test["reason"]))
-        else:
-            found += describe(test, kind in speaks)
-    return found
+    agreement, answers, side, runs = (row[name] for name in ("agreement", "labels_test", "side", "runs"))
+    if agreement["p"] is None:
+        yield _untested("agreement", "gave what most of the others gave", agreement)
+    else:
+        yield Test(
+            "agreement", f"gave what most of the others gave ({agreement['on']})", agreement["n"], agreement["share"],
+            agreement["others_share"], agreement["p"], "binomial, one-sided, × views", speaks="agreement" in speaks,
+        )  # fmt: skip
+    if answers["p"] is None:
+        yield _untested("answers", "answers as the others do", answers)
+    else:
+        yield Test(
+            "answers", f"answered {say(answers['label'])}", answers["n"], answers["share"], answers["others_share"],
+            answers["p"], "Fisher, × answers", speaks="answers" in speaks,
+        )  # fmt: skip
+    place = warning_signs.top_place(side)
+    if side["p"] is None or place is None:
+        yield _untested("side", "each place as often", side)
+    else:
+        n = side["n"]
+        by = "binomial" if side["by"] == "binomial" else f"χ² = {side['chi_square']:.1f}, {side['freedom']} df"
+        yield Test(
+            "side", f"picked place {place}", n, side["counts"][place - 1] / n, side["expected"][place - 1] / n,
+            side["p"], by, speaks="side" in speaks,
+        )  # fmt: skip
+    if runs["p"] is None:
+        yield _untested("runs", "no place follows itself", runs)
+    else:
+        n, repeats, longest = runs["n"], runs["p_repeats"], runs["p_longest"]
+        yield Test(
+            "runs", "the place of the pick before", n - 1, runs["repeats"] / (n - 1), runs["chance"], repeats,
+            "binomial", speaks="runs" in speaks and repeats < warning_signs.TEST_LEVEL,
+        )  # fmt: skip
+        yield Test(
+            "runs", f"longest run: place {runs['place']}, {runs['longest']} times", n, None, None, longest, "exact",
+            speaks="runs" in speaks and longest < warning_signs.TEST_LEVEL,
+        )  # fmt: skip
 
 
-def _agreement(test: Mapping, speaks: bool) -> list[Test]:
-    name, shares = f"gave what most of the others gave ({test['on']})", (test["share"], test["others_share"])
-    return [Test("agreement", name, test["n"], *shares, test["p"], "binomial, one-sided, × views", speaks=speaks)]
-
-
-def _answers(say: Callable[[str], str], test: Mapping, speaks: bool) -> list[Test]:
-    name, shares = f"answered {say(test['label'])}", (test["share"], test["others_share"])
-    return [Test("answers", name, test["n"], *shares, test["p"], "Fisher, × answers", speaks=speaks)]
-
-
-def _side(test: dict, speaks: bool) -> list[Test]:
-    n, place = test["n"], warning_signs.top_place(test)
-    assert place  # what has a p has places
-    shares = (test["counts"][place - 1] / n, test["expected"][place - 1] / n)
-    by = "binomial" if test["by"] == "binomial" else f"χ² = {test['chi_square']:.1f}, {test['freedom']} df"
-    return [Test("side", f"picked place {place}", n, *shares, test["p"], by, speaks=speaks)]
-
-
-def _runs(test: Mapping, speaks: bool) -> list[Test]:
-    n, repeats, longest = test["n"], test["p_repeats"], test["p_longest"]
-    again = test["repeats"] / (n - 1)
-    name = f"longest run: place {test['place']}, {test['longest']} times"
-    return [
-        Test("runs", "the place of the pick before", n - 1, again, test["chance"], repeats, "binomial",
-             speaks=speaks and repeats < warning_signs.TEST_LEVEL),
-        Test("runs", name, n, None, None, longest, "exact", speaks=speaks and longest < warning_signs.TEST_LEVEL),
-    ]  # fmt: skip
+def _untested(kind: str, name: str, test: Mapping) -> Test:
+    return Test(kind, name, test["n"], reason=test["reason"])
 
 
 def main_stage(data: Mapping, number: int) -> int:
