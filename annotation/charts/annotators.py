@@ -116,10 +116,10 @@ def _band_names() -> list[str]:
     return [f"under {names[0]}", *between, f"over {names[-1]}"]
 
 
-def _share_bars(rows: Iterable[tuple[str, float, float | None, float]]) -> list[Figures]:
-    """`rows`: (label, count, what is expected for so many or None, their sum); places are percent of the widest."""
-    rows = [(label, count, expected, total or 1) for label, count, expected, total in rows]
-    most = max((max(count, expected or 0) / total for _, count, expected, total in rows), default=0) or 1
+def _share_bars(rows: Iterable[tuple[str, float, float | None]], total: float) -> list[Figures]:
+    """`rows`: (label, count, what is expected or None), counts out of the total; places are percent of the widest."""
+    rows, total = list(rows), total or 1
+    most = max((max(count, expected or 0) / total for _, count, expected in rows), default=0) or 1
     return [
         {
             "label": label,
@@ -129,30 +129,29 @@ def _share_bars(rows: Iterable[tuple[str, float, float | None, float]]) -> list[
             "width": 100 * count / total / most * 0.9,
             "mark": None if expected is None else 100 * expected / total / most * 0.9,
         }
-        for label, count, expected, total in rows
+        for label, count, expected in rows
     ]
+
+
+def _beside(rows: Iterable[tuple[str, int, int]], own: int, others: int) -> list[Figures]:
+    """`rows`: (label, own count, count of the others), who are scaled to as many."""
+    return _share_bars(((label, n, other * own / others if others else None) for label, n, other in rows), own)
 
 
 def speed_bars(bands: Sequence[int], everybody: Sequence[int]) -> list[Figures]:
     """Of the stage's median time; the line is everybody's share."""
-    return _share_bars(_scaled(zip(_band_names(), bands, everybody, strict=True), sum(bands), sum(everybody)))
+    return _beside(zip(_band_names(), bands, everybody, strict=True), sum(bands), sum(everybody))
 
 
 def answer_bars(own: Mapping[str, int], others: Mapping[str, int]) -> list[Figures]:
     labels = sorted({*own, *others}, key=lambda label: (-others.get(label, 0), label))
-    rows = [(label, own.get(label, 0), others.get(label, 0)) for label in labels]
-    return _share_bars(_scaled(rows, sum(own.values()), sum(others.values())))
-
-
-def _scaled(
-    rows: Iterable[tuple[str, int, int]], own: int, others: int
-) -> list[tuple[str, float, float | None, float]]:
-    return [(label, count, other * own / others if others else None, own) for label, count, other in rows]
+    rows = ((label, own.get(label, 0), others.get(label, 0)) for label in labels)
+    return _beside(rows, sum(own.values()), sum(others.values()))
 
 
 def place_bars(test: Figures) -> list[Figures]:
     rows = enumerate(zip(test["counts"], test["expected"], strict=True), 1)
-    return _share_bars((f"place {place}", count, expected, test["n"]) for place, (count, expected) in rows)
+    return _share_bars(((f"place {place}", count, expected) for place, (count, expected) in rows), test["n"])
 
 
 def pick_strip(picks: Sequence[tuple[int, int]]) -> Figures:

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from annotation.charts.study import Column, Plot, Subject
+from annotation.charts.study import Column, Plot, Subject, Value
 from annotation.comparison.disagreements_with_models import UNKNOWN, Table
 from annotation.comparison.table import HUMANS, REPORTED, Entry, of_whole
-from benchmarks.predictions.names import PLANE, measure_name
+from benchmarks.predictions.names import NAMES, PLANE
 from benchmarks.runs.margins import spearman
 
 WORDS = {HUMANS: "humans", REPORTED: "reported"}
@@ -26,11 +26,11 @@ class OfBenchmark(Subject):
 
 def plane(kind: str, entries: Iterable[Entry], of: Subject) -> Plot | None:
     """None where the kind has no two measures to draw by, or nobody has both."""
-    names = PLANE.get(kind)
-    if names is None:
+    if kind not in PLANE:
         return None
-    across, up, colour = (measure_name(kind, name) for name in names)
-    rows = []
+    named = {one.name: one for one in NAMES[kind]}
+    across, up, colour = (named[name] for name in PLANE[kind])
+    rows: list[list[Value]] = []
     for one in entries:
         values = [(of_whole(one, measure) or {}).get("share") for measure in (across, up, colour)]
         if None not in values[:2]:
@@ -66,7 +66,7 @@ def margins(found: Table, of: Subject) -> Plot:
     margin, entropy, people = found.margin[there], found.entropy[there], found.people[there]
     step = max(1, -(-len(there) // MOST))
     drawn = range(0, len(there), step)
-    rows = [[float(entropy[n]), float(margin[n]), PEOPLE[int(people[n])]] for n in drawn]
+    rows: list[list[Value]] = [[float(entropy[n]), float(margin[n]), PEOPLE[int(people[n])]] for n in drawn]
     columns = [
         Column("entropy", "entropy of people, bits", "decimal"), Column("margin", "margin of models", "decimal"),
         Column("people", "people", "text"),

@@ -5,18 +5,20 @@ is: one for the runs, one for stages that measure people, one for what these peo
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 from django.conf import settings
+from django.contrib.auth.models import User
 
 from annotation import permissions
 from annotation.comparison.table import BLIND, HUMANS, IMPORTED, MEASURED, REPORTED, Entry
-from annotation.designs.presets import BASELINE_PROTOCOLS
 from annotation.figures.human_baseline import OUTCOMES
 from annotation.measures import human_baseline
+from annotation.measures.human_baseline import BASELINE_PROTOCOLS
 from annotation.models import Stage, Study
 from annotation.protocols.registry import PROTOCOLS
 from annotation.sql import fetch
-from benchmarks.metrics.bivlc import QUESTIONS, Answered
+from benchmarks.metrics.bivlc import QUESTIONS
 from benchmarks.models import Benchmark, Run, RunOrigin
 from benchmarks.predictions import stored
 from benchmarks.predictions.kinds import BIVLC
@@ -42,10 +44,8 @@ def entries_of(runs: Sequence[Run]) -> tuple[list[Entry], list[int]]:
 
 
 def _entry(run: Run, figures: dict) -> Entry:
-    is_reported = run.origin == RunOrigin.REPORTED
-    return Entry(
-        run.title, stands(run), figures, run.source or _place(run), run.figures.get("family", ""), run.pk, is_reported
-    )  # fmt: skip
+    family, is_reported = run.figures.get("family", ""), run.origin == RunOrigin.REPORTED
+    return Entry(run.title, stands(run), figures, run.source or _place(run), family, run.pk, is_reported)
 
 
 def _place(run: Run) -> str:
@@ -65,7 +65,7 @@ def stands(run: Run) -> str:
     return BLIND if run.blind else MEASURED if run.origin == RunOrigin.MEASURED else IMPORTED
 
 
-def people(user, benchmark: Benchmark, kind: str) -> list[Entry]:
+def people(user: User, benchmark: Benchmark, kind: str) -> list[Entry]:
     """The human baselines on it, of studies that the user may look at."""
     if kind != BIVLC.name:
         return []
@@ -75,26 +75,23 @@ def people(user, benchmark: Benchmark, kind: str) -> list[Entry]:
     for stage in stages.select_related("study").order_by("study", "position"):
         by_study[stage.study].append(stage)
     pairs = [(study, pair) for study, found in by_study.items() for pair in human_baseline.pairs_of(found)]
-    said = _verdicts([stage for _, pair in pairs for stage in pair.stages.values()])
-    found = []
+    said = _verdicts([stage for found in by_study.values() for stage in found])
+    entries = []
     for study, pair in pairs:
         items = human_baseline.scored({k: v for stage in pair.stages.values() for k, v in said[stage.pk].items()})
-        figures = stored.summarize([item for item in items if _any_answer(item)], BIVLC)
+        answered = [item for item in items if any(getattr(item, name) is not None for name in QUESTIONS)]
+        figures = stored.summarize(answered, BIVLC)
         if any(of["n"] for of in figures["measures"].values()):
-            found.append(Entry(study.name, HUMANS, figures, f"study {study.pk}"))
-    return found
+            entries.append(Entry(study.name, HUMANS, figures, f"study {study.pk}"))
+    return entries
 
 
-def _any_answer(item: Answered) -> bool:
-    return any(getattr(item, name) is not None for name in QUESTIONS)
-
-
-def _verdicts(stages: Iterable[Stage]) -> dict[int, dict[human_baseline.Question, bool | None]]:
+def _verdicts(stages: Iterable[Stage]) -> dict[Any, dict[human_baseline.Question, bool | None]]:
     """By stage: each question with whether it was answered rightly. One query for all stages, none for none."""
     protocols = {stage.pk: PROTOCOLS[stage.protocol] for stage in stages}
     directions = {protocol: name for name, protocol in BASELINE_PROTOCOLS.items()}
     names = {stage.pk: directions[stage.protocol] for stage in stages}
-    found: dict[int, dict] = defaultdict(dict)
+    found: dict[Any, dict] = defaultdict(dict)
     rows = fetch(OUTCOMES, stages=list(protocols)) if protocols else []
     for stage, position, kind, subtype, question, options, state, outcome in rows:
         right = protocols[stage].right_answer(question, options)

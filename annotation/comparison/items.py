@@ -10,7 +10,7 @@ from annotation.adjudication import answers_shown
 from annotation.adjudication.answers_shown import Part, Seen, Side
 from annotation.comparison.disagreements_with_models import UNKNOWN, Table
 from annotation.comparison.question_map import asked_in, people_right
-from annotation.models import Stage
+from annotation.models import Stage, Task
 from annotation.protocols.registry import PROTOCOLS
 from annotation.sql import fetch
 from benchmarks.models import Prediction, Run, RunOrigin
@@ -31,7 +31,6 @@ WHERE task.stage_id = %(stage)s AND task.live AND task.kind = 'judge'
   AND (%(type)s = '' OR item.type = %(type)s) AND (%(subtype)s = '' OR item.subtype = %(subtype)s)
 ORDER BY item.position, task.id
 """
-ASKED = "SELECT id, question, options FROM annotation_task WHERE id = ANY(%(tasks)s)"
 
 CODES = {None: UNKNOWN, True: 1, False: 0}
 PEOPLE = {code: right for right, code in CODES.items()}
@@ -102,22 +101,22 @@ def table(stage: Stage, runs: Sequence[Run], type: str = "", subtype: str = "") 
 def cases(stage: Stage, runs: Sequence[Run], tasks: Sequence[int], whole: Table) -> list[Case]:
     """Those of the tasks that somebody judged, in this order. Six queries, however many they are."""
     seen = answers_shown.as_seen(stage, tasks, agreed=True)
-    asked = {task: rest for task, *rest in fetch(ASKED, tasks=list(tasks))}
+    asked = Task.objects.only("question", "options").in_bulk(tasks)
     given = _predictions(runs, [one.item.pk for one in seen])
     places = {task: place for place, task in enumerate(whole.tasks.tolist())}
     found = []
     for one in seen:
-        (question, options), place = asked[one.task], places[one.task]
+        task, place = asked[one.task], places[one.task]
+        questions = asked_in(stage.protocol)[task.question]
         said_here = zip(runs, whole.models[:, place].tolist(), strict=True)
         answers = [
-            _answer(
-                run, asked_in(stage.protocol)[question][run.kind], bool(right), given.get((run.pk, one.item.pk), {})
-            )
+            _answer(run, questions[run.kind], bool(right), given.get((run.pk, one.item.pk), {}))
             for run, right in said_here
             if right != UNKNOWN
         ]
-        people, right = PEOPLE[int(whole.people[place])], PROTOCOLS[stage.protocol].right_answer(question, options)
-        found.append(Case(one, people, right, _sides(stage, one, options), answers))
+        right = PROTOCOLS[stage.protocol].right_answer(task.question, task.options)
+        sides = _sides(stage, one, task.options)
+        found.append(Case(one, PEOPLE[int(whole.people[place])], right, sides, answers))
     return found
 
 
@@ -132,17 +131,14 @@ def _predictions(runs: Sequence[Run], items: Sequence[int]) -> dict[tuple[int, i
 
 def _answer(run: Run, questions: Sequence[str], right: bool, given: Mapping[str, tuple]) -> Answer:
     """What was scored or chosen at these questions."""
-    pairs = [pair for one in questions for pair in KINDS[run.kind].family.questions[one]]
+    pairs = [pair for one in questions for pair in KINDS[run.kind].measured.questions[one]]
     scores = {name: given[name][0] for name in scores_of(run.kind, questions) if name in given}
     whole = bool(pairs) and all(name in scores for pair in pairs for name in pair)
     margin = min(scores[one] - scores[other] for one, other in pairs) if whole else None
-    choices = [_words_of(run.kind, one, given[one][1]) for one in questions if one in given]
-    return Answer(run, right, margin, scores, ", ".join(choices))
-
-
-def _words_of(kind: str, question: str, choice: str) -> str:
-    """A choice as people read it; where the source says only that it was right, the option that is."""
-    return KINDS[kind].questions[question].right if choice == RIGHT else choice
+    choices = {one: given[one][1] for one in questions if one in given}
+    # As people read a choice; where the source says only that it was right, it is the option that is.
+    words = (KINDS[run.kind].questions[one].right if said == RIGHT else said for one, said in choices.items())
+    return Answer(run, right, margin, scores, ", ".join(words))
 
 
 def _sides(stage: Stage, seen: Seen, options: Sequence[str]) -> list[Side]:

@@ -4,9 +4,9 @@ Percent with two decimals; the best of the models bold, the second underlined; c
 has a dagger, and its sources stand beneath.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from annotation.comparison.table import Cell, Head, Row, Section
+from annotation.comparison.table import Cell, Row, Section
 from benchmarks.predictions.names import MeasureName
 
 LATEX = {
@@ -17,19 +17,12 @@ LATEX = {
 }  # fmt: skip
 MARKDOWN = {one: f"\\{one}" for one in "\\|*_`[]<>#"}
 
-Columns = Sequence[Head | MeasureName]
-Write = Callable[[Cell], str]
-
 
 def _escaped(text: str, by: dict[str, str]) -> str:
     return "".join(by.get(letter, letter) for letter in " ".join(text.split()))
 
 
-def words(column: Head | MeasureName) -> str:
-    return column.short if isinstance(column, MeasureName) else column.words
-
-
-def named(row: Row) -> str:
+def _title(row: Row) -> str:
     return f"{row.entry.title}†" if row.entry.reported else row.entry.title
 
 
@@ -42,23 +35,23 @@ def _percent(share: float | None) -> str:
     return "–" if share is None else f"{100 * share:.2f}"
 
 
-def markdown(sections: Sequence[Section], columns: Columns) -> str:
-    heads = ["model", "n", *(_escaped(words(one), MARKDOWN) for one in columns)]
-    lines = [line(heads), line(["---", *["---:"] * (len(heads) - 1)])]
+def markdown(sections: Sequence[Section], columns: Sequence[MeasureName]) -> str:
+    heads = ["model", "n", *(_escaped(one.short, MARKDOWN) for one in columns)]
+    lines = [_line(heads), _line(["---", *["---:"] * (len(heads) - 1)])]
     for section in sections:
-        lines.append(line([f"*{_escaped(section.title, MARKDOWN)}*", *[""] * (len(heads) - 1)]))
+        lines.append(_line([f"*{_escaped(section.title, MARKDOWN)}*", *[""] * (len(heads) - 1)]))
         for row in section.rows:
-            lines.append(line([_escaped(named(row), MARKDOWN), count(row.n), *map(_marked, row.cells)]))
-    lines.append(line(["*Chance*", "", *(_percent(one.chance) for one in columns)]))
+            lines.append(_line([_escaped(_title(row), MARKDOWN), _count(row.n), *map(_marked, row.cells)]))
+    lines.append(_line(["*Chance*", "", *(_percent(one.chance) for one in columns)]))
     told = [f"† Reported: {_escaped(source, MARKDOWN)}." for source in _sources(sections)]
     return "\n".join([*lines, *([""] if told else []), *told]) + "\n"
 
 
-def line(cells: Sequence[str]) -> str:
+def _line(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def count(n: int | None) -> str:
+def _count(n: int | None) -> str:
     return "" if n is None else f"{n:,}"
 
 
@@ -68,15 +61,15 @@ def _marked(cell: Cell) -> str:
     return {1: f"**{text}**", 2: f"<u>{text}</u>"}.get(cell.rank, text)
 
 
-def latex(sections: Sequence[Section], columns: Columns) -> str:
+def latex(sections: Sequence[Section], columns: Sequence[MeasureName]) -> str:
     r"""A `tabular` of booktabs: `\usepackage{booktabs}`."""
-    heads = ["Model", "$n$", *(_escaped(words(one), LATEX) for one in columns)]
+    heads = ["Model", "$n$", *(_escaped(one.short, LATEX) for one in columns)]
     lines = [f"\\begin{{tabular}}{{l{'r' * (len(heads) - 1)}}}", r"\toprule", _ended(heads)]
     for section in sections:
         title = f"\\multicolumn{{{len(heads)}}}{{l}}{{\\textit{{{_escaped(section.title, LATEX)}}}}}"
         lines += [r"\midrule", f"{title} \\\\"]
         for row in section.rows:
-            lines.append(_ended([_escaped(named(row), LATEX), count(row.n), *map(_highlighted, row.cells)]))
+            lines.append(_ended([_escaped(_title(row), LATEX), _count(row.n), *map(_highlighted, row.cells)]))
     lines += [r"\midrule", _ended(["Chance", "", *(_percent(one.chance) for one in columns)])]
     told = [f"% Reported (dagger): {_escaped(source, LATEX)}." for source in _sources(sections)]
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", *told]) + "\n"

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
@@ -27,15 +28,19 @@ class Query:
     other: Benchmark | None
 
     @classmethod
-    def from_address(cls, given: Mapping, kinds: list[str], usual: str, others: list[Benchmark]) -> "Query":
-        kind = given.get("kind") if given.get("kind") in kinds else (kinds or [usual])[0]
-        measure = measure_name(kind, given.get("measure", "")) or measure_name(kind, main_measure(kind))
-        order = given.get("order") if given.get("order") in table.ORDERS else "given"
+    def from_address(cls, given: Mapping[str, str], kinds: list[str], usual: str, others: list[Benchmark]) -> "Query":
+        kind, order = given.get("kind", ""), given.get("order", "")
+        kind = kind if kind in kinds else (kinds or [usual])[0]
+        measure = measure_name(kind, given.get("measure", "")) or _main_measure(kind)
         other = next((one for one in others if str(one.pk) == given.get("other")), None)
-        return cls(kind, measure, order, other)
+        return cls(kind, measure, order if order in table.ORDERS else "given", other)
 
 
-def contents(user, benchmark: Benchmark, given: Mapping) -> dict:
+def _main_measure(kind: str) -> MeasureName:
+    return next(one for one in NAMES[kind] if one.name == main_measure(kind))
+
+
+def contents(user: User, benchmark: Benchmark, given: Mapping[str, str]) -> dict:
     """Everything that the page shows. Runs whose figures take long are left to the worker: `missing`."""
     kinds, others = comparison_entries.kinds_of(benchmark), comparison_entries.others(benchmark)
     asked = Query.from_address(given, kinds, "" if kinds else material.kind(benchmark), others)
@@ -43,28 +48,32 @@ def contents(user, benchmark: Benchmark, given: Mapping) -> dict:
     runs, older = table.only_newest(found)
     people = comparison_entries.people(user, benchmark, asked.kind)
     entries = table.ordered([*people, *runs], asked.order, asked.measure)
+    by_type = ByType(asked.kind, asked.measure.name)
+    part_columns = by_type.heads(entries, asked.measure)
+    subject = charts.OfBenchmark(benchmark.pk, benchmark.name, timezone.now().isoformat())
     if to_ask := run_figures.to_be_asked(missing):
         transaction.on_commit(lambda: run_figures.compute_figures.delay(to_ask))
     return {
         "benchmark": benchmark,
         "asked": asked,
         "kind": KINDS[asked.kind],
-        "kinds": [KINDS[name] for name in kinds],
+        "kinds": [(name, KINDS[name].title) for name in kinds],
         "orders": table.ORDERS,
-        "measures": NAMES[asked.kind],
-        "others": others,
+        "measures": [(one.name, one.short) for one in NAMES[asked.kind]],
+        "others": [(one.pk, one.name) for one in others],
         "items": benchmark.items.count(),
         "missing": len(missing),
         "entries": entries,
         "older": older,
-        **whole(entries, asked.kind),
-        **_parts(entries, asked),
-        "plot": charts.plane(asked.kind, entries, _subject(benchmark)),
-        **(_correlated(asked, runs) if asked.other else {}),
+        **_whole(entries, asked.kind),
+        "part_columns": part_columns,
+        "part_sections": table.table(entries, part_columns, by_type) if part_columns else [],
+        "plot": charts.plane(asked.kind, entries, subject),
+        **(_correlated(asked, asked.other, runs) if asked.other else {}),
     }
 
 
-def whole(entries: list[Entry], kind: str) -> dict:
+def _whole(entries: list[Entry], kind: str) -> dict:
     """The table, as it stands on the page and as papers take it; and how far each model is to humans."""
     columns = table.heads(kind, entries)
     sections, people = table.table(entries, columns), table.reference(entries)
@@ -79,22 +88,11 @@ def whole(entries: list[Entry], kind: str) -> dict:
     }
 
 
-def _parts(entries: list[Entry], asked: Query) -> dict:
-    """One measure by type and subtype."""
-    finds = ByType(asked.kind, asked.measure.name)
-    columns = finds.heads(entries, asked.measure.chance, asked.measure.lower)
-    return {"part_columns": columns, "part_sections": table.table(entries, columns, finds) if columns else []}
-
-
-def _subject(benchmark: Benchmark) -> charts.OfBenchmark:
-    return charts.OfBenchmark(benchmark.pk, benchmark.name, timezone.now().isoformat())
-
-
-def _correlated(asked: Query, runs: list[Entry]) -> dict:
+def _correlated(asked: Query, benchmark: Benchmark, runs: list[Entry]) -> dict:
     """The models that both benchmarks have, with their figures and places, and how alike the orders are."""
-    kinds = comparison_entries.kinds_of(asked.other)
-    measure = measure_name(kinds[0], main_measure(kinds[0]))
-    there, missing = comparison_entries.entries_of(comparison_entries.runs_of(asked.other, kinds[0]))
+    kind = comparison_entries.kinds_of(benchmark)[0]
+    measure = _main_measure(kind)
+    there, missing = comparison_entries.entries_of(comparison_entries.runs_of(benchmark, kind))
     here = table.named_alike(runs, asked.measure)
     other = table.named_alike(table.only_newest(there)[0], measure)
     both = [(*here[name], other[name][1]) for name in here if name in other]

@@ -37,18 +37,10 @@ def asked_in(protocol: str) -> dict[str, ModelQuestions]:
     return {question: asked for (name, question), asked in SAME.items() if name == protocol}
 
 
-def _disambiguated(outcome: str) -> bool:
-    return outcome == bivlc_disambiguate.ORIGINAL
-
-
-def _ranked(outcome: str) -> bool | None:
-    return is_right(outcome) if ranks(outcome) else None
-
-
 # What says that people got it; None: their answer is neither. A triplet that they edited is not what models saw.
 READ: Mapping[str, Callable[[str], bool | None]] = {
-    "bivlc-disambiguate": _disambiguated,
-    "hard-positive-rank": _ranked,
+    "bivlc-disambiguate": lambda outcome: outcome == bivlc_disambiguate.ORIGINAL,
+    "hard-positive-rank": lambda outcome: is_right(outcome) if ranks(outcome) else None,
     "visla-triplet": {visla_triplet.VALID: True, visla_triplet.DROPPED: False}.get,
     "verify": {verify.YES: True, verify.NO: False}.get,
 }

@@ -62,18 +62,7 @@ class Section:
     rows: list[Row] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
-class Head:
-    """A column: `lower` where the least value is the best."""
-
-    name: str
-    words: str
-    chance: float | None
-    lower: bool = False
-
-
-Column = Head | MeasureName
-Figures = Callable[[Entry, Column], Mapping | None]  # `of_whole`, or of a part: `ByType`
+Figures = Callable[[Entry, MeasureName], Mapping | None]  # `of_whole`, or of a part: `ByType`
 
 
 def heads(kind: str, entries: Iterable[Entry]) -> list[MeasureName]:
@@ -82,41 +71,35 @@ def heads(kind: str, entries: Iterable[Entry]) -> list[MeasureName]:
     return [named for named in NAMES[kind] if named.name in there]
 
 
-def table(entries: Sequence[Entry], columns: Sequence[Column], figures: Figures = None) -> list[Section]:
+def of_whole(entry: Entry, column: MeasureName) -> Mapping | None:
+    return entry.figures["measures"].get(column.name)
+
+
+def table(entries: Sequence[Entry], columns: Sequence[MeasureName], figures: Figures = of_whole) -> list[Section]:
     """Sections of rows; within a section they stand in the order of `entries`."""
-    figures = figures or of_whole
     ranks = {column.name: _ranked(entries, column, figures) for column in columns}
     found: dict[str, Section] = {}
     for stands in TITLES:
         for entry in entries:
             if entry.stands == stands:
-                cells = [cell(figures(entry, column), ranks[column.name].get(id(entry), 0)) for column in columns]
-                title = _title_of(entry)
+                cells = [_cell(figures(entry, column), ranks[column.name].get(id(entry), 0)) for column in columns]
+                title = TITLES[stands] + (f": {entry.family}" if stands == REPORTED and entry.family else "")
                 found.setdefault(title, Section(title)).rows.append(Row(entry, cells))
     return list(found.values())
 
 
-def _title_of(entry: Entry) -> str:
-    family = f": {entry.family}" if entry.stands == REPORTED and entry.family else ""
-    return TITLES[entry.stands] + family
-
-
-def cell(figure: Mapping | None, rank: int) -> Cell:
+def _cell(figure: Mapping | None, rank: int) -> Cell:
     if not figure or figure["share"] is None:
         return Cell()
     return Cell(figure["share"], figure["low"], figure["high"], figure["n"], rank)
 
 
-def _ranked(entries: Iterable[Entry], column: Column, figures: Figures) -> dict[int, int]:
+def _ranked(entries: Iterable[Entry], column: MeasureName, figures: Figures) -> dict[int, int]:
     """1 and 2 for the entries with the best and the second best value, as printed; humans do not take part."""
     found = {id(entry): figures(entry, column) for entry in entries if entry.stands != HUMANS}
     shares = {one: round(of["share"], DECIMALS) for one, of in found.items() if of and of["share"] is not None}
     best = sorted(set(shares.values()), reverse=not column.lower)[:2]
     return {one: best.index(share) + 1 for one, share in shares.items() if share in best} if len(shares) > 1 else {}
-
-
-def of_whole(entry: Entry, column: Column) -> Mapping | None:
-    return entry.figures["measures"].get(column.name)
 
 
 class ByType:
@@ -126,15 +109,16 @@ class ByType:
         inner, outer = BY_TYPE.get(kind, (measure, measure))
         self.names = (inner, outer) if measure == outer else (measure,)
 
-    def __call__(self, entry: Entry, column: Head) -> Mapping | None:
+    def __call__(self, entry: Entry, column: MeasureName) -> Mapping | None:
         return next((self.of(one) for one in entry.figures["groups"] if _name_of(one) == column.name), None)
 
     def of(self, group: Mapping) -> Mapping | None:
         found = (group["measures"].get(name) for name in self.names)
         return next((of for of in found if of and of["share"] is not None), None)
 
-    def heads(self, entries: Iterable[Entry], chance: float, lower: bool) -> list[Head]:
-        """Every part that some entry has a figure of; types in alphabetical order, each before its subtypes."""
+    def heads(self, entries: Iterable[Entry], whole: MeasureName) -> list[MeasureName]:
+        """Every part that some entry has a figure of, as a column; types in alphabetical order, each before its
+        subtypes."""
         found = {
             (one["type"], one["subtype"] is not None, one["subtype"] or ""): one
             for entry in entries
@@ -142,7 +126,7 @@ class ByType:
             if self.of(one)
         }
         groups = (found[key] for key in sorted(found))
-        return [Head(_name_of(one), _words_of(one), chance, lower) for one in groups]
+        return [MeasureName(_name_of(one), _words_of(one), "", whole.chance, whole.lower) for one in groups]
 
 
 def _name_of(group: Mapping) -> str:
@@ -183,12 +167,12 @@ class Gap:
 
 def reference(entries: Iterable[Entry]) -> Entry | None:
     """The humans that models are held against: those who judged the most items here, else the first reported."""
-    people = [one for one in entries if one.stands == HUMANS and _any_figure(one)]
+    people = [
+        one
+        for one in entries
+        if one.stands == HUMANS and any(of["share"] is not None for of in one.figures["measures"].values())
+    ]
     return max(people, key=lambda one: one.figures["n"] or 0, default=None)
-
-
-def _any_figure(entry: Entry) -> bool:
-    return any(of["share"] is not None for of in entry.figures["measures"].values())
 
 
 def gap(model: Mapping | None, people: Mapping | None) -> Gap | None:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
-from django.http import HttpRequest, HttpResponse, QueryDict
+from django.http import HttpResponse, QueryDict
 from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_safe
@@ -19,14 +19,14 @@ from annotation.comparison.question_map import asked_in
 from annotation.models import Stage
 from annotation.protocols.registry import PROTOCOLS
 from benchmarks.models import Run
-from benchmarks.permissions import benchmark_for, staff_only
+from benchmarks.permissions import StaffRequest, benchmark_for, staff_only
 
 PAGE = 12
 
 
 @require_safe
 @staff_only
-def benchmark_models(request: HttpRequest, pk: int) -> HttpResponse:
+def benchmark_models(request: StaffRequest, pk: int) -> HttpResponse:
     """`?measure=group&order=best&other=7`"""
     contents = page.contents(request.user, benchmark_for(request.user, pk), request.GET)
     return render(request, "comparison/models.html", {"section": "benchmarks", **contents})
@@ -48,7 +48,7 @@ class _Filters:
         return urlencode({**given, "model": self.models}, doseq=True)
 
 
-def _asked(query: QueryDict) -> _Filters:
+def _filters(query: QueryDict) -> _Filters:
     """What is none of the choices is as if it were not there."""
     which, sort = query.get("which", ""), query.get("sort", "")
     models = [int(one) for one in query.getlist("model")[:100] if one.isascii() and one.isdecimal() and len(one) < 19]
@@ -60,13 +60,13 @@ def _asked(query: QueryDict) -> _Filters:
 
 @require_safe
 @staff_only
-def study_wrong(request: HttpRequest, pk: int) -> HttpResponse:
+def study_wrong(request: StaffRequest, pk: int) -> HttpResponse:
     """`?stage=2&which=against&sort=margin&model=7&model=9&type=swap&page=3`."""
     stage = permissions.stage_for(request.user, pk, request.GET.get("stage", ""))
     stages = [one for one in stage.study.stages.order_by("position") if asked_in(one.protocol)]
     if stages and stage not in stages:
         stages[0].study, stage = stage.study, stages[0]
-    wanted, there = _asked(request.GET), items.comparable(stage)
+    wanted, there = _filters(request.GET), items.comparable(stage)
     runs = [run for run in there if run.pk in wanted.models] or [run for run in there if not run.blind] or there
     context = {
         "section": "studies", "study": stage.study, "stage": stage, "protocol": PROTOCOLS[stage.protocol],
@@ -76,7 +76,7 @@ def study_wrong(request: HttpRequest, pk: int) -> HttpResponse:
     return render(request, "comparison/wrong.html", context)
 
 
-def _listed(request: HttpRequest, stage: Stage, runs: Sequence[Run], wanted: _Filters) -> dict[str, object]:
+def _listed(request: StaffRequest, stage: Stage, runs: Sequence[Run], wanted: _Filters) -> dict[str, object]:
     """The page's list, its neighbours, and the figure of all tasks that the filters leave."""
     whole = items.table(stage, runs, wanted.type, wanted.subtype)
     found = whole.listed(wanted.which, wanted.sort)
@@ -84,7 +84,7 @@ def _listed(request: HttpRequest, stage: Stage, runs: Sequence[Run], wanted: _Fi
     page = min(max(1, number(request.GET.get("page"))), last)
     of = Subject(stage.study_id, stage.study.name, timezone.now().isoformat(), stage.position, stage.name)
     counts = whole.counts()
-    lists = [(name, words, counts[name]) for name, words in LISTS.items()]
+    lists = [(name, f"{words} ({counts[name]:,})") for name, words in LISTS.items()]
     types = choices(stage)
     return {
         "cases": items.cases(stage, runs, found[(page - 1) * PAGE : page * PAGE].tolist(), whole),

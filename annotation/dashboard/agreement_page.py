@@ -11,7 +11,6 @@ from django.http import QueryDict
 from annotation.charts import annotators
 from annotation.charts import study as study_charts
 from annotation.figures import agreement
-from annotation.figures.cache import Reckoned
 from annotation.models import Stage
 from annotation.participants.prolific import safe
 from annotation.pipeline.outcomes import rule_of
@@ -73,7 +72,7 @@ def contents(stage: Stage, asked: Query, by: str) -> dict:
     shown = {
         "stage": stage,
         "study": stage.study,
-        "stages": list(stage.study.stages.order_by("position")),
+        "stages": [(one.position, f"{one.position} {one.name}") for one in stage.study.stages.order_by("position")],
         "views": [*rule_of(stage).projections()],
         "asked": asked,
         "by_words": BY,
@@ -81,43 +80,55 @@ def contents(stage: Stage, asked: Query, by: str) -> dict:
         "reckoned": found,
         "seen": f"{made} {stage.study.state} {job or ''}",
     }
-    return {**shown, **_tables(stage, asked, found)} if found.data is not None else shown
+    return {**shown, **_tables(stage, asked, found.data, made)} if found.data is not None else shown
 
 
-def _tables(stage: Stage, asked: Query, found: Reckoned) -> dict:
+def _tables(stage: Stage, asked: Query, data: dict, at: str) -> dict:
     """The figures, as the template shows them."""
-    data = found.data
-    whole, pairs = data["whole"], {name_of("pair", row): row for row in data["pair"]}
+    pairs = {name_of("pair", row): row for row in data["pair"]}
     rows = [{**row, "name": name_of(asked.by, row)} for row in data[asked.by]]
-    there = [name for name in MEASURES if whole["measures"][name]["value"] is not None]
     chosen = pairs.get(asked.pair) or next(iter(pairs.values()), None)
-    notes = Notes()
     return {
         "figures": data,
-        "measures": [_line(name, whole["measures"][name]) for name in MEASURES],
-        "heads": [MEASURES[name][1] for name in there],
-        "rows": [{**row, "cells": [notes.marked(row["measures"][name]) for name in there]} for row in rows],
-        "notes": notes.marks.items(),
-        "plots": _plotted(stage, asked, rows, found),
+        **measured(data["whole"], rows),
+        "plots": _plotted(stage, asked, rows, data, at),
         "pairs": list(pairs),
         "chosen": chosen and name_of("pair", chosen),
-        "pooled": _confusion(stage, data["labels"], _mirrored(whole["confusion"])),
+        "pooled": _confusion(stage, data["labels"], _mirrored(data["whole"]["confusion"])),
         "confused": _confusion(stage, data["labels"], chosen["confusion"]) if chosen else None,
     }
 
 
-def _plotted(stage: Stage, asked: Query, rows: Sequence[Mapping], found: Reckoned) -> dict[str, study_charts.Plot]:
+def measured(whole: Mapping, rows: Iterable[Mapping]) -> dict:
+    """`lines` of the whole stage, a measure each; `rows` with `cells` in the columns of `heads`, which are the measures
+    that are defined. Beneath the rows, each of the `notes` stands once: cells carry its letter.
+    """
+    there = [name for name in MEASURES if whole["measures"][name]["value"] is not None]
+    notes: dict[str, str] = {}
+
+    def cell(figure: Mapping) -> dict:
+        note = figure["note"]
+        return {**figure, "mark": notes.setdefault(note, chr(ord("a") + len(notes))) if note else ""}
+
+    return {
+        "lines": [{**whole["measures"][name], "words": words, "of": of} for name, (words, _, of) in MEASURES.items()],
+        "heads": [MEASURES[name][1] for name in there],
+        "rows": [{**row, "cells": [cell(row["measures"][name]) for name in there]} for row in rows],
+        "notes": list(notes.items()),
+    }
+
+
+def _plotted(stage: Stage, asked: Query, rows: Sequence[Mapping], data: dict, at: str) -> dict[str, study_charts.Plot]:
     """The measure that is drawn, by what was asked; the matrix of annotators."""
-    study, at = stage.study, found.made_at.isoformat()
-    of = study_charts.Subject(study.pk, study.name, at, stage.position, stage.name)
+    of = study_charts.Subject(stage.study_id, stage.study.name, at, stage.position, stage.name)
     measured = [
         (row["name"], *(row["measures"][asked.measure][part] for part in ("value", "low", "high", "n", "note")))
         for row in rows
     ]
     named = (f"agreement-by-{asked.by}", f"Agreement by {BY[asked.by]}")
     shown = {"by": study_charts.interval_plot(named, asked.by, MEASURES[asked.measure][0], measured, of)}
-    if "matrix" in found.data:  # what was computed earlier may lack it
-        shown["matrix"] = annotators.kappa_matrix_plot(found.data["matrix"], asked.view, of)
+    if "matrix" in data:  # what was computed earlier may lack it
+        shown["matrix"] = annotators.kappa_matrix_plot(data["matrix"], asked.view, of)
     return shown
 
 
@@ -127,24 +138,6 @@ def name_of(by: str, row: Mapping[str, str]) -> str:
     if by == "subtype":
         return f"{row['type'] or 'no type'} {row['subtype'] or 'no subtype'}"
     return row[by] or f"no {by}"
-
-
-def _line(name: str, told: Mapping) -> dict:
-    """A measure of the whole stage in a line of its own."""
-    _, _, of = MEASURES[name]
-    return {**told, "words": MEASURES[name][0], "of": of}
-
-
-class Notes:
-    """Beneath a table, each thing to be said stands once: cells carry its letter."""
-
-    def __init__(self):
-        self.marks: dict[str, str] = {}
-
-    def marked(self, told: Mapping) -> dict:
-        if not told["note"]:
-            return {**told, "mark": ""}
-        return {**told, "mark": self.marks.setdefault(told["note"], chr(ord("a") + len(self.marks)))}
 
 
 Cells = Sequence[Sequence[int]]  # label, label, n

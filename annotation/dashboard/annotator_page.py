@@ -4,13 +4,13 @@ The figures are figures/annotators.py's, computed once for each state; who someb
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from annotation.charts import annotators
 from annotation.charts.annotators import answer_bars, pick_strip, place_bars, speed_bars
 from annotation.charts.study import Plot, Subject
-from annotation.figures.cache import Reckoned
 from annotation.measures import counts, warning_signs
 from annotation.models import Annotator, Study
 from annotation.participants import exclusion_history
@@ -51,7 +51,7 @@ class Line:
         return self.look, len(self.row["signs"])
 
 
-ORDERS: dict[str, Callable[[Line], object]] = {
+ORDERS: dict[str, Callable[[Line], Any]] = {
     "who": lambda line: line.who.number,
     "judged": lambda line: line.row["judged"],
     "pace": lambda line: line.row["per_hour"],
@@ -70,24 +70,24 @@ ORDERS: dict[str, Callable[[Line], object]] = {
 def lines(study: Study, data: Mapping, position: int | None) -> list[Line]:
     """The annotators of a stage, or of the whole study, by number. Whoever joined after the figures has no line yet."""
     people = list(study.annotators.select_related("stage").order_by("number"))
-    told, by_number = exclusion_history.decisions(people), {one.number: one for one in people}
+    decided, by_number = exclusion_history.decisions(people), {one.number: one for one in people}
     stage = stage_of(data, position)
-    rows = stage["rows"] if stage else data["whole"]
-    make = _in_stage if stage else _in_study
     return [
-        make(by_number[row["number"]], row, stage, told[row["number"]]) for row in rows if row["number"] in by_number
+        _line(by_number[row["number"]], row, stage["coarse"] if stage else None, decided[row["number"]])
+        for row in (stage["rows"] if stage else data["whole"])
+        if row["number"] in by_number
     ]
 
 
-def _in_stage(who: Annotator, row: Mapping, stage: Mapping, told: Sequence[Decision]) -> Line:
-    place, test, coarse = warning_signs.top_place(row["side"]), row["side"], stage["coarse"]
+def _line(who: Annotator, row: dict, coarse: str | None, decided: Sequence[Decision]) -> Line:
+    """`coarse`: the view of a stage on which its annotators are compared; None over the whole study."""
+    if coarse is None:
+        pace = None if row["log_time"] is None else math.exp(row["log_time"])
+        return Line(who, row, row["kappa"], row["majority"], pace, None, decided)
+    test = row["side"]
+    place = warning_signs.top_place(test)
     top = test["counts"][place - 1] / test["n"] if place and test["n"] else None
-    return Line(who, row, row["kappas"][coarse], row["majority"][coarse], row["median_seconds"], top, told)
-
-
-def _in_study(who: Annotator, row: Mapping, stage: None, told: Sequence[Decision]) -> Line:
-    pace = None if row["log_time"] is None else math.exp(row["log_time"])
-    return Line(who, row, row["kappa"], row["majority"], pace, None, told)
+    return Line(who, row, row["kappas"][coarse], row["majority"][coarse], row["median_seconds"], top, decided)
 
 
 def stage_of(data: Mapping, position: int | None) -> Mapping | None:
@@ -111,16 +111,17 @@ def count_tests(data: Mapping) -> dict:
     return {"tests": count, "level": warning_signs.TEST_LEVEL, "by_chance": count * warning_signs.TEST_LEVEL}
 
 
-def plots(study: Study, found: Reckoned, position: int | None) -> dict[str, Plot]:
+def plots(study: Study, stages: Sequence[dict], position: int | None, at: str) -> dict[str, Plot]:
     """Answers and times in the stage; of the whole study, where protocols differ, in the stage with most judgments.
 
     {} of figures that were computed before there were times among them.
     """
-    stages = [one for one in found.data["stages"] if "times" in one]
+    stages = [one for one in stages if "times" in one]
     if not stages:
         return {}
-    stage = stage_of(found.data, position) or max(stages, key=lambda one: one["times"]["n"])
-    of = Subject(study.pk, study.name, found.made_at.isoformat(), stage["position"], stage["name"])
+    chosen = (one for one in stages if one["position"] == position)
+    stage = next(chosen, None) or max(stages, key=lambda one: one["times"]["n"])
+    of = Subject(study.pk, study.name, at, stage["position"], stage["name"])
     return {
         "mix": annotators.answer_mix_plot(stage, pseudonym, readable_label, of),
         "times": annotators.time_plot(stage["times"], of),
@@ -145,52 +146,50 @@ class Test:
     speaks: bool = False
 
 
-def tests(row: Mapping, say: Callable[[str], str]) -> list[Test]:
+def tests(row: Mapping, say: Callable[[str], str]) -> Iterator[Test]:
     """`say` puts an answer into words."""
     speaks = {sign["kind"] for sign in row["signs"]}
-    return [
-        _agreement(row["agreement"], "agreement" in speaks),
-        _answers(row["labels_test"], "answers" in speaks, say),
-        _side(row["side"], "side" in speaks),
-        *_runs(row["runs"], "runs" in speaks),
-    ]
+    agreement, answers, side, runs = (row[name] for name in ("agreement", "labels_test", "side", "runs"))
+    if agreement["p"] is None:
+        yield _untested("agreement", "gave what most of the others gave", agreement)
+    else:
+        yield Test(
+            "agreement", f"gave what most of the others gave ({agreement['on']})", agreement["n"], agreement["share"],
+            agreement["others_share"], agreement["p"], "binomial, one-sided, × views", speaks="agreement" in speaks,
+        )  # fmt: skip
+    if answers["p"] is None:
+        yield _untested("answers", "answers as the others do", answers)
+    else:
+        yield Test(
+            "answers", f"answered {say(answers['label'])}", answers["n"], answers["share"], answers["others_share"],
+            answers["p"], "Fisher, × answers", speaks="answers" in speaks,
+        )  # fmt: skip
+    place = warning_signs.top_place(side)
+    if side["p"] is None or place is None:
+        yield _untested("side", "each place as often", side)
+    else:
+        n = side["n"]
+        by = "binomial" if side["by"] == "binomial" else f"χ² = {side['chi_square']:.1f}, {side['freedom']} df"
+        yield Test(
+            "side", f"picked place {place}", n, side["counts"][place - 1] / n, side["expected"][place - 1] / n,
+            side["p"], by, speaks="side" in speaks,
+        )  # fmt: skip
+    if runs["p"] is None:
+        yield _untested("runs", "no place follows itself", runs)
+    else:
+        n, repeats, longest = runs["n"], runs["p_repeats"], runs["p_longest"]
+        yield Test(
+            "runs", "the place of the pick before", n - 1, runs["repeats"] / (n - 1), runs["chance"], repeats,
+            "binomial", speaks="runs" in speaks and repeats < warning_signs.TEST_LEVEL,
+        )  # fmt: skip
+        yield Test(
+            "runs", f"longest run: place {runs['place']}, {runs['longest']} times", n, None, None, longest, "exact",
+            speaks="runs" in speaks and longest < warning_signs.TEST_LEVEL,
+        )  # fmt: skip
 
 
-def _agreement(test: Mapping, speaks: bool) -> Test:
-    if test["p"] is None:
-        return Test("agreement", "gave what most of the others gave", test["n"], reason=test["reason"])
-    name, shares = f"gave what most of the others gave ({test['on']})", (test["share"], test["others_share"])
-    return Test("agreement", name, test["n"], *shares, test["p"], "binomial, one-sided, × views", speaks=speaks)
-
-
-def _answers(test: Mapping, speaks: bool, say: Callable[[str], str]) -> Test:
-    if test["p"] is None:
-        return Test("answers", "answers as the others do", test["n"], reason=test["reason"])
-    name, shares = f"answered {say(test['label'])}", (test["share"], test["others_share"])
-    return Test("answers", name, test["n"], *shares, test["p"], "Fisher, × answers", speaks=speaks)
-
-
-def _side(test: Mapping, speaks: bool) -> Test:
-    if test["p"] is None:
-        return Test("side", "each place as often", test["n"], reason=test["reason"])
-    place, n = warning_signs.top_place(test), test["n"]
-    shares = (test["counts"][place - 1] / n, test["expected"][place - 1] / n)
-    by = "binomial" if test["by"] == "binomial" else f"χ² = {test['chi_square']:.1f}, {test['freedom']} df"
-    return Test("side", f"picked place {place}", n, *shares, test["p"], by, speaks=speaks)
-
-
-def _runs(test: Mapping, speaks: bool) -> list[Test]:
-    if test["p"] is None:
-        return [Test("runs", "no place follows itself", test["n"], reason=test["reason"])]
-    repeats = Test(
-        "runs", "the place of the pick before", test["n"] - 1, test["repeats"] / (test["n"] - 1), test["chance"],
-        test["p_repeats"], "binomial", speaks=speaks and test["p_repeats"] < warning_signs.TEST_LEVEL,
-    )  # fmt: skip
-    longest = Test(
-        "runs", f"longest run: place {test['place']}, {test['longest']} times", test["n"], None, None,
-        test["p_longest"], "exact", speaks=speaks and test["p_longest"] < warning_signs.TEST_LEVEL,
-    )  # fmt: skip
-    return [repeats, longest]
+def _untested(kind: str, name: str, test: Mapping) -> Test:
+    return Test(kind, name, test["n"], reason=test["reason"])
 
 
 def main_stage(data: Mapping, number: int) -> int:
@@ -211,7 +210,3 @@ def charts(row: Mapping, stage: Mapping, picks: Sequence[warning_signs.Pick]) ->
 
 def row_of(rows: Sequence[Mapping], number: int) -> Mapping | None:
     return next((row for row in rows if row["number"] == number), None)
-
-
-def decisions_of(who: Annotator) -> list[Decision]:
-    return exclusion_history.decisions([who])[who.number]

@@ -6,7 +6,7 @@ Viewers see pseudonyms; names and Prolific ids are for managers.
 from collections.abc import Sequence
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
@@ -20,13 +20,13 @@ from annotation.figures import annotator_screens, annotators
 from annotation.figures.cache import Reckoned
 from annotation.measures import warning_signs
 from annotation.models import Annotator, Study
-from annotation.participants import erasure
+from annotation.participants import erasure, exclusion_history
 from annotation.participants.views import decide
 from annotation.pipeline import dawid_skene
 from annotation.protocols.registry import PROTOCOLS
 from annotation.wording import readable_label
 from benchmarks import audit
-from benchmarks.permissions import staff_only
+from benchmarks.permissions import StaffRequest, staff_only
 
 DEFAULT_SORT = "-signs"
 DECISIONS = ("keep", "exclude", "reinstate")
@@ -36,7 +36,7 @@ NOTHING_NEW = 204
 @require_safe
 @never_cache
 @staff_only
-def study_annotators(request: HttpRequest, pk: int) -> HttpResponse:
+def study_annotators(request: StaffRequest, pk: int) -> HttpResponse:
     """`?stage=2`: of that stage, else of the whole study; `sort=-judged`: by that column, the largest first.
 
     With `seen=`, what has changed since.
@@ -45,13 +45,19 @@ def study_annotators(request: HttpRequest, pk: int) -> HttpResponse:
     found, position = annotators.look(study), _position_in(request.GET.get("stage"))
     sort = request.GET.get("sort", "")
     sort = sort if sort.removeprefix("-") in annotator_page.ORDERS else DEFAULT_SORT
-    context = {
+    context: dict[str, object] = {
         "section": "studies", "study": study, "reckoned": found, "sort": sort, "position": position,
         "stages": study.stages.order_by("position"), "kinds": warning_signs.KINDS,
     }  # fmt: skip
-    if found.data:
-        context |= _table(study, found.data, position, sort) | {"plots": annotator_page.plots(study, found, position)}
-    context["seen"] = _seen(study, found, context.get("lines", []))
+    lines: list[Line] = []
+    if found.data and found.made_at:
+        lines = annotator_page.ordered(annotator_page.lines(study, found.data, position), sort)
+        context |= {
+            "lines": lines, "stage": annotator_page.stage_of(found.data, position), "speed": found.data["speed"],
+            "tested": annotator_page.count_tests(found.data), "look": sum(line.look for line in lines),
+            "plots": annotator_page.plots(study, found.data["stages"], position, found.made_at.isoformat()),
+        }  # fmt: skip
+    context["seen"] = _seen(study, found, lines)
     if request.GET.get("seen") == context["seen"]:
         return HttpResponse(status=NOTHING_NEW)
     return render(request, "dashboard/annotators.html", context)
@@ -64,14 +70,6 @@ def _seen(study: Study, found: Reckoned, lines: Sequence[Line]) -> str:
     return hashed((found.made_at, str(study.state), job, found.due, decided))
 
 
-def _table(study: Study, data: dict, position: int, sort: str) -> dict:
-    lines = annotator_page.ordered(annotator_page.lines(study, data, position), sort)
-    return {
-        "lines": lines, "stage": annotator_page.stage_of(data, position), "speed": data["speed"],
-        "tested": annotator_page.count_tests(data), "look": sum(line.look for line in lines),
-    }  # fmt: skip
-
-
 def _position_in(text: str | None) -> int:
     """A stage's position from an address; 0, which none has, for anything else."""
     return int(text) if text and text.isascii() and text.isdecimal() and len(text) < 5 else 0
@@ -80,7 +78,7 @@ def _position_in(text: str | None) -> int:
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 @staff_only
-def study_annotator(request: HttpRequest, pk: int, number: int) -> HttpResponse:
+def study_annotator(request: StaffRequest, pk: int, number: int) -> HttpResponse:
     """`?stage=2`: their work there; `show=runs`: the screens behind that sign. What is posted is a decision."""
     who = permissions.annotator_for(request.user, pk, number, permissions.needed(request))
     if request.method == "POST":
@@ -92,7 +90,7 @@ def study_annotator(request: HttpRequest, pk: int, number: int) -> HttpResponse:
     return _one(request, who)
 
 
-def _erase(request: HttpRequest, who: Annotator) -> HttpResponse:
+def _erase(request: StaffRequest, who: Annotator) -> HttpResponse:
     if request.POST.get("confirm", "").strip().upper() != who.pseudonym:
         messages.error(request, f"Type {who.pseudonym} to erase their personal data. Nothing was erased.")
     elif erasure.erase(annotator=who, by=audit.named(request.user)):
@@ -100,11 +98,11 @@ def _erase(request: HttpRequest, who: Annotator) -> HttpResponse:
     return redirect("study-annotator", who.study_id, who.number)
 
 
-def _one(request: HttpRequest, who: Annotator) -> HttpResponse:
+def _one(request: StaffRequest, who: Annotator) -> HttpResponse:
     found = annotators.look(who.study)
-    context = {
+    context: dict[str, object] = {
         "section": "studies", "study": who.study, "who": who, "reckoned": found,
-        "decisions": annotator_page.decisions_of(who),
+        "decisions": exclusion_history.decisions([who])[who.number],
     }  # fmt: skip
     if found.data:
         asked = _position_in(request.GET.get("stage")) or annotator_page.main_stage(found.data, who.number)
@@ -117,8 +115,12 @@ def _work(who: Annotator, data: dict, position: int, show: str) -> dict:
     """Of one stage: figures, charts, tests, and the screens behind a sign. {} where they have not been there."""
     there = annotator_page.stage_of(data, position)
     row = there and annotator_page.row_of(there["rows"], who.number)
-    tabs = [stage for stage in data["stages"] if annotator_page.row_of(stage["rows"], who.number)]
-    if row is None:
+    tabs = [
+        (stage, f"stage={stage['position']}")
+        for stage in data["stages"]
+        if annotator_page.row_of(stage["rows"], who.number)
+    ]
+    if there is None or row is None:
         return {"tabs": tabs}
     stage = who.study.stages.get(position=position)
     stage.study = who.study
@@ -126,11 +128,12 @@ def _work(who: Annotator, data: dict, position: int, show: str) -> dict:
     behind = annotator_screens.behind(screens, row, stage, there["median_seconds"])
     if not who.study.may.manage:
         del behind["checks"]  # what is known stays with those who set it
+    picks = [(given.place, given.places) for given in (one.row for one in screens.judged) if given.place]
     show = show if show in behind else "all"
     return {
         "tabs": tabs, "stage": stage, "there": there, "row": row, "protocol": PROTOCOLS[stage.protocol],
-        "tests": annotator_page.tests(row, readable_label), "confusion": dawid_skene.confusion_of(stage, who.number),
-        "show": show, "found": behind[show][: annotator_page.SCREENS],
+        "tests": list(annotator_page.tests(row, readable_label)), "show": show,
+        "confusion": dawid_skene.confusion_of(stage, who.number), "found": behind[show][: annotator_page.SCREENS],
         "counts": {kind: len(of) for kind, of in behind.items()}, "count": len(behind[show]),
-        **annotator_page.charts(row, there, [(one.row.place, one.row.places) for one in screens.picks]),
+        **annotator_page.charts(row, there, picks),
     }  # fmt: skip

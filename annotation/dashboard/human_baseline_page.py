@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterator, Sequence
 
 from annotation.figures.human_baseline import baselines
-from annotation.models import Stage, StageState, Study
+from annotation.models import StageState, Study
 from benchmarks.metrics.bivlc import MEASURES, QUESTIONS
 from benchmarks.predictions.kinds import BIVLC
 from benchmarks.predictions.names import NAMES
@@ -16,18 +16,20 @@ from benchmarks.predictions.names import NAMES
 ROW = 26  # pixels
 COMPOSITES, SINGLES = ("i2t", "t2i", "group"), QUESTIONS
 WORDS = {named.name: (named.short, named.long) for named in NAMES[BIVLC.name]}
+HEADS = {"composites": [WORDS[name] for name in COMPOSITES], "singles": [WORDS[name] for name in SINGLES]}
 
 
 def contents(study: Study) -> dict:
     """Everything that the page shows. `seen` changes when any of it does."""
     found = baselines(study)
+    # Stages that a measuring stage waits for: its sample is drawn when they close.
+    sources = study.stages.filter(state=StageState.OPEN, takers__sample__isnull=False).distinct().order_by("position")
     shown = json.dumps([found, study.state], sort_keys=True).encode()
     return {
         "study": study,
         "baselines": [{**one, **tables(one)} for one in found],
-        "waits_for": _waits_for(study) if any(not one["questions"] for one in found) else [],
-        "composites": [WORDS[name] for name in COMPOSITES],
-        "singles": [WORDS[name] for name in SINGLES],
+        "waits_for": list(sources) if any(not one["questions"] for one in found) else [],
+        **HEADS,
         "seen": hashlib.sha256(shown).hexdigest()[:16],
     }
 
@@ -55,9 +57,3 @@ def _rows(measures: dict) -> Iterator[dict]:
 
 def _cells(row: dict, names: Sequence[str]) -> dict:
     return {**row, "cells": [row["measures"][name] for name in names]}
-
-
-def _waits_for(study: Study) -> list[Stage]:
-    """Stages that a measuring stage waits for: its sample is drawn when they close."""
-    sources = study.stages.filter(state=StageState.OPEN, takers__sample__isnull=False)
-    return list(sources.distinct().order_by("position"))

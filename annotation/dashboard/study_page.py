@@ -105,7 +105,12 @@ def contents(stage: Stage, small: bool = True) -> dict:
     """Everything that the page and its live part show. What takes long is, of a large study, what was computed last."""
     study, protocol = stage.study, PROTOCOLS[stage.protocol]
     stages = list(study.stages.order_by("position"))
-    found = _computed(stage) if small else cache.look(stage, KIND, small=False, good=_good_for(stage))
+    # The forecast, and what is stuck since nobody comes, move with the clock while work goes on.
+    going = study.state == StudyState.OPEN and stage.state == StageState.OPEN
+    if small:
+        found = Reckoned(overview(stage), timezone.now(), current=True)
+    else:
+        found = cache.look(stage, KIND, small=False, good=cache.CLOCK if going else None)
     shown = {
         "stage": stage,
         "study": study,
@@ -123,16 +128,6 @@ def contents(stage: Stage, small: bool = True) -> dict:
     if found.data is not None:
         shown |= _drawn(stage, stages, found.data if small else _up_to_date(stage, found.data))
     return {**shown, "blocks": _blocks(shown)}
-
-
-def _good_for(stage: Stage) -> int | None:
-    """Seconds: the forecast, and what is stuck since nobody comes, move with the clock while work goes on."""
-    going = stage.study.state == StudyState.OPEN and stage.state == StageState.OPEN
-    return cache.CLOCK if going else None
-
-
-def _computed(stage: Stage) -> Reckoned:
-    return Reckoned(overview(stage), timezone.now(), current=True)
 
 
 def _up_to_date(stage: Stage, data: dict) -> dict:
@@ -178,23 +173,18 @@ def _plotted(stage: Stage, figures: dict, whole: dict) -> dict[str, study_charts
 
 
 def _looked_at(stage: Stage) -> dict:
-    """What is to be looked at, and what can be done."""
+    """What is to be looked at, and what can be done. `busy`: a job that the page shows is to come to its end."""
     study = stage.study
+    going = Job.objects.filter(
+        kind__in=(export_job.KIND, dawid_skene.KIND, release_lifecycle.KIND), params__study=study.pk
+    )
     return {
         "flags": answers_shown.open_flags(stage, SHOWN),
         "exports": list(export_job.exports_of(study)[:5]),
         "releases": [releases_page.list_row(release) for release in releases_page.releases_of(study)[:RELEASES]],
-        "busy": _under_way(study),
+        "busy": going.filter(state__in=cache.UNDER_WAY).exists(),
         "moves": [(to, MOVES[to]) for to in MOVES if to in STUDY_MOVES[StudyState(study.state)]],
     }
-
-
-def _under_way(study: Study) -> bool:
-    """Whether the page shows a job that is to come to its end, in a closed study too."""
-    going = Job.objects.filter(
-        kind__in=(export_job.KIND, dawid_skene.KIND, release_lifecycle.KIND), params__study=study.pk
-    )
-    return going.filter(state__in=cache.UNDER_WAY).exists()
 
 
 def _estimated(stage: Stage) -> dict:
@@ -397,16 +387,16 @@ def paper_block(protocol: Protocol, figures: dict) -> dict:
 def _drawn_paper(protocol: Protocol, paper: dict) -> dict:
     """What its template needs beside the figures."""
     if "fates" in paper:
-        holds = paper.get("holds", ())
+        none: dict = {}
+        guidelines = zip_longest(paper["broken"], paper.get("holds", ()), fillvalue=none)
         return {
             "fate_bars": list(bars.fate_bars(paper["fates"])),
             "edit_rows": [row | {"spreads": [row["characters"], row["words"]]} for row in paper["edits"]],
-            "guideline_rows": [one | two for one, two in zip_longest(paper["broken"], holds, fillvalue={})],
+            "guideline_rows": [broken | holds for broken, holds in guidelines],
             "likeness_panels": panels(paper["lexical"]),
         }
-    if "orders" in paper:
-        say = protocol.form.describe
-        orders = [row | {"words": say(Answer(row["order"]))} for row in paper["orders"]]
+    if protocol.form and "orders" in paper:
+        orders = [row | {"words": protocol.form.describe(Answer(row["order"]))} for row in paper["orders"]]
         return {"order_rows": orders, "order_bars": list(bars.order_bars(orders))}
     rows, whole = ([row | {"words": CRITERIA[row["criterion"]]} for row in paper[part]] for part in ("rows", "all"))
     return {"compare_rows": rows, "compare_whole": whole, "compare_bars": list(bars.compare_bars(rows))}

@@ -3,7 +3,7 @@
 from django.contrib import messages
 from django.core.files.storage import default_storage
 from django.core.paginator import Paginator
-from django.http import FileResponse, Http404, HttpRequest, HttpResponse
+from django.http import FileResponse, Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
@@ -23,7 +23,7 @@ from annotation.studies.forms import InstructionsForm
 from annotation.studies.instructions import blocks
 from benchmarks import audit
 from benchmarks.jobs import jobs
-from benchmarks.permissions import staff_only
+from benchmarks.permissions import StaffRequest, staff_only
 
 NOTHING_NEW = 204
 PAGE = 50  # blocked items
@@ -31,14 +31,14 @@ PAGE = 50  # blocked items
 
 @require_safe
 @staff_only
-def study_list(request: HttpRequest) -> HttpResponse:
+def study_list(request: StaffRequest) -> HttpResponse:
     found = with_stages(with_people(permissions.studies_for(request.user)))
     return render(request, "dashboard/list.html", {"section": "studies", "studies": found})
 
 
 @require_safe
 @staff_only
-def study_detail(request: HttpRequest, pk: int) -> HttpResponse:
+def study_detail(request: StaffRequest, pk: int) -> HttpResponse:
     """The study's funnel, and the figures of one of its stages (`?stage=2`)."""
     stage = permissions.stage_for(request.user, pk, request.GET.get("stage", ""))
     invites = {"invite": invitation(request, stage.study), "stage_invite": invitation(request, stage)}
@@ -49,7 +49,7 @@ def study_detail(request: HttpRequest, pk: int) -> HttpResponse:
 @require_safe
 @never_cache
 @staff_only
-def study_live(request: HttpRequest, pk: int) -> HttpResponse:
+def study_live(request: StaffRequest, pk: int) -> HttpResponse:
     """The parts of the page that change, each to be swapped in by its id; nothing where nothing has changed."""
     stage = permissions.stage_for(request.user, pk, request.GET.get("stage", ""))
     seen = request.GET.get("seen", "")
@@ -66,7 +66,7 @@ def study_live(request: HttpRequest, pk: int) -> HttpResponse:
 
 @require_POST
 @staff_only
-def study_move(request: HttpRequest, pk: int) -> HttpResponse:
+def study_move(request: StaffRequest, pk: int) -> HttpResponse:
     stage = permissions.stage_for(request.user, pk, needs=Role.MANAGER)
     try:
         study_lifecycle.move_study(study=stage.study, to=request.POST.get("to", ""), by=audit.named(request.user))
@@ -77,7 +77,7 @@ def study_move(request: HttpRequest, pk: int) -> HttpResponse:
 
 @require_POST
 @staff_only
-def stage_move(request: HttpRequest, pk: int, position: int) -> HttpResponse:
+def stage_move(request: StaffRequest, pk: int, position: int) -> HttpResponse:
     """Close a stage, which promotes what waits for that, or open it again."""
     stage = permissions.stage_for(request.user, pk, position, Role.MANAGER)
     try:
@@ -90,7 +90,7 @@ def stage_move(request: HttpRequest, pk: int, position: int) -> HttpResponse:
 
 @require_POST
 @staff_only
-def stage_estimate(request: HttpRequest, pk: int, position: int) -> HttpResponse:
+def stage_estimate(request: StaffRequest, pk: int, position: int) -> HttpResponse:
     """Ask the worker for an estimate of a stage that is decided by one; while one is under way, for no other."""
     stage = permissions.stage_for(request.user, pk, position, Role.MANAGER)
     if stage.rule == DecisionRule.DAWID_SKENE:
@@ -104,7 +104,7 @@ def _to_stage(stage: Stage) -> HttpResponse:
 
 @require_safe
 @staff_only
-def study_agreement(request: HttpRequest, pk: int) -> HttpResponse:
+def study_agreement(request: StaffRequest, pk: int) -> HttpResponse:
     """The page (`?stage=2&view=answer&by=type`), or with `?seen=` what has changed in it since."""
     stage = permissions.stage_for(request.user, pk, request.GET.get("stage", ""))
     asked = agreement_page.Query.from_address(stage, request.GET)
@@ -116,7 +116,7 @@ def study_agreement(request: HttpRequest, pk: int) -> HttpResponse:
 
 @require_safe
 @staff_only
-def study_agreement_csv(request: HttpRequest, pk: int) -> HttpResponse:
+def study_agreement_csv(request: StaffRequest, pk: int) -> HttpResponse:
     stage = permissions.stage_for(request.user, pk, request.GET.get("stage", ""))
     asked = agreement_page.Query.from_address(stage, request.GET)
     found = agreement.look(stage, asked.view, by=audit.named(request.user))
@@ -129,7 +129,7 @@ def study_agreement_csv(request: HttpRequest, pk: int) -> HttpResponse:
 
 @require_safe
 @staff_only
-def study_baseline(request: HttpRequest, pk: int) -> HttpResponse:
+def study_baseline(request: StaffRequest, pk: int) -> HttpResponse:
     """The page, or with `?seen=` what has changed in it since."""
     contents = human_baseline_page.contents(permissions.study_for(request.user, pk))
     seen = request.GET.get("seen")
@@ -141,13 +141,14 @@ def study_baseline(request: HttpRequest, pk: int) -> HttpResponse:
 @require_safe
 @never_cache
 @staff_only
-def study_stuck(request: HttpRequest, pk: int) -> HttpResponse:
+def study_stuck(request: StaffRequest, pk: int) -> HttpResponse:
     """`?stage=2&reason=gone&page=3`; of every reason where none is named."""
     stage = permissions.stage_for(request.user, pk, request.GET.get("stage", ""))
     found, reason = blocked_items.look(stage), request.GET.get("reason", "")
     context = {
         "section": "studies", "study": stage.study, "stage": stage, "reckoned": found,
-        "stages": stage.study.stages.order_by("position"), "named": stage.strategy == Strategy.NAMED,
+        "tabs": [(one, f"stage={one.position}") for one in stage.study.stages.order_by("position")],
+        "named": stage.strategy == Strategy.NAMED,
     }  # fmt: skip
     if found.data:
         context |= blocked_items.blocked_counts(found.data["counts"])
@@ -160,7 +161,7 @@ def study_stuck(request: HttpRequest, pk: int) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @staff_only
-def study_instructions(request: HttpRequest, pk: int) -> HttpResponse:
+def study_instructions(request: StaffRequest, pk: int) -> HttpResponse:
     stage = permissions.stage_for(request.user, pk, request.GET.get("stage", ""), permissions.needed(request))
     current = stage.instructions.latest("version")
     form = InstructionsForm(request.POST or None, initial={"text": current.text})
@@ -177,7 +178,7 @@ def study_instructions(request: HttpRequest, pk: int) -> HttpResponse:
 
 @require_POST
 @staff_only
-def study_export(request: HttpRequest, pk: int) -> HttpResponse:
+def study_export(request: StaffRequest, pk: int) -> HttpResponse:
     study = permissions.study_for(request.user, pk, Role.MANAGER)
     job = export_job.queue_export(study=study, by=audit.named(request.user), created_by=request.user)
     jobs.dispatch(job)
@@ -186,14 +187,14 @@ def study_export(request: HttpRequest, pk: int) -> HttpResponse:
 
 @require_safe
 @staff_only
-def study_download(request: HttpRequest, pk: int, job: int) -> FileResponse:
+def study_download(request: StaffRequest, pk: int, job: int) -> FileResponse:
     name = permissions.export_for(request.user, pk, job).report["file"]
     return FileResponse(default_storage.open(name), as_attachment=True, filename=name.rpartition("/")[2])
 
 
 @require_POST
 @staff_only
-def flag_settle(request: HttpRequest, pk: int) -> HttpResponse:
+def flag_settle(request: StaffRequest, pk: int) -> HttpResponse:
     flag = permissions.flag_for(request.user, pk)
     flags.settle_flag(flag=flag, by=audit.named(request.user), settled_by=request.user)
     return _to_stage(flag.lease.task.stage)

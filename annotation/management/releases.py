@@ -1,12 +1,18 @@
-"""What a command line says of releases: NAME@VERSION, and the parts of a plan."""
+"""What a command line says of releases: a folder, a .zip or NAME@VERSION, and the parts of a plan."""
 
 from argparse import ArgumentParser
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from django.core.management.base import CommandError
 
 from annotation.models import Release
+from annotation.releases import lifecycle as release_lifecycle
+from annotation.releases.archive_reader import NotARelease, ReleaseFiles
 from annotation.releases.plan import FORMS, PUBLIC, SHARD_MB, SPLITS, USUAL_FORMS, Plan
+
+PLACES = "a release's folder, its .zip, or NAME@VERSION of a frozen release"
 
 
 def released(wanted: str) -> Release:
@@ -17,6 +23,18 @@ def released(wanted: str) -> Release:
         return found
     listed = ", ".join(f"{one.name}@{one.version}" for one in there[:9]) or "none"
     raise CommandError(f"There is no release {wanted!r}. There are: {listed}.")
+
+
+@contextmanager
+def opened(place: str) -> Iterator[ReleaseFiles]:
+    """What is there on disk wins. CommandError where there is no release."""
+    on_disk = Path(place).exists() or "@" not in place
+    try:
+        with ReleaseFiles(Path(place)) if on_disk else release_lifecycle.open_release(released(place)) as found:
+            found.manifest  # noqa: B018 (what is no release is told before anything else)
+            yield found
+    except NotARelease as problem:
+        raise CommandError(f"{place}: {problem}") from None
 
 
 def add_plan(parser: ArgumentParser) -> None:

@@ -7,6 +7,7 @@ and Skene's own data (§2: the number of times that observer k gives label l to 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -30,7 +31,7 @@ class Aggregate:
     """
 
     labels: Mapping[str, str | None]
-    posteriors: Mapping[str, _Shares]
+    posteriors: Mapping[Any, _Shares]  # by item
     class_shares: _Shares
     ties: Mapping[str, Sequence[str]]
     confusion: Mapping[str, Mapping[str, _Shares]] = field(default_factory=dict)

@@ -3,12 +3,13 @@ study. docs/guide/report.md has the parts.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
 from operator import itemgetter
 
 from django.template.loader import render_to_string
 
 from annotation.dashboard import human_baseline_page, study_page
-from annotation.dashboard.agreement_page import COUNTS, MEASURES, Notes
+from annotation.dashboard.agreement_page import COUNTS, MEASURES, measured
 from annotation.figures.cache import Reckoned
 from annotation.measures.warning_signs import KINDS
 from annotation.models import Study
@@ -42,9 +43,12 @@ def tables(report: Mapping) -> dict:
         "has_paper": any(one["paper"] for one in stages),
         "funnel": funnel(report["funnel"], report["retrieval_questions"]),
         "baselines": [{**one, **human_baseline_page.tables(one)} for one in report["baselines"]],
-        "composites": [human_baseline_page.WORDS[name] for name in human_baseline_page.COMPOSITES],
-        "singles": [human_baseline_page.WORDS[name] for name in human_baseline_page.SINGLES],
-        "spreads": list(_spreads(people["spread"], paid)),
+        **human_baseline_page.HEADS,
+        "spreads": [
+            {**people["spread"][name], "words": words, "unit": unit}
+            for name, (words, unit) in SPREADS.items()
+            if paid or unit != "money"
+        ],
         "signs": [(KINDS[kind], n) for kind, n in people["signs"].items()],
         "people": first_of(people["rows"], PEOPLE),
     }
@@ -55,12 +59,6 @@ def first_of(rows: Sequence[Mapping], most: int) -> list[Mapping]:
     busy = [row for row in rows if row["judged"]]
     chosen = sorted(sorted(range(len(busy)), key=lambda at: -busy[at]["judged"])[:most])
     return [busy[at] for at in chosen]
-
-
-def _spreads(found: Mapping, paid: bool) -> Iterator[dict]:
-    for name, (words, unit) in SPREADS.items():
-        if paid or unit != "money":
-            yield {**found[name], "words": words, "unit": unit}
 
 
 # A stage
@@ -85,21 +83,17 @@ def stage(one: Mapping) -> dict:
 
 def view(found: Mapping) -> dict:
     """One view's agreement: `lines` of the whole stage, `rows` by type in columns of `heads`, `pairs` of annotators."""
-    whole, notes = found["whole"], Notes()
-    there = [name for name in MEASURES if whole["measures"][name]["value"] is not None]
-    rows = [
-        {**row, "cells": [notes.marked(row["measures"][name]) for name in there]}
-        for row in _by_kind(found["type"], found["subtype"])
-    ]
+    whole = found["whole"]
+    shown = measured(whole, _by_kind(found["type"], found["subtype"]))
     return {
         "on": found["view"],
         **{name: whole[name] for name in COUNTS},
-        "lines": [{**whole["measures"][name], "words": said[0], "of": said[2]} for name, said in MEASURES.items()],
-        "undefined": [] if there else _undefined(whole["measures"]),
-        "heads": [MEASURES[name][1] for name in there],
-        "rows": rows,
-        "notes": list(notes.marks.items()),
-        "pairs": [_pair(row) for row in found["pair"][:PAIRS]],
+        **shown,
+        "undefined": [] if shown["heads"] else _undefined(whole["measures"]),
+        "pairs": [
+            {**row, "percent": row["measures"]["percent"], "kappa": row["measures"]["cohen_mean"]}
+            for row in found["pair"][:PAIRS]
+        ],
         "pair_count": found["pair_count"],
         **{name: found[name] for name in ("resamples", "resamples_cohen", "seed")},
     }
@@ -107,24 +101,19 @@ def view(found: Mapping) -> dict:
 
 def _undefined(measures: Mapping[str, Mapping]) -> list[dict]:
     """Where no measure is defined: each reason, and the measures that it keeps from being so."""
-    reasons = dict.fromkeys(measures[name]["note"] for name in MEASURES)
-    return [
-        {"why": why, "measures": [said[0] for name, said in MEASURES.items() if measures[name]["note"] == why]}
-        for why in reasons
-    ]
+    reasons: dict[str, list[str]] = {}
+    for name, (words, *_) in MEASURES.items():
+        reasons.setdefault(measures[name]["note"], []).append(words)
+    return [{"why": why, "measures": names} for why, names in reasons.items()]
 
 
-def _by_kind(types: Iterable[Mapping], subtypes: Iterable[Mapping]) -> Iterator[dict]:
+def _by_kind(types: Iterable[Mapping], subtypes: Iterable[Mapping]) -> Iterator[Mapping]:
     """Each type (its `subtype` None), then its subtypes where it has any that have a name."""
     below = list(subtypes)
     for row in types:
         yield {**row, "subtype": None}
         mine = [one for one in below if one["type"] == row["type"]]
         yield from mine if any(one["subtype"] for one in mine) else ()
-
-
-def _pair(row: Mapping) -> dict:
-    return {**row, "percent": row["measures"]["percent"], "kappa": row["measures"]["cohen_mean"]}
 
 
 # The funnel
@@ -135,10 +124,32 @@ def funnel(whole: Mapping, questions: Mapping | None) -> dict:
     are the types over them. `upright`: too many for one width, so each has a row.
     """
     kinds = sorted(whole["by_type"], key=_place)
+    lines = []
+
+    def add(words: str, rows: Iterable[Mapping], name: str, share: bool = False) -> None:
+        *cells, every = [row[name] for row in rows]
+        lines.append({"words": words, "cells": cells, "all": every, "share": share})
+
+    ends = [*kinds, whole]
+    add("imported", ends, "imported")
+    for place, stage in enumerate(whole["stages"]):
+        steps, name = [row["stages"][place] for row in ends], f"{stage['stage']} {stage['name']}"
+        add(f"came to {name}", steps, "entered")
+        add(f"kept by {name}", steps, "kept")
+        add("of those that came", steps, "kept_share", share=True)
+    add("kept in the end", ends, "kept")
+    add("of imported", ends, "kept_share", share=True)
+    add("dropped", ends, "dropped")
+    add("of imported", ends, "dropped_share", share=True)
+    add("open", ends, "open")
+    if questions is not None:
+        counts = {(row["type"], row["subtype"]): row for row in questions["by_type"]}
+        asked = [counts[row["type"], row["subtype"]] for row in kinds]
+        add("retrieval questions", [*asked, {"questions": questions["all"]}], "questions")
     return {
-        "groups": list(groups(kinds)),
+        "groups": [{"type": name, "span": len(list(rows))} for name, rows in groupby(kinds, itemgetter("type"))],
         "kinds": kinds,
-        "lines": [_line(whole, kinds, *said) for said in _steps(whole)] + _questions(kinds, questions),
+        "lines": lines,
         "upright": len(kinds) > COLUMNS,
         "reasons": whole["reasons"],
         "open_in": whole["open_in"],
@@ -153,37 +164,3 @@ def _place(row: Mapping) -> tuple:
         for order, name in ((TYPES, row["type"]), (SUBTYPES, row["subtype"]))
     ]
     return tuple(places)
-
-
-def groups(kinds: Sequence[Mapping]) -> Iterator[dict]:
-    for name in dict.fromkeys(map(itemgetter("type"), kinds)):
-        yield {"type": name, "span": sum(row["type"] == name for row in kinds)}
-
-
-def _steps(whole: Mapping) -> Iterator[tuple]:
-    """(words, of which stage or None, name of the figure, whether it is a share)."""
-    yield "imported", None, "imported", False
-    for place, one in enumerate(whole["stages"]):
-        name = f"{one['stage']} {one['name']}"
-        yield f"came to {name}", place, "entered", False
-        yield f"kept by {name}", place, "kept", False
-        yield "of those that came", place, "kept_share", True
-    for words, name, share in (
-        ("kept in the end", "kept", False), ("of imported", "kept_share", True), ("dropped", "dropped", False),
-        ("of imported", "dropped_share", True), ("open", "open", False),
-    ):  # fmt: skip
-        yield words, None, name, share
-
-
-def _line(whole: Mapping, kinds: Sequence[Mapping], words: str, place: int | None, name: str, share: bool) -> dict:
-    found = [row if place is None else row["stages"][place] for row in (*kinds, whole)]
-    *cells, every = [row[name] for row in found]
-    return {"words": words, "cells": cells, "all": every, "share": share}
-
-
-def _questions(kinds: Sequence[Mapping], questions: Mapping | None) -> list[dict]:
-    if questions is None:
-        return []
-    counts = {(row["type"], row["subtype"]): row["questions"] for row in questions["by_type"]}
-    cells = [counts[row["type"], row["subtype"]] for row in kinds]
-    return [{"words": "retrieval questions", "cells": cells, "all": questions["all"], "share": False}]

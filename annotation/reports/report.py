@@ -10,7 +10,7 @@ import hashlib
 import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from dataclasses import asdict
 from itertools import count
 from statistics import fmean, quantiles
@@ -28,11 +28,10 @@ from annotation.figures.funnel import funnel
 from annotation.figures.stage import study_figures
 from annotation.measures import pass_rules
 from annotation.measures.counts import ratio
-from annotation.models import AttemptKind, Instructions, Judgment, Kind, Reckoning, Seat, Slot, Stage, Study
+from annotation.models import AttemptKind, Instructions, Judgment, Kind, Reckoning, Slot, Stage, Study
 from annotation.pipeline.outcomes import rule_of
 from annotation.protocols.base import Protocol
 from annotation.protocols.registry import PROTOCOLS
-from annotation.wording import pseudonym
 from benchmarks.exports import source_layout
 from benchmarks.jobs.jobs import Tell, silent
 from benchmarks.metrics.base import wilson
@@ -50,7 +49,7 @@ CUT = ("comprehension", "instructions")  # of a stage's settings: right answers,
 
 def look(study: Study, by: str = "app", small: bool | None = None) -> Reckoned:
     """What was computed last; a study with many judgments is left to the worker. `small`: of what size, if known."""
-    first = study.stages.order_by("position").first()
+    first = study.stages.earliest("position")
     first.study = study
     small = _is_small(study) if small is None else small
     return cache.look(first, KIND, KEY, by=by, small=small)
@@ -64,6 +63,7 @@ def _is_small(study: Study) -> bool:
 
 def dated(found: Reckoned | Reckoning) -> dict:
     """The report, of which there must be one, with the moment that it is of and the fingerprint of all else in it."""
+    assert found.data and found.made_at
     report = json.loads(found.data["report"])
     return {"as_of": found.made_at.isoformat(), "fingerprint": fingerprint(report), **report}
 
@@ -81,14 +81,9 @@ def _kept(stage: Stage, key: str, tell: Tell) -> dict:
 
 
 def report(study: Study, tell: Tell = silent) -> dict:
-    """Everything but `dated`'s time; of one moment."""
-    with _one_moment():
+    """Everything but `dated`'s time; of one moment, which the worker has begun already."""
+    with nullcontext() if connection.in_atomic_block else source_layout.snapshot():
         return _report(study, tell)
-
-
-def _one_moment() -> AbstractContextManager:
-    """The worker has begun one already."""
-    return nullcontext() if connection.in_atomic_block else source_layout.snapshot()
 
 
 def _report(study: Study, tell: Tell) -> dict:
@@ -180,12 +175,11 @@ def _retrieval_questions(funnel: Mapping, protocols: Iterable[str]) -> dict | No
     """BiVLC's Table 1 counts questions, not items: four of each kept one. None where no stage makes such items."""
     if not any(name.startswith("bivlc-") for name in protocols):
         return None
-    kept = [{**_kind(row), "questions": QUESTIONS_AN_ITEM * row["kept"]} for row in funnel["by_type"]]
+    kept = [
+        {"type": row["type"], "subtype": row["subtype"], "questions": QUESTIONS_AN_ITEM * row["kept"]}
+        for row in funnel["by_type"]
+    ]
     return {"all": QUESTIONS_AN_ITEM * funnel["kept"], "by_type": kept}
-
-
-def _kind(row: Mapping) -> dict:
-    return {"type": row["type"], "subtype": row["subtype"]}
 
 
 # A stage
@@ -243,11 +237,10 @@ def published(figures: Mapping) -> dict:
 def _agreement(found: Mapping) -> dict:
     """A view's agreement: the whole stage, types, subtypes and pairs; the agreement page has annotators and weeks."""
     kept = {name: part for name, part in found.items() if name not in ("annotator", "week")}
-    return kept | {"whole": _unconfused(found["whole"]), "pair": [_unconfused(row) for row in found["pair"]]}
-
-
-def _unconfused(row: Mapping) -> dict:
-    return {name: part for name, part in row.items() if name != "confusion"}
+    whole, *pairs = (
+        {name: row[name] for name in row if name != "confusion"} for row in (found["whole"], *found["pair"])
+    )
+    return kept | {"whole": whole, "pair": pairs}
 
 
 def adjudications(figures: Mapping) -> dict:
@@ -280,59 +273,56 @@ def _passed(results: list[bool | None]) -> dict:
 
 
 def _checks(stage: Stage) -> dict:
-    """Checks and how they went over all annotators; no right answers, nor which items they are."""
+    """Checks and how they went over all annotators, with Wilson's interval; no right answers, nor which items they are.
+
+    `guess` is what picking at random would have got right.
+    """
     found = list(attention_checks.results(stage).values())
     n, right = sum(one.n for one in found), sum(one.right for one in found)
     guess = sum(one.guess_rate * one.n for one in found) / n if n else None
+    low, high = wilson(right, n)
     return {
         "items": stage.tasks.filter(kind=Kind.CHECK, live=True).count(),
         "rate": stage.check_rate,
         "annotators": len(found),
         "failed": sum(one.failed for one in found),
-        **_tested(n, right, guess),
+        "answered": n,
+        "right": right,
+        "share": ratio(right, n),
+        "low": low,
+        "high": high,
+        "guess": guess,
     }
-
-
-def _tested(n: int, right: int, guess: float | None) -> dict:
-    """Answers to checks, with Wilson's interval; `guess` is what picking at random would have got right."""
-    low, high = wilson(right, n)
-    return {"answered": n, "right": right, "share": ratio(right, n), "low": low, "high": high, "guess": guess}
 
 
 # People
 
 
 def _people(study: Study, everybody: Mapping) -> list[dict]:
-    """Everybody, in the order of joining."""
-    judged = Judgment.objects.filter(lease__annotator__study=study)
-    elapsed = dict(judged.values_list("lease__annotator__number").annotate(Sum("elapsed_ms")).order_by())
-    whole = {row["number"]: row for row in everybody["whole"]}
-    return [
-        _person(
-            whole[who.number], elapsed.get(who.number, 0) / 60_000,
-            {"simulated": who.simulated, "excluded": who.excluded_at is not None, "left": who.left_at is not None},
-        )
-        for who in study.annotators.order_by("number")
-        if who.number in whole
-    ]  # fmt: skip
-
-
-def _person(row: Mapping, elapsed_minutes: float, who: Mapping) -> dict:
-    """An annotator over all stages: `row` of figures.annotators.annotators, and what became of them (`who`).
+    """Everybody over all stages, in the order of joining, and what became of them.
 
     `pay_reached`: the pay for active time over the whole time from painted to answered, an hour.
     """
-    same = row["majority"]
-    return {
-        "annotator": pseudonym(row["number"]),
-        **{name: row[name] for name in ("judged", "answers", "active_minutes", "per_hour", "paid", "kappa")},
-        "elapsed_minutes": elapsed_minutes,
-        "pay_reached": ratio(row["paid"], elapsed_minutes / 60),
-        "with_majority": ratio(same["same"], same["n"]),
-        "compared": same["n"],
-        "signs": [{name: sign[name] for name in ("kind", "words", "stage")} for sign in row["signs"]],
-        **who,
-    }
+    judged = Judgment.objects.filter(lease__annotator__study=study)
+    elapsed = dict(judged.values_list("lease__annotator__number").annotate(Sum("elapsed_ms")).order_by())
+    whole = {row["number"]: row for row in everybody["whole"]}
+    found = []
+    for who in study.annotators.filter(number__in=whole).order_by("number"):
+        row, minutes = whole[who.number], elapsed.get(who.number, 0) / 60_000
+        same = row["majority"]
+        found.append({
+            "annotator": who.pseudonym,
+            **{name: row[name] for name in ("judged", "answers", "active_minutes", "per_hour", "paid", "kappa")},
+            "elapsed_minutes": minutes,
+            "pay_reached": ratio(row["paid"], minutes / 60),
+            "with_majority": ratio(same["same"], same["n"]),
+            "compared": same["n"],
+            "signs": [{name: sign[name] for name in ("kind", "words", "stage")} for sign in row["signs"]],
+            "simulated": who.simulated,
+            "excluded": who.excluded_at is not None,
+            "left": who.left_at is not None,
+        })  # fmt: skip
+    return found
 
 
 def _annotators(people: Sequence[Mapping]) -> dict:
@@ -365,8 +355,9 @@ def _exclusions(study: Study, stages: list[Stage], everybody: Mapping) -> list[d
 def _excluded(study: Study, whole: Mapping[int, dict]) -> Iterator[dict]:
     for who in study.annotators.exclude(excluded_at=None):
         row = whole.get(who.number, {"judged": 0, "signs": []})
+        assert who.excluded_at
         yield {
-            "annotator": pseudonym(who.number), "at": who.excluded_at.isoformat(), "stage": None,
+            "annotator": who.pseudonym, "at": who.excluded_at.isoformat(), "stage": None,
             "by": "a manager’s decision", "why": who.exclusion_reason, "judgments": row["judged"],
             "signs": [sign["words"] for sign in row["signs"]],
         }  # fmt: skip
@@ -375,10 +366,11 @@ def _excluded(study: Study, whole: Mapping[int, dict]) -> Iterator[dict]:
 def _screened_out(stages: list[Stage]) -> Iterator[dict]:
     for stage in stages:
         tried = qualification.results(stage)
-        for seat in Seat.objects.filter(stage=stage).exclude(screened_out_at=None).select_related("annotator"):
+        for seat in stage.seats.exclude(screened_out_at=None).select_related("annotator"):
             failed = [kind for kind, of in tried.get(seat.annotator.number, {}).items() if of.passed is False]
+            assert seat.screened_out_at
             yield {
-                "annotator": pseudonym(seat.annotator.number), "at": seat.screened_out_at.isoformat(),
+                "annotator": seat.annotator.pseudonym, "at": seat.screened_out_at.isoformat(),
                 "stage": stage.position, "by": "the stage’s rule", "judgments": 0, "signs": [],
                 "why": f"failed {' and '.join(failed) or 'what comes before the first screen'}, all tries used",
             }  # fmt: skip

@@ -1,6 +1,6 @@
 """The report of a study: a page to read and to print, and its numbers as JSON."""
 
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.utils.text import slugify
 from django.views.decorators.http import require_safe
@@ -8,7 +8,7 @@ from django.views.decorators.http import require_safe
 from annotation import permissions
 from annotation.reports import page, report
 from benchmarks import audit
-from benchmarks.permissions import staff_only
+from benchmarks.permissions import StaffRequest, staff_only
 
 ACCEPTED = 202
 AGAIN = 30  # seconds
@@ -17,7 +17,7 @@ NOT_YET = "A worker is computing this report for the first time. Ask again in ha
 
 @require_safe
 @staff_only
-def study_report(request: HttpRequest, pk: int) -> HttpResponse:
+def study_report(request: StaffRequest, pk: int) -> HttpResponse:
     study = permissions.study_for(request.user, pk)
     found = report.look(study, by=audit.named(request.user))
     return render(request, "reports/report.html", {"section": "studies", **page.contents(study, found)})
@@ -25,7 +25,7 @@ def study_report(request: HttpRequest, pk: int) -> HttpResponse:
 
 @require_safe
 @staff_only
-def study_report_json(request: HttpRequest, pk: int) -> JsonResponse:
+def study_report_json(request: StaffRequest, pk: int) -> JsonResponse:
     """The newest there is, `as_of` says of when; 202 with a sentence while there is none."""
     study = permissions.study_for(request.user, pk)
     found = report.look(study, by=audit.named(request.user))

@@ -168,7 +168,7 @@ def revise_instructions(*, stage: Stage, text: str, by: str) -> Instructions:
 
 
 @transaction.atomic
-def move_study(*, study: Study, to: StudyState, by: str) -> Study:
+def move_study(*, study: Study, to: str, by: str) -> Study:
     study = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     if to not in STUDY_MOVES[StudyState(study.state)]:
         raise CannotMove(f"A study that is {study.state} cannot become {to}.")
@@ -180,7 +180,7 @@ def move_study(*, study: Study, to: StudyState, by: str) -> Study:
 
 @anew
 @transaction.atomic
-def move_stage(*, stage: Stage, to: StageState, by: str) -> Stage:
+def move_stage(*, stage: Stage, to: str, by: str) -> Stage:
     """Close a stage: nothing more of it is given out, and what waits for its closing is promoted. Or open it again."""
     stage = promotion.lock_stage(stage)
     if to == stage.state or to not in StageState.values:

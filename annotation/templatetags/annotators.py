@@ -17,13 +17,13 @@ def sorted_by(name: str, words: str, sort: str, position: int | None, title: str
     """A header cell whose link sorts by its column, the largest first; the same again turns it round."""
     first = name if name == "who" else f"-{name}"
     again = f"-{name}" if name == "who" else name
-    order = {name: "ascending", f"-{name}": "descending"}.get(sort)
+    order = {name: "ascending", f"-{name}": "descending"}.get(sort, "none")
     query = urlencode({**({"stage": position} if position else {}), "sort": again if sort == first else first})
     mark = {"ascending": "▲", "descending": "▼"}.get(order, "")
     return format_html(
         '<th scope="col" class="{}" aria-sort="{}"><a href="?{}" title="{}">{}<span aria-hidden="true" class="order">'
         "{}</span></a></th>",
-        "" if name in ("who", "signs") else "number", order or "none", query, title, words, mark,
+        "" if name in ("who", "signs") else "number", order, query, title, words, mark,
     )  # fmt: skip
 
 

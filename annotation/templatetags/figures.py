@@ -1,7 +1,7 @@
 """How the figures of a study are written on its pages: rounded for people, with every digit in a `data` element."""
 
 from collections.abc import Callable
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import wraps
 
 from django import template
@@ -15,7 +15,6 @@ register.filter("pseudonym", pseudonym)
 
 SYMBOLS = {"USD": "$", "EUR": "€", "GBP": "£"}
 NOTHING = "–"
-
 
 Written = Callable[..., str]
 
@@ -55,13 +54,13 @@ def exact_percent(share: float | None) -> str:
 
 def to_percent(low: float | None, high: float | None) -> str:
     """Both ends of an interval, with one sign for the two."""
-    return NOTHING if low is None else f"{low * 100:.1f} – {high * 100:.1f} %"
+    return NOTHING if low is None or high is None else f"{low * 100:.1f} – {high * 100:.1f} %"
 
 
 @register.filter("to_percent")
 def exact_to_percent(low: float | None, high: float | None) -> str:
     """The same, each end with every digit."""
-    if low is None:
+    if low is None or high is None:
         return NOTHING
     return format_html("{} – {} %", data(low, f"{low * 100:.1f}"), data(high, f"{high * 100:.1f}"))
 
@@ -74,6 +73,12 @@ def whole_percent(share: float | None) -> str:
 @exact(register)
 def decimals(value: float | None, places: int = 2) -> str:
     return NOTHING if value is None else f"{value:.{places}f}".replace("-", "−")
+
+
+@exact(register)
+def points(difference: float | None) -> str:
+    """Percentage points with their sign."""
+    return NOTHING if difference is None else f"{100 * difference:+.1f}".replace("-", "−")
 
 
 @exact(register)
@@ -123,3 +128,12 @@ def local(at: str | None) -> str:
         return NOTHING
     written = datetime.fromisoformat(at).strftime("%a %d %b, %H:%M UTC")
     return format_html('<time datetime="{}" data-local>{}</time>', at, written)
+
+
+@register.filter
+def utc(at: str | None) -> str:
+    """`21 Nov 2026, 17:44 UTC`: on paper no script can put a moment into the reader's own zone."""
+    if not at:
+        return NOTHING
+    moment = datetime.fromisoformat(at).astimezone(UTC)
+    return format_html('<time datetime="{}">{}</time>', at, f"{moment.day} {moment:%b %Y, %H:%M} UTC")

@@ -1,6 +1,7 @@
 """`manage.py aggregate --ratings FILE.csv --method dawid-skene --json`: one label for each rated item."""
 
 import json
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -10,9 +11,13 @@ from annotation.management.ratings_file import read_or_refuse
 from annotation.measures import aggregation
 from annotation.measures.aggregation import FIRST_LABEL as FIRST_GIVEN
 from annotation.measures.aggregation import NO_LABEL, Aggregate
+from annotation.measures.agreement import Rating
 from annotation.measures.ratings_csv import ALL, FIRST, LAST, REFUSE, read_gold, read_ratings
 
-METHODS = {"majority": aggregation.majority, "dawid-skene": aggregation.dawid_skene}
+METHODS: dict[str, Callable[[Sequence[Rating], str], Aggregate]] = {
+    "majority": aggregation.majority,
+    "dawid-skene": aggregation.dawid_skene,
+}
 
 
 class Command(BaseCommand):

@@ -31,6 +31,7 @@ class Command(BaseCommand):
             release_lifecycle.check_target(out)
             release_lifecycle.clear_dead(study=found, plan=plan, by=BY)
             release = release_lifecycle.freeze(study=found, plan=plan, by=BY, foreground=True)
+            assert release.job_id
         except release_lifecycle.CannotFreeze as why:
             raise CommandError(str(why)) from None
         try:
@@ -42,24 +43,17 @@ class Command(BaseCommand):
             release_lifecycle.discard(release=release, by=BY)
             raise CommandError("Nothing was released. " + "\n".join(str(Problem(**one)) for one in job.problems))
         release.refresh_from_db()
-        self.tell(release)
-        if out:
-            self.unpack(release, out)
-
-    def unpack(self, release, out: Path) -> None:
-        try:
-            release_lifecycle.unpack(release, out)
-        except release_lifecycle.CannotFreeze as why:
-            raise CommandError(f"{why} It is frozen: fetch_release unpacks it elsewhere.") from None
-        self.stdout.write(f"Unpacked into {out}.")
-
-    def tell(self, release) -> None:
         summary = release.summary
-        self.stdout.write("{imported:,} imported = {kept:,} kept + {dropped:,} dropped + {open:,} open".format(
-            **summary["counts"]
-        ))  # fmt: skip
+        counted = "{imported:,} imported = {kept:,} kept + {dropped:,} dropped + {open:,} open"
+        self.stdout.write(counted.format(**summary["counts"]))
         self.stdout.write(", ".join(f"{name}: {split['items']:,} items" for name, split in summary["splits"].items()))
         self.stdout.write(f"{release} is frozen: content {release.content}, {release.size:,} bytes in {release.file}")
+        if out:
+            try:
+                release_lifecycle.unpack(release, out)
+            except release_lifecycle.CannotFreeze as why:
+                raise CommandError(f"{why} It is frozen: fetch_release unpacks it elsewhere.") from None
+            self.stdout.write(f"Unpacked into {out}.")
 
 
 def _read(path: Path) -> dict:

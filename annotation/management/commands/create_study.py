@@ -85,7 +85,7 @@ class Command(BaseCommand):
         source = named(Benchmark.objects.all(), benchmark, "Import it first: manage.py import_benchmark.")
         chosen = PRESETS[preset] if preset else presets.single_stage(protocol)
         stages = with_changes(self.stages(chosen.stages, preset, rest), rest["set"] or [])
-        pay = chosen.pay if rest["pay"] is None else rest["pay"]
+        pay = Decimal(chosen.pay) if rest["pay"] is None else rest["pay"]
         owner = owner_of(rest["owner"])
         try:
             study = create_study(

@@ -4,7 +4,7 @@ import json
 
 from django.core.management.base import BaseCommand
 
-from annotation.management.release_named import PLACES, opened
+from annotation.management.releases import PLACES, opened
 from annotation.releases.compare import compare
 from annotation.releases.compare_wording import SHOWN, sentences
 

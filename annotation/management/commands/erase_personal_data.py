@@ -1,5 +1,6 @@
 """`manage.py erase_personal_data --older-than DAYS`: forget who annotators of long ago were."""
 
+from collections.abc import Iterable
 from datetime import timedelta
 
 from django.core.management.base import BaseCommand, CommandError
@@ -19,13 +20,13 @@ class Command(BaseCommand):
     def handle(self, *, older_than, dry_run, **options):
         if not 0 <= older_than <= 36500:
             raise CommandError("--older-than is a number of days, from 0 to 36500.")
-        if dry_run:
-            found = of_before(timezone.now() - timedelta(days=older_than)).order_by("pk")
-        else:
-            found = erase_before(days=older_than, by="command")
-        count = sum(1 for who in map(self.say, found) if who)
+        found: Iterable[Annotator] = (
+            erase_before(days=older_than, by="command")
+            if not dry_run
+            else (of_before(timezone.now() - timedelta(days=older_than)).order_by("pk"))
+        )
+        count = 0
+        for who in found:
+            count += 1
+            self.stdout.write(f"{who.study.name}: {who.pseudonym}")
         self.stdout.write(f"{count:,} annotator{'' if count == 1 else 's'} {'would be ' * dry_run}erased.")
-
-    def say(self, who: Annotator) -> Annotator:
-        self.stdout.write(f"{who.study.name}: {who.pseudonym}")
-        return who

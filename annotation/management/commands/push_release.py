@@ -8,9 +8,10 @@ from tempfile import TemporaryDirectory
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation.management.release_named import PLACES, opened
+from annotation.management.releases import PLACES, opened
 from annotation.releases import publish
 from annotation.releases.archive_reader import ReleaseFiles
+from annotation.releases.verification import verifying
 
 
 class Command(BaseCommand):
@@ -28,7 +29,8 @@ class Command(BaseCommand):
         try:
             target = publish.target(to, private)
             with _folder(release) as folder:
-                self._verified(folder)
+                if problems := verifying.verify(folder).problems:
+                    raise CommandError("\n".join(["The release is not as it should be. Nothing was sent.", *problems]))
                 self.stdout.write(_before(folder, target))
                 if not yes and input("Send it? Type yes: ").strip().lower() != "yes":
                     raise CommandError("Nothing was sent.")
@@ -38,13 +40,6 @@ class Command(BaseCommand):
         except EOFError:
             raise CommandError("Nobody answered, so nothing was sent. Say --yes to send without being asked.") from None
         self.stdout.write(f"It is at {address}")
-
-    def _verified(self, folder: Path) -> None:
-        from annotation.releases.verification.verifying import verify
-
-        report = verify(folder)
-        if report.problems:
-            raise CommandError("\n".join(["The release is not as it should be. Nothing was sent.", *report.problems]))
 
 
 @contextmanager

@@ -27,7 +27,8 @@ class Command(BaseCommand):
     def handle(self, *, study, **given):
         if not (given["json"] or given["html"]):
             raise CommandError("Say what to write: --json FILE, --html FILE or both.")
-        found = computed(named(Study.objects.select_related("benchmark"), study))
+        chosen = named(Study.objects.select_related("benchmark"), study)
+        found = report.dated(report.look(chosen, by="command", small=True))  # of now, whatever the study's size
         if given["json"]:
             given["json"].write_text(json.dumps(found, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
         if given["html"]:
@@ -36,12 +37,8 @@ class Command(BaseCommand):
         self.stdout.write(f"as of {found['as_of']}  {found['fingerprint']}")
 
 
-def computed(study: Study) -> dict:
-    """Of now, whatever the study's size: what was kept where that still is, else computed here."""
-    return report.dated(report.look(study, by="command", small=True))
-
-
 def styles() -> SafeString:
     """All of the page's styles as one element: the file stands alone."""
-    texts = [Path(finders.find(name)).read_text(encoding="utf-8") for name in STYLES]
+    paths = [path for name in STYLES for path in finders.find(name, find_all=True)]
+    texts = [Path(path).read_text(encoding="utf-8") for path in paths]
     return mark_safe(f"<style>\n{''.join(texts)}</style>")  # our own files

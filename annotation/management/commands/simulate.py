@@ -33,10 +33,10 @@ class Command(BaseCommand):
         self.stdout.write("\n".join(lines(report)))
 
     def plan(self, given: dict) -> Plan:
-        names = ("annotators", "error_rate", "seed", "limit", "concurrency", "pace")
-        kinds = {"error_rate": float, "pace": float}
-        values = {name: given[name] and kinds.get(name, int)(given[name]) for name in names}
-        plan = Plan(url=given["url"] or running_at(settings.VAR), **values)
+        plan = Plan(
+            given["url"] or running_at(settings.VAR), int(given["annotators"]), float(given["error_rate"]),
+            int(given["seed"]), given["limit"] and int(given["limit"]), int(given["concurrency"]), float(given["pace"]),
+        )  # fmt: skip
         if not 0 <= plan.error_rate <= 1 or plan.annotators < 1 or plan.concurrency < 1 or plan.pace < 0:
             raise CommandError(
                 "--error-rate is from 0 to 1, --annotators and --concurrency at least 1, --pace not below 0."

@@ -1,6 +1,5 @@
 """`manage.py verify_release DIR`: everything that a release says of itself, computed again from its files alone."""
 
-import json
 import sys
 from pathlib import Path
 
@@ -20,10 +19,6 @@ class Command(BaseCommand):
 
     def handle(self, *, folder, json: bool, **rest):
         report = verify(folder)
-        self.stdout.write(as_text(report.as_json()) if json else "\n".join(report.lines()))
+        self.stdout.write(report.written(json))
         if not report.good:
             sys.exit(1)
-
-
-def as_text(found: dict) -> str:
-    return json.dumps(found, ensure_ascii=False, indent=2)

@@ -1,7 +1,6 @@
 """`python -m annotation.releases.verification DIR`: as `manage.py verify_release DIR`, without settings."""
 
 import argparse
-import json
 import sys
 from pathlib import Path
 
@@ -14,7 +13,7 @@ def main() -> int:
     options.add_argument("--json", action="store_true", help="print what was found as JSON")
     given = options.parse_args()
     report = verify(given.folder)
-    print(json.dumps(report.as_json(), ensure_ascii=False, indent=2) if given.json else "\n".join(report.lines()))
+    print(report.written(given.json))
     return 0 if report.good else 1
 
 

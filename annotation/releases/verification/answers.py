@@ -68,7 +68,7 @@ def check_judgments(rows: Sequence[Row]) -> Iterator[str]:
     if times != sorted(times):
         yield "given and created_at are not in one order"
     for name in ("slot", "annotator"):
-        if _most(row[name] for row in rows if row["counted"]) > 1:
+        if max(Counter(row[name] for row in rows if row["counted"]).values(), default=0) > 1:
             yield f"two of one {name} count"
     screens = [list(group) for _, group in groupby(sorted(rows, key=_screen_of), key=_screen_of)]
     for screen in screens:
@@ -101,10 +101,6 @@ def _screen_of(row: Row) -> tuple[str, int]:
 
 def _edit_name(row: Row) -> str:
     return f"{EDIT}{row['annotator']}-{row['screen']}-{row['revision']}"
-
-
-def _most(names: Iterator) -> int:
-    return max(Counter(names).values(), default=0)
 
 
 def votes(rows: Sequence[Row]) -> dict[str, int]:

@@ -61,12 +61,11 @@ def _check_funnel(place: Place, report: Report) -> None:
 
 def check_settings(place: Place, report: Report) -> None:
     """The manifest's words stand in a file of their own too, which the hash of all content is of."""
-    if not place.has(SETTINGS):
+    if SETTINGS not in place.names:
         return
-    with report.reading(SETTINGS):
-        ours = {name: part for name, part in place.manifest.items() if name not in ("files", "content")}
-        theirs = place.json(SETTINGS)
-        report.count("settings of the manifest in release.json", len(ours))
-        for name in sorted(ours.keys() | theirs.keys()):
-            if name not in ours or name not in theirs or ours[name] != theirs[name]:
-                report.problem(SETTINGS, f"{name} is another than in {MANIFEST}")
+    ours = {name: part for name, part in place.manifest.items() if name not in ("files", "content")}
+    theirs = place.json(SETTINGS)
+    report.count("settings of the manifest in release.json", len(ours))
+    for name in sorted(ours.keys() | theirs.keys()):
+        if name not in ours or name not in theirs or ours[name] != theirs[name]:
+            report.problem(SETTINGS, f"{name} is another than in {MANIFEST}")

@@ -2,6 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
+from operator import itemgetter
 
 from annotation.releases.verification.answers import WORDS
 from annotation.releases.verification.items import safely
@@ -12,6 +13,7 @@ FILES = ("items.jsonl", "dropped.jsonl")
 OWN = "negative-0"
 CHOSEN = "candidate-"
 KIND = ("item", "type", "subtype")
+ORDER = itemgetter("stage_position", "question", "round")
 
 
 class Items:
@@ -107,7 +109,7 @@ def _of_item(line: Mapping, stages: Mapping[str, Mapping], items: Items) -> Iter
 
 
 def _decided(line: Mapping, items: Items) -> Iterator[str]:
-    ours, theirs = (sorted(rows, key=_order) for rows in (items.decisions[line["position"]], line["decisions"]))
+    ours, theirs = (sorted(rows, key=ORDER) for rows in (items.decisions[line["position"]], line["decisions"]))
     if len(ours) != len(theirs):
         yield f"it has {len(theirs)} decisions, tasks.jsonl has {len(ours)}"
         return
@@ -116,10 +118,6 @@ def _decided(line: Mapping, items: Items) -> Iterator[str]:
             if one.get(key) != other.get(key) or (key in one) != (key in other):
                 words = f"{key} is {other.get(key)!r:.60}, by tasks and judgments {one.get(key)!r:.60}"
                 yield f"in its decision in {one['stage']} {words}"
-
-
-def _order(decision: Mapping) -> tuple:
-    return decision["stage_position"], decision["question"], decision["round"]
 
 
 def _carried_by(line: Mapping, stages: Mapping[str, Mapping]) -> dict[str, str]:

@@ -1,9 +1,10 @@
 """Where two trees of figures differ: what was computed here from what was said."""
 
 from collections.abc import Iterator, Sequence
+from numbers import Real
 
 TOLERANCE = 1e-9
-MISSING = "missing"
+MISSING = object()
 WORDS = {"reason"}  # why a figure is not defined, in words: no figure
 
 
@@ -18,42 +19,32 @@ def either(readings: Sequence[object]) -> object:
     return readings[0] if len(readings) == 1 else Either(readings)
 
 
-def differences(ours: object, theirs: object, path: str = "") -> list[str]:
+def differences(ours: object, theirs: object, path: str = "", file: str = "figures.json") -> list[str]:
     """A sentence for each figure that differs, numbers by more than 1e-9 (of numbers above 1, of themselves)."""
-    return list(_differing(ours, theirs, path))
+    return list(_differing(ours, theirs, path, file))
 
 
-def _differing(ours: object, theirs: object, path: str) -> Iterator[str]:
+def _differing(ours: object, theirs: object, path: str, file: str) -> Iterator[str]:
     if isinstance(ours, Either):
-        first, *others = ([*_differing(one, theirs, path)] for one in ours)
+        first, *others = ([*_differing(one, theirs, path, file)] for one in ours)
         yield from [] if not all([first, *others]) else first
     elif isinstance(ours, dict) and isinstance(theirs, dict):
         explained = {name for name in WORDS - set(ours) if isinstance(theirs.get(name), str)}
         for name in sorted((set(ours) | set(theirs)) - explained, key=str):
-            yield from _differing(ours.get(name, MISSING), theirs.get(name, MISSING), f"{path}/{name}")
+            yield from _differing(ours.get(name, MISSING), theirs.get(name, MISSING), f"{path}/{name}", file)
     elif isinstance(ours, list | tuple) and isinstance(theirs, list) and len(ours) == len(theirs):
         for place, (one, other) in enumerate(zip(ours, theirs, strict=True)):
-            yield from _differing(one, other, f"{path}/{place}")
+            yield from _differing(one, other, f"{path}/{place}", file)
+    elif ours is MISSING:
+        yield f"{path}: not checked, since nothing here computes it"
     elif not _same(ours, theirs):
-        yield _in_words(ours, theirs, path)
+        yield f"{path}: {_short(ours)} here, {'missing' if theirs is MISSING else _short(theirs)} in {file}"
 
 
 def _same(ours: object, theirs: object) -> bool:
-    if _is_number(ours) and _is_number(theirs):
-        return abs(ours - theirs) <= TOLERANCE * max(1, abs(ours))
+    if isinstance(ours, Real) and isinstance(theirs, Real) and bool not in (type(ours), type(theirs)):
+        return abs(float(ours) - float(theirs)) <= TOLERANCE * max(1, abs(float(ours)))
     return type(ours) is type(theirs) and ours == theirs
-
-
-def _is_number(value: object) -> bool:
-    return not isinstance(value, bool) and hasattr(value, "__float__")
-
-
-def _in_words(ours: object, theirs: object, path: str) -> str:
-    if ours is MISSING:
-        return f"{path}: not checked, since nothing here computes it"
-    if theirs is MISSING:
-        return f"{path}: {_short(ours)} here, missing in figures.json"
-    return f"{path}: {_short(ours)} here, {_short(theirs)} in figures.json"
 
 
 def _short(value: object) -> str:

@@ -1,15 +1,21 @@
-"""Every figure of figures.json and every number of statistics.json, computed again and compared to 1e-9."""
+"""Every figure of figures.json and every number of statistics.json, computed again and compared to 1e-9.
 
-from collections.abc import Callable, Iterator
+The numbers of statistics.json are counted from items.jsonl by code that is not its writer (documents/statistics.py).
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping
 
 from annotation.measures.funnel import fates
-from annotation.releases.verification import outcomes, recomputed, statistics
+from annotation.releases.verification import outcomes, recomputed
 from annotation.releases.verification.differences import differences, leaves
 from annotation.releases.verification.place import Place
 from annotation.releases.verification.report import Report
 from annotation.releases.verification.rows import Rows
 
 FIGURES, STATISTICS, TASKS = "figures.json", "statistics.json", "tasks.jsonl"
+SIDES = {"positive", "negative"}
+Part = tuple[str, ...]  # "whole", or "splits", "types" or "rows" with the names of one of them
 
 
 def check_figures(place: Place, report: Report) -> None:
@@ -19,25 +25,27 @@ def check_figures(place: Place, report: Report) -> None:
     known = recomputed.parts(rows, decided)
     for name in sorted({*known, *theirs}):
         with report.reading(f"{FIGURES}: /{name}"):
-            _compare(report, FIGURES, f"/{name}", known.get(name), theirs, name)
+            if name not in known:
+                report.problem(FIGURES, f"/{name}: not checked, since nothing here computes it")
+            elif name not in theirs:
+                report.problem(FIGURES, f"/{name}: it is missing")
+            else:
+                _compare(report, FIGURES, "figures computed again", known[name](), theirs[name], f"/{name}")
     with report.reading(TASKS):
         ours = outcomes.computed(rows, decided)
         report.count("outcomes of tasks by the decision rule", len(ours))
-        for words in differences(ours, outcomes.listed(rows.stages)):
-            report.problem(TASKS, f"what came of a task differs: {words.replace(FIGURES, TASKS)}")
+        for words in differences(ours, outcomes.listed(rows.stages), file=TASKS):
+            report.problem(TASKS, f"what came of a task differs: {words}")
     _check_fates(place, report, rows, decided)
 
 
-def _compare(report: Report, file: str, path: str, compute: Callable | None, theirs: dict, name: str) -> None:
-    if compute is None:
-        report.problem(file, f"{path}: not checked, since nothing here computes it")
-        return
-    if name not in theirs:
-        report.problem(file, f"{path}: it is missing")
-        return
-    ours = compute()
-    report.count("figures computed again", leaves(ours))
-    for words in differences(ours, theirs[name], path):
+def check_statistics(place: Place, report: Report) -> None:
+    _compare(report, STATISTICS, f"numbers of {STATISTICS}", _statistics(place), place.json(STATISTICS))
+
+
+def _compare(report: Report, file: str, what: str, ours: object, theirs: object, path: str = "") -> None:
+    report.count(what, leaves(ours))
+    for words in differences(ours, theirs, path, file):
         report.problem(file, words)
 
 
@@ -59,13 +67,64 @@ def _check_fates(place: Place, report: Report, rows: Rows, decided: recomputed.O
                     )
 
 
-def check_statistics(place: Place, report: Report) -> None:
-    with report.reading(STATISTICS):
-        ours = statistics.count(place)
-        report.count("numbers of statistics.json", leaves(ours))
-        for words in lines(ours, place.json(STATISTICS)):
-            report.problem(STATISTICS, words)
+# The numbers of statistics.json
 
 
-def lines(ours: dict, theirs: dict) -> Iterator[str]:
-    return (words.replace(FIGURES, STATISTICS) for words in differences(ours, theirs))
+class _Counts:
+    """By part: `numbers` by name, the hashes of `images`, and how often captions of a role have each length."""
+
+    def __init__(self) -> None:
+        self.numbers: dict[Part, Counter] = defaultdict(Counter)
+        self.images: dict[Part, set[bytes]] = defaultdict(set)
+        self.lengths: dict[Part, dict[str, tuple[Counter, Counter]]] = defaultdict(dict)
+
+    def add(self, line: Mapping) -> None:
+        shown = [image["sha256"] for image in line["images"] if image["key"] in ("positive-0", line["negative_image"])]
+        sides = len(SIDES & {caption["role"] for caption in line["captions"]})
+        numbers = {
+            "items": 1,
+            "captions": len(line["captions"]),
+            "image_to_text": len(shown) if sides == 2 else 0,
+            "text_to_image": sides if len(shown) == 2 else 0,
+        }
+        split, kind = line["split"], (line["type"], line["subtype"])
+        for part in (("whole",), ("splits", split), ("types", *kind), ("rows", split, *kind)):
+            self.numbers[part].update(numbers)
+            self.images[part].update(map(bytes.fromhex, shown))
+            for caption in line["captions"]:
+                words, characters = self.lengths[part].setdefault(caption["role"], (Counter(), Counter()))
+                words[len(caption["text"].split())] += 1
+                characters[len(caption["text"])] += 1
+
+    def of(self, part: Part) -> dict:
+        numbers = self.numbers[part]
+        by_role = {
+            role: {"captions": words.total(), "words": _lengths(words), "characters": _lengths(characters)}
+            for role, (words, characters) in self.lengths[part].items()
+        }
+        return {
+            **{name: numbers[name] for name in ("items", "captions", "image_to_text", "text_to_image")},
+            "images": len(self.images[part]),
+            "questions": numbers["image_to_text"] + numbers["text_to_image"],
+            "captions_by_role": by_role,
+        }
+
+
+def _statistics(place: Place) -> dict:
+    """All of statistics.json. A line of items.jsonl is read at a time."""
+    found = _Counts()
+    for line in place.lines("items.jsonl"):
+        found.add(line)
+    parts = sorted(found.numbers)
+    kinds, rows = ("type", "subtype"), ("split", "type", "subtype")
+    return {
+        "whole": found.of(("whole",)),
+        "splits": {part[1]: found.of(part) for part in parts if part[0] == "splits"},
+        "types": [dict(zip(kinds, part[1:], strict=True)) | found.of(part) for part in parts if part[0] == "types"],
+        "rows": [dict(zip(rows, part[1:], strict=True)) | found.of(part) for part in parts if part[0] == "rows"],
+    }
+
+
+def _lengths(found: Counter) -> dict:
+    """`found` has how many captions have each length."""
+    return {"mean": sum(n * many for n, many in found.items()) / found.total(), "min": min(found), "max": max(found)}

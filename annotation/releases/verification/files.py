@@ -3,7 +3,6 @@
 import csv
 import hashlib
 import tarfile
-from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -58,10 +57,9 @@ def _check_file(place: Place, name: str, listed: dict, report: Report) -> None:
     report.count("sizes of files")
     if size != listed["bytes"]:
         report.problem(name, f"it has {size:,} bytes, the manifest says {listed['bytes']:,}")
-    counter = _counter_of(name)
-    if counter is None and listed["rows"] is None:
+    rows = _count_rows(place.folder / name, name)
+    if rows is None and listed["rows"] is None:
         return
-    rows = counter(place.folder / name) if counter else None
     report.count("row counts of files")
     if rows != listed["rows"]:
         report.problem(name, f"it has {rows} rows, the manifest says {listed['rows']}")
@@ -81,33 +79,21 @@ def digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _counter_of(name: str) -> Callable[[Path], int] | None:
-    """How rows are counted in files of that name; None where a file has no rows, or the source's own format counts."""
+def _count_rows(path: Path, name: str) -> int | None:
+    """None where a file has no rows, or the source's own format counts."""
     folder, _, rest = name.partition("/")
     if folder == "source" or (folder == "imagefolder" and not rest.endswith("/metadata.jsonl")):
         return None
-    return {
-        "jsonl": _count_lines,
-        "parquet": _count_parquet_rows,
-        "csv": _count_csv_rows,
-        "tar": _count_tar_samples,
-    }.get(name.rpartition(".")[2])
-
-
-def _count_lines(path: Path) -> int:
-    with path.open("rb") as file:
-        return sum(block.count(b"\n") for block in iter(lambda: file.read(BYTES), b""))
-
-
-def _count_parquet_rows(path: Path) -> int:
-    return pq.read_metadata(path).num_rows
-
-
-def _count_csv_rows(path: Path) -> int:
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        return sum(1 for _ in csv.reader(file, strict=True)) - 1
-
-
-def _count_tar_samples(path: Path) -> int:
-    with tarfile.open(path, "r|") as file:
-        return sum(member.name.endswith(".json") for member in file)
+    match path.suffix:
+        case ".jsonl":
+            with path.open("rb") as file:
+                return sum(block.count(b"\n") for block in iter(lambda: file.read(BYTES), b""))
+        case ".parquet":
+            return pq.read_metadata(path).num_rows
+        case ".csv":
+            with path.open(encoding="utf-8-sig", newline="") as file:
+                return sum(1 for _ in csv.reader(file, strict=True)) - 1
+        case ".tar":
+            with tarfile.open(path, "r|") as file:
+                return sum(member.name.endswith(".json") for member in file)
+    return None

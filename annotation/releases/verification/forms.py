@@ -9,13 +9,13 @@ import hashlib
 import json
 import sys
 import tarfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 
 from annotation.releases.verification.place import Place, Wrong, streamed
 
 Row = dict
 BATCH = 16  # rows with their images in memory
-BYTES = 1024 * 1024
 MEDIA = "images/"
 csv.field_size_limit(sys.maxsize)  # a cell is as long as a caption is
 
@@ -49,7 +49,7 @@ def _cell(row: Mapping, column: str, part: str) -> object:
     return value["path"] if content(value["path"]) == found else f"{found} (named {value['path']})"
 
 
-def jsonl(place: Place, split: str) -> Iterator[tuple[str, Row]]:
+def _jsonl(place: Place, split: str) -> Iterator[tuple[str, Row]]:
     for row in place.lines(f"jsonl/{split}.jsonl"):
         yield f"jsonl/{split}.jsonl", named(row)
 
@@ -65,16 +65,9 @@ def _named(image: Mapping) -> str:
     return image["path"]
 
 
-def exact_csv(place: Place, split: str) -> Iterator[tuple[str, Row]]:
-    yield from _csv(place, f"csv/{split}.csv")
-
-
-def safe_csv(place: Place, split: str) -> Iterator[tuple[str, Row]]:
-    """As they stand, with an apostrophe before what a spreadsheet may take for a formula."""
-    yield from _csv(place, f"csv/{split}.spreadsheet.csv")
-
-
-def _csv(place: Place, name: str) -> Iterator[tuple[str, Row]]:
+def _csv(place: Place, split: str, ending: str = "csv") -> Iterator[tuple[str, Row]]:
+    """Cells as they stand; those for spreadsheets have an apostrophe before what may be taken for a formula."""
+    name = f"csv/{split}.{ending}"
     with (place.folder / name).open(encoding="utf-8-sig", newline="") as file:
         rows = csv.reader(file, strict=True)
         head = next(rows, None)
@@ -84,24 +77,16 @@ def _csv(place: Place, name: str) -> Iterator[tuple[str, Row]]:
             yield name, dict(zip(head, row, strict=True))
 
 
-def as_csv(value: object) -> str:
-    """What a value is in a cell, where no more can be told than what it says."""
-    return "" if value is None else value if isinstance(value, str) else str(value).lower()
-
-
-def imagefolder(place: Place, split: str) -> Iterator[tuple[str, Row]]:
+def _imagefolder(place: Place, split: str) -> Iterator[tuple[str, Row]]:
     """The files were hashed before (place.digests)."""
-    name, pictures = f"imagefolder/{split}/metadata.jsonl", set(_pictures(place))
+    name = f"imagefolder/{split}/metadata.jsonl"
+    pictures = {column for column, part in place.manifest["columns"].items() if is_image(part)}
     for line in place.lines(name):
         row = {}
         for column, value in line.items():
             image = column.removesuffix("_file_name")
             row[image if image in pictures else column] = _file(place, split, value) if image in pictures else value
         yield name, row
-
-
-def _pictures(place: Place) -> Iterator[str]:
-    yield from (column for column, part in place.manifest["columns"].items() if is_image(part))
 
 
 def _file(place: Place, split: str, value: str | None) -> str | None:
@@ -111,7 +96,7 @@ def _file(place: Place, split: str, value: str | None) -> str | None:
     return path if found == content(path) else f"{found or 'no file'} (named {path})"
 
 
-def webdataset(place: Place, split: str) -> Iterator[tuple[str, Row]]:
+def _webdataset(place: Place, split: str) -> Iterator[tuple[str, Row]]:
     """`__key__` is the place of the item among all, as the entries' names have it."""
     for name in place.below("webdataset", ".tar"):
         if name.startswith(f"webdataset/{split}-"):
@@ -128,7 +113,7 @@ def _samples(archive: tarfile.TarFile) -> Iterator[Row]:
             raise Wrong(f"{entry.name} is no file")
         if rest != "json":
             column, _, ending = rest.rpartition(".")
-            images[column] = f"{_hashed(file)}.{ending}"
+            images[column] = f"{hashlib.sha256(file.read()).hexdigest()}.{ending}"
             continue
         line = json.loads(file.read())
         row = named(line)
@@ -137,20 +122,13 @@ def _samples(archive: tarfile.TarFile) -> Iterator[Row]:
             raise Wrong(f"the images before {entry.name} are not those that it names")
         yield row | {"__key__": key}
         images = {}
-        archive.members.clear()  # else it remembers every entry
+        archive.members.clear()  # type: ignore[attr-defined]  # else it remembers every entry
 
 
-def _hashed(file) -> str:
-    found = hashlib.sha256()
-    for block in iter(lambda: file.read(BYTES), b""):
-        found.update(block)
-    return found.hexdigest()
-
-
-READERS = {  # in the words of a report
-    "jsonl": ("JSON Lines", jsonl),
-    "csv": ("CSV", exact_csv),
-    "spreadsheet": ("CSV for spreadsheets", safe_csv),
-    "imagefolder": ("folders of images", imagefolder),
-    "webdataset": ("WebDataset", webdataset),
+READERS: Mapping[str, tuple[str, Callable[[Place, str], Iterator[tuple[str, Row]]]]] = {  # in the words of a report
+    "jsonl": ("JSON Lines", _jsonl),
+    "csv": ("CSV", _csv),
+    "spreadsheet": ("CSV for spreadsheets", partial(_csv, ending="spreadsheet.csv")),
+    "imagefolder": ("folders of images", _imagefolder),
+    "webdataset": ("WebDataset", _webdataset),
 }

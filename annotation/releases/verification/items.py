@@ -1,19 +1,24 @@
-"""That the forms of a release say the same, row by row: ids, words and images; and that no image is in two splits.
+"""That the forms of a release say the same, row by row: ids, words and images; that no image is in two splits; and that
+one content has one form and size, and all its licences are listed.
 
 items.jsonl says which items there are; the parquet files have them in its order, and so does every other form.
 """
 
 import json
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Iterator, Mapping
 from itertools import zip_longest
+from typing import Any
 
-from annotation.releases.verification import images
-from annotation.releases.verification.forms import READERS, Row, as_csv, content, is_image, parquet
+from annotation.exports.files import EXTENSIONS
+from annotation.releases.verification.forms import READERS, Row, content, is_image, parquet
 from annotation.releases.verification.place import Place
 from annotation.releases.verification.report import Report
+from annotation.releases.verification.schemas import IMAGE, fits
 
-ITEMS, IMAGES, DATA = "items.jsonl", "images.jsonl", "data"
-ABSENT = object()
+ITEMS, DROPPED, IMAGES, DATA = "items.jsonl", "dropped.jsonl", "images.jsonl", "data"
+SIZE = ("format", "width", "height")
+SAID = ("source_name", "licence", "attribution")
 
 
 def check_items(place: Place, report: Report) -> None:
@@ -27,7 +32,7 @@ def check_items(place: Place, report: Report) -> None:
     with report.reading(ITEMS):
         _check_apart(place, report)
     with report.reading(IMAGES):
-        images.check_images(place, report, seen)
+        _check_images(place, report, seen)
 
 
 def _check_split(place: Place, report: Report, split: str, columns: dict, chosen: dict, seen: dict) -> None:
@@ -35,20 +40,23 @@ def _check_split(place: Place, report: Report, split: str, columns: dict, chosen
     readers = {DATA: safely(report, f"{DATA}/{split}", parquet(place, split))}
     for name, (_, reader) in chosen.items():
         readers[name] = safely(report, f"{name}/{split}", reader(place, split))
-    lines = safely(report, ITEMS, ((ITEMS, line) for line in _numbered(place) if line[1].get("split") == split))
+    lines = safely(report, ITEMS, (pair for pair in enumerate(place.lines(ITEMS)) if pair[1].get("split") == split))
     counts = dict.fromkeys(readers, 0)
     items = 0
-    for item, *rows in zip_longest(lines, *readers.values(), fillvalue=(None, ABSENT)):
-        found = dict(zip(readers, rows, strict=True))
-        items += item[1] is not ABSENT
+    for item, *rows in zip_longest(lines, *readers.values()):
+        found = {name: row for name, row in zip(readers, rows, strict=True) if row is not None}
+        items += item is not None
+        _, data = found.get(DATA, ("", None))
         for name, (file, row) in found.items():
-            counts[name] += row is not ABSENT
-            with report.reading(file or name):
-                _check_row(report, name, file, row, item[1], found[DATA][1], columns)
-        if found[DATA][1] is not ABSENT:
-            for column, part in columns.items():
-                if is_image(part) and (path := found[DATA][1][column]):
-                    seen.setdefault(content(path), set()).add(path)
+            counts[name] += 1
+            with report.reading(file):
+                if name == DATA and item is not None:
+                    _against_item(report, file, row, item[1], columns)
+                elif name != DATA and data is not None:
+                    _against_data(report, name, file, row, data, item)
+        for column, part in columns.items() if data is not None else ():
+            if is_image(part) and (path := data[column]):
+                seen.setdefault(content(path), set()).add(path)
     for name, count in counts.items():
         report.count(f"rows of {READERS[name][0] if name in READERS else 'parquet'} against items.jsonl", count)
         if count != items:
@@ -59,24 +67,6 @@ def safely(report: Report, file: str, rows: Iterator) -> Iterator:
     """The rows up to where they cannot be read."""
     with report.reading(file):
         yield from rows
-
-
-def _numbered(place: Place) -> Iterator[tuple[int, dict]]:
-    return enumerate(place.lines(ITEMS))
-
-
-def _check_row(report: Report, name: str, file: str, row: Row, item: object, data: Row, columns: dict) -> None:
-    """One row of a form: the parquet files' against the item, every other against the parquet files'."""
-    if row is ABSENT:
-        return
-    if name == DATA:
-        if item is not ABSENT:
-            _against_item(report, file, row, item[1], columns)
-    elif data is not ABSENT:
-        key = row.pop("__key__", None)
-        if key is not None and item is not ABSENT and int(key) != item[0]:
-            report.problem(file, f"item {item[1]['id']!r} stands under {key}, in {ITEMS} it is number {item[0]}")
-        _against_data(report, name, file, row, data)
 
 
 def _against_item(report: Report, file: str, row: Row, line: dict, columns: dict) -> None:
@@ -95,30 +85,31 @@ def _against_item(report: Report, file: str, row: Row, line: dict, columns: dict
             )
 
 
-def _against_data(report: Report, name: str, file: str, row: Row, data: Row) -> None:
+def _against_data(report: Report, name: str, file: str, row: Row, data: Row, item: tuple[int, Mapping] | None) -> None:
+    """A row against that of the parquet files, and its number, where it has one, against the item's."""
+    key = row.pop("__key__", None)
+    if key is not None and item is not None and int(key) != item[0]:
+        report.problem(file, f"item {item[1]['id']!r} stands under {key}, in {ITEMS} it is number {item[0]}")
     if set(row) != set(data):
         report.problem(file, f"it has the columns {', '.join(sorted(row))}; the parquet files have others")
         return
-    compare: Callable = {"csv": _same_cell, "spreadsheet": _same_safe}.get(name, _same)
     for column, value in data.items():
-        if not compare(row[column], value):
+        if not _same(name, row[column], value):
             words = f"{column} {_brief(row[column])}, the parquet files have {_brief(value)}"
             report.problem(file, f"a row has {words} (in {_brief(data.get('id', next(iter(data.values()))))})")
 
 
-def _same(one: object, other: object) -> bool:
-    return one == other and isinstance(one, bool) == isinstance(other, bool)
-
-
-def _same_cell(cell: str, value: object) -> bool:
-    return cell == as_csv(value)
-
-
-def _same_safe(cell: str, value: object) -> bool:
-    """But for apostrophes that were put before signs, and nothing left that begins like a formula."""
-    wanted = as_csv(value)
+def _same(form: str, cell: Any, value: object) -> bool:
+    """Whether a cell says the value: in CSV as text; in CSV for spreadsheets but for apostrophes that were put before
+    signs, with nothing left that begins like a formula.
+    """
+    if form not in ("csv", "spreadsheet"):
+        return cell == value and isinstance(cell, bool) == isinstance(value, bool)
+    wanted = "" if value is None else value if isinstance(value, str) else str(value).lower()
+    if form == "csv":
+        return cell == wanted
     risky = isinstance(value, str) and cell[:1] in tuple("=+-@\t\r\n")
-    return not risky and (cell == wanted or cell.replace("'", "") == wanted.replace("'", ""))
+    return not risky and cell.replace("'", "") == wanted.replace("'", "")
 
 
 def _brief(value: object) -> str:
@@ -130,18 +121,13 @@ def _part_of(line: dict, part: str) -> object:
     """What an item has where a column has it (columns of the manifest); an image by its hash."""
     of, _, name = part.partition(":")
     if of == "image":
-        return _image_of(line, name)
+        key = line["negative_image"] if name == "negative" else f"{name}-0"  # the negative one is the chosen one
+        return next((image["sha256"] for image in line["images"] if image["key"] == key), None)
     if of == "caption":
         role, _, place = name.partition("-")
         found = [caption["text"] for caption in line["captions"] if caption["role"] == role]
         return found[int(place or 0)] if len(found) > int(place or 0) else None
     return line["meta"].get(name) if of == "meta" else line["id" if of == "key" else of]
-
-
-def _image_of(line: dict, role: str) -> str | None:
-    """The negative one is the chosen one."""
-    key = line["negative_image"] if role == "negative" else f"{role}-0"
-    return next((image["sha256"] for image in line["images"] if image["key"] == key), None)
 
 
 def _check_apart(place: Place, report: Report) -> None:
@@ -164,3 +150,59 @@ def _check_apart(place: Place, report: Report) -> None:
                     ITEMS, f"item {line['id']!r} says of image {image['key']} that chosen is {image['chosen']}"
                 )
     report.count("images in one split each", len(split_of))
+
+
+# Images
+
+
+def _check_images(place: Place, report: Report, seen: Mapping[str, set[str]]) -> None:
+    """`seen` has the names of each image in the data, by its hash."""
+    sizes: dict[str, tuple] = {}
+    said: dict[str, tuple[dict, ...]] = {}  # of each image in the data what items say of it, in the order of coming
+    for name in (ITEMS, DROPPED):
+        with report.reading(name):
+            for line in place.lines(name):
+                for image in line["images"]:
+                    _check_image(report, name, line["id"], image, sizes)
+                    if name == ITEMS and image["sha256"] in seen:
+                        for values, key in zip(said.setdefault(image["sha256"], ({}, {}, {})), SAID, strict=True):
+                            values.setdefault(image[key])
+    with report.reading(IMAGES):
+        _check_listed(place, report, seen, sizes, said)
+
+
+def _check_image(report: Report, name: str, item: str, image: Mapping, sizes: dict[str, tuple]) -> None:
+    report.count("images of items by their keys")
+    wrong = [key for key, kind in IMAGE.items() if key not in image or not fits(image[key], kind)]
+    wrong += sorted({*image} - {*IMAGE, "crop"})
+    if wrong or not re.fullmatch("[0-9a-f]{64}", image["sha256"]) or image["format"] not in EXTENSIONS:
+        report.problem(name, f"item {item!r}: an image has {', '.join(wrong) or 'a hash or format'} that cannot be")
+        return
+    size = tuple(image[key] for key in SIZE)
+    if sizes.setdefault(image["sha256"], size) != size:
+        report.problem(name, f"item {item!r}: image {image['sha256']} is {size}, elsewhere {sizes[image['sha256']]}")
+
+
+def _check_listed(place: Place, report: Report, seen: Mapping, sizes: dict[str, tuple], said: Mapping) -> None:
+    listed = []
+    for line in place.lines(IMAGES):
+        content = line["sha256"]
+        listed.append(content)
+        report.count("lines of images.jsonl")
+        if content not in seen:
+            report.problem(IMAGES, f"image {content} is in no parquet file")
+            continue
+        if line["file_names"] != sorted(seen[content]):
+            report.problem(IMAGES, f"image {content} is called {line['file_names']!r:.80}, in the data it is not")
+        size = tuple(line[key] for key in SIZE)
+        if sizes.get(content, size) != size:
+            report.problem(IMAGES, f"image {content} is said to be {size}, {ITEMS} says another")
+        if any(not one.endswith(f".{EXTENSIONS.get(line['format'])}") for one in line["file_names"]):
+            report.problem(IMAGES, f"image {content} is said to be {line['format']}, its names say another")
+        for key, values in zip(SAID, said.get(content, ()), strict=False):
+            if line[key] != "; ".join(filter(None, values)):
+                report.problem(IMAGES, f"image {content} has the {key} {line[key]!r:.60}, {ITEMS} says another")
+    if listed != sorted(set(listed)):
+        report.problem(IMAGES, "its lines are not in the order of hashes, each once")
+    for content in sorted(set(seen) - set(listed)):
+        report.problem(IMAGES, f"image {content} of the data is missing")

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from annotation.measures.aggregation import dawid_skene
-from annotation.protocols.base import as_carried
+from annotation.protocols.base import AnswerContent, as_carried
 from annotation.protocols.decision_rule import ADJUDICATOR, KEPT, MAJORITY, OPEN, Decision, Posterior
 from annotation.releases.verification.rows import ReleasedStage, Rows, about, place_of
 
@@ -20,7 +20,7 @@ def decide(rows: Rows) -> dict[str, Decided]:
 
 def _decide(rows: Rows, stage: ReleasedStage, task: Mapping, posteriors: Mapping) -> Decision:
     if word := rows.adjudicated.get(about(task)):
-        content = word["content"] or {}
+        content = word["content"] or AnswerContent()
         return Decision(word["state"], word["outcome"] or "", word["reason"] or "", ADJUDICATOR, content)
     place = place_of(task)
     answers = [said.answer for said in stage.answers.get(place, ())]
@@ -67,18 +67,15 @@ def _carried_on(stage: ReleasedStage, decided: Decided) -> dict[int, dict[str, s
     of_item: dict[int, list] = defaultdict(list)
     for task, decision in decided:
         of_item[task["position"]].append((task, decision))
-    return {item: _carried(stage, found) for item, found in of_item.items()}
-
-
-def _carried(stage: ReleasedStage, decided: Decided) -> dict[str, str]:
-    carried = dict(decided[0][0]["carried"])
-    if any(decision.state != KEPT for _, decision in decided):
-        return carried
-    if stage.settings["carries"]:
-        carried[stage.settings["carries"]] = decided[0][1].outcome
-    for _, decision in decided:
-        carried |= as_carried(decision.content.get("texts", {}))
-    return carried
+    found = {}
+    for item, tasks in of_item.items():
+        found[item] = carried = dict(tasks[0][0]["carried"])
+        if all(decision.state == KEPT for _, decision in tasks):
+            if stage.settings["carries"]:
+                carried[stage.settings["carries"]] = tasks[0][1].outcome
+            for _, decision in tasks:
+                carried |= as_carried(decision.content.get("texts", {}))
+    return found
 
 
 def listed(stages: Iterable[ReleasedStage]) -> list[dict]:

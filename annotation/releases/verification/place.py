@@ -37,9 +37,6 @@ class Place:
     def _below(self) -> list[Path]:
         return [path for path in self.folder.rglob("*") if path.is_symlink() or not path.is_dir()]
 
-    def has(self, name: str) -> bool:
-        return name in set(self.names)
-
     @cached_property
     def manifest(self) -> dict:
         """Raises OSError or ValueError."""

@@ -34,7 +34,7 @@ def parts(rows: Rows, decided: Outcomes) -> dict[str, Callable[[], object]]:
         "funnel": lambda: _funnel(rows, decided),
         "stages": lambda: [redaction.public_stage(_stage(rows, one, decided[one.name]), public) for one in rows.stages],
         "baselines": lambda: [
-            redaction.without_keys(_baseline(pair, decided), () if people else {"annotators"})
+            redaction.without_keys(_baseline(rows, pair, decided), () if people else {"annotators"})
             for pair in human_baseline.pairs_of(rows.stages)
         ],
     }
@@ -72,26 +72,23 @@ def _of_items(decided: Decided) -> dict[int, tuple[str, str]]:
     decisions: dict[int, list[Decision]] = defaultdict(list)
     for task, decision in decided:
         decisions[task["position"]].append(decision)
-    return {item: _of_item(found) for item, found in decisions.items()}
-
-
-def _of_item(decisions: list[Decision]) -> tuple[str, str]:
-    dropped = [decision.reason for decision in decisions if decision.state == DROPPED]
-    if dropped:
-        return DROPPED, dropped[0]
-    return (KEPT if all(decision.state == KEPT for decision in decisions) else OPEN), ""
+    found = {}
+    for item, of_item in decisions.items():
+        dropped = [decision.reason for decision in of_item if decision.state == DROPPED]
+        kept = all(decision.state == KEPT for decision in of_item)
+        found[item] = (DROPPED, dropped[0]) if dropped else (KEPT if kept else OPEN, "")
+    return found
 
 
 def _funnel(rows: Rows, decided: Outcomes) -> dict:
-    measuring = [stage for stage in rows.stages if stage.settings["measures"]]
-    return measures_funnel.figures(
-        walk_of(rows, decided), [_measured(stage, decided[stage.name]) for stage in measuring]
-    )
-
-
-def _measured(stage: ReleasedStage, decided: Decided) -> dict:
-    answered = sum(decision.state != OPEN for _, decision in decided)
-    return measures_funnel.measured(stage, len({task["position"] for task, _ in decided}), len(decided), answered)
+    measured = []
+    for stage in rows.stages:
+        if stage.settings["measures"]:
+            tasks = decided[stage.name]
+            answered = sum(decision.state != OPEN for _, decision in tasks)
+            items = {task["position"] for task, _ in tasks}
+            measured.append(measures_funnel.measured(stage, len(items), len(tasks), answered))
+    return measures_funnel.figures(walk_of(rows, decided), measured)
 
 
 # Stages
@@ -198,7 +195,8 @@ def _typical_share(rows: Iterable[Mapping], view: str, without: Collection[int])
     return median(shares) if shares else None
 
 
-def _baseline(pair: Pair, decided: Outcomes) -> dict:
+def _baseline(rows: Rows, pair: Pair, decided: Outcomes) -> dict:
+    answers = {stage.name: stage.answers for stage in rows.stages}
     outcomes, judgments = [], []
     for stage in pair.stages.values():
         for task, decision in decided[stage.name]:
@@ -206,5 +204,5 @@ def _baseline(pair: Pair, decided: Outcomes) -> dict:
                 stage.pk, task["position"], task["type"], task["subtype"], task["question"], task["options"]
             )
             outcomes.append((asked, None if decision.state == OPEN else decision.state, decision.outcome))
-            judgments += [(asked, who, answer.label) for who, answer in stage.answers.get(place_of(task), ())]
+            judgments += [(asked, who, answer.label) for who, answer in answers[stage.name].get(place_of(task), ())]
     return human_baseline.figures(pair, outcomes, judgments)

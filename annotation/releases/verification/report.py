@@ -1,5 +1,6 @@
 """What a verification found: what was checked, how much of it, and every problem as a sentence that names the file."""
 
+import json
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -37,8 +38,7 @@ class Report:
         except Exception as problem:
             self.problem(file, f"it cannot be checked further: {_in_words(problem)}")
 
-    def lines(self) -> Iterator[str]:
-        """For people."""
+    def _lines(self) -> Iterator[str]:
         for what, count in self.checked.items():
             yield f"checked {count:>9,} {what}"
         yield from (f"problem: {problem}" for problem in self.problems)
@@ -46,9 +46,12 @@ class Report:
         count = len(self.problems) + self.more.total()
         yield "Everything is as it should be." if self.good else f"{count:,} problem{'s' if count > 1 else ''}."
 
-    def as_json(self) -> dict:
+    def written(self, as_json: bool) -> str:
+        """For people, or as JSON for programs."""
+        if not as_json:
+            return "\n".join(self._lines())
         found = {"good": self.good, "checked": dict(self.checked), "problems": self.problems}
-        return found | {"more": dict(sorted(self.more.items()))}
+        return json.dumps(found | {"more": dict(sorted(self.more.items()))}, ensure_ascii=False, indent=2)
 
 
 def _in_words(problem: Exception) -> str:

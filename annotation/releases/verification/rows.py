@@ -20,16 +20,18 @@ from annotation.measures import pass_rules
 from annotation.measures.annotator_figures import Checked
 from annotation.measures.counts import JudgmentRow, TaskKey
 from annotation.measures.papers.base import CountedJudgment
-from annotation.protocols.base import Answer, Choice, Guideline, Protocol
+from annotation.protocols.base import Answer, AnswerContent, Choice, Guideline, Protocol
 from annotation.protocols.decision_rule import Rule
 from annotation.protocols.registry import PROTOCOLS
 from annotation.releases.verification.place import Place
+from annotation.releases.verification.schemas import key_of
 
 COLUMNS = [
     "stage", "item", "position", "question", "round", "kind", "live", "type", "subtype", "annotator", "slot", "screen",
     "revision", "answer", "content", "place", "active_ms", "counted", "withdrawn", "surplus", "given",
 ]  # fmt: skip
-TASK = itemgetter("stage", "item", "question", "round", "kind")
+about = itemgetter("stage", "item", "question", "round")
+place_of = itemgetter("position", "question", "round")  # a TaskKey
 
 
 @dataclass(eq=False)
@@ -60,7 +62,7 @@ class ReleasedStage:
     sample_each = property(lambda self: self.settings["sample_each"])
     overlap = property(lambda self: self.settings["overlap"])
 
-    def add(self, row: Mapping, parsed: dict[str, Mapping]) -> None:
+    def add(self, row: Mapping, parsed: dict[str, AnswerContent]) -> None:
         """A row of judgments.parquet, a task's in the order of giving."""
         given, answer = _given(row), row["answer"] or ""
         self.judgments.append(given)
@@ -102,9 +104,10 @@ class Rows:
                 found[task["stage"]].known_tasks.append(task)
             elif task["live"]:
                 found[task["stage"]].live_tasks.append(task)
-        parsed: dict[str, Mapping] = {}  # contents, each text parsed once
-        for row in _in_order(_judgments(self.place)):
-            found[row["stage"]].add(row, parsed)
+        parsed: dict[str, AnswerContent] = {}  # contents, each text parsed once
+        for _, task_rows in groupby(_judgments(self.place), key=key_of):
+            for row in sorted(task_rows, key=itemgetter("given")):
+                found[row["stage"]].add(row, parsed)
         for stage in found.values():
             stage.live_tasks.sort(key=place_of)
         return list(found.values())
@@ -149,14 +152,6 @@ class Rows:
         return float(self.place.manifest["study"]["pay_per_hour"] or 0)
 
 
-def about(line: Mapping) -> tuple:
-    return line["stage"], line["item"], line["question"], line["round"]
-
-
-def place_of(task: Mapping) -> TaskKey:
-    return task["position"], task["question"], task["round"]
-
-
 def number_of(annotator: str) -> int:
     """7 of A-07."""
     return int(annotator.removeprefix("A-"))
@@ -177,12 +172,6 @@ def rule_of(settings: Mapping) -> Rule:
 
 
 # Judgments
-
-
-def _in_order(rows: Iterator[Mapping]) -> Iterator[Mapping]:
-    """A task's rows in the order of giving; in the file they stand together, in another order."""
-    for _, found in groupby(rows, key=TASK):
-        yield from sorted(found, key=itemgetter("given"))
 
 
 def _judgments(place: Place) -> Iterator[dict]:

@@ -1,4 +1,4 @@
-"""Each task beside its judgments and its texts; and what that says of items, flags and adjudications.
+"""Each task beside its judgments and its texts, and what that says of items; flags and adjudications beside tasks.
 
 tasks.jsonl, judgments.parquet and texts.jsonl have the tasks in one order, so they are read side by side, a task's rows
 at a time.
@@ -6,17 +6,19 @@ at a time.
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import groupby
+from itertools import chain, groupby
 from operator import itemgetter
 
-from annotation.releases.verification import answers, decisions, flags_and_adjudications
+from annotation.releases.verification import answers, decisions
 from annotation.releases.verification.decisions import Items
 from annotation.releases.verification.items import safely
 from annotation.releases.verification.place import JUDGMENTS, Place
 from annotation.releases.verification.report import Report
+from annotation.releases.verification.rows import about
 from annotation.releases.verification.schemas import key_of
 
-TASKS, TEXTS = "tasks.jsonl", "texts.jsonl"
+TASKS, TEXTS, FLAGS, ADJUDICATIONS = "tasks.jsonl", "texts.jsonl", "flags.jsonl", "adjudications.jsonl"
+CAME = ("state", "outcome", "content", "reason")
 BATCH = 2_000
 
 
@@ -57,14 +59,18 @@ def check_tasks(place: Place, report: Report) -> None:
     for name in ("items.jsonl", "dropped.jsonl"):
         with report.reading(name):
             items.add_file(name, place, report)
-    flags_and_adjudications.check_flags_and_adjudications(place, report)
+    with report.reading(FLAGS):
+        _check_flags(place, report)
+    with report.reading(ADJUDICATIONS):
+        _check_adjudications(place, report)
     with report.reading(TASKS):
         _walk(place, report, numbers, items)
         decisions.check_decisions(place, report, items)
 
 
 def _walk(place: Place, report: Report, numbers: Mapping[tuple, int], items: Items) -> None:
-    judged = Beside(JUDGMENTS, _judgments(place), numbers, report)
+    judgments = (row for batch in place.judgments(rows=BATCH) for row in batch.to_pylist())
+    judged = Beside(JUDGMENTS, judgments, numbers, report)
     wrote = Beside(TEXTS, place.lines(TEXTS), numbers, report)
     stages = {stage["name"]: stage for stage in place.manifest["stages"]}
     known = _known(place)
@@ -82,7 +88,7 @@ def _walk(place: Place, report: Report, numbers: Mapping[tuple, int], items: Ite
         found[TASKS].append(answers.check_proposals(task, rows))
         found[TASKS].append(items.check_task(task, stage, answers.votes(rows), known.quiet))
         for name, checks in found.items():
-            for words in _problems(report, name, checks):
+            for words in chain.from_iterable(safely(report, name, check) for check in checks):
                 report.problem(name, f"{task['stage']}, {task['item']!r}: {words}")
 
 
@@ -94,11 +100,40 @@ def _known(place: Place) -> answers.Known:
     return answers.Known(excluded, flagged, "comments" not in place.public)
 
 
-def _problems(report: Report, name: str, checks: Iterable[Iterator[str]]) -> Iterator[str]:
-    for check in checks:
-        yield from safely(report, name, check)
+# Flags and adjudications
 
 
-def _judgments(place: Place) -> Iterator[Mapping]:
-    for batch in place.judgments(rows=BATCH):
-        yield from batch.to_pylist()
+def _check_flags(place: Place, report: Report) -> None:
+    tasks = {about(line) for line in place.lines(TASKS)}
+    people = {line["annotator"] for line in place.lines("annotators.jsonl")}
+    for line in place.lines(FLAGS):
+        report.count("flags with their tasks and annotators")
+        if about(line) not in tasks:
+            report.problem(FLAGS, f"a flag is of a task that {TASKS} has not: {about(line)}")
+        if line["annotator"] not in people:
+            report.problem(FLAGS, f"a flag is by {line['annotator']!r}, whom annotators.jsonl has not")
+
+
+def _check_adjudications(place: Place, report: Report) -> None:
+    """Each is what came of its task, and each task that an adjudicator decided has one."""
+    tasks: dict[tuple, list[tuple]] = {}
+    for line in place.lines(TASKS):
+        if line["decided_by"] == "adjudicator":
+            tasks.setdefault(about(line), []).append(_outcome(line))
+    for line in place.lines(ADJUDICATIONS):
+        report.count("adjudications with their tasks")
+        verdicts = tasks.get(about(line), [])
+        if _outcome(line) in verdicts:
+            verdicts.remove(_outcome(line))
+        else:
+            words = f"{about(line)} came to {_outcome(line)[:2]} by an adjudicator, in {TASKS} it did not"
+            report.problem(ADJUDICATIONS, words)
+        if line["by"] != "adjudicator":
+            report.problem(ADJUDICATIONS, f"{about(line)} is by {line['by']!r}; who it was is never public")
+    for key in (key for key, verdicts in tasks.items() if verdicts):
+        report.problem(ADJUDICATIONS, f"{key} was decided by an adjudicator and is missing")
+
+
+def _outcome(line: Mapping) -> tuple:
+    """What an export writes as null here it may write as an empty text there."""
+    return tuple(line[name] or None for name in CAME)

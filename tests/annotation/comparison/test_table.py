@@ -8,12 +8,12 @@ from annotation.charts.study import Subject
 from annotation.comparison import charts
 from annotation.comparison import latex as comparison_latex
 from annotation.comparison import table as comparison_table
-from annotation.comparison.table import Entry, Head
+from annotation.comparison.table import Entry
 from annotation.measures.rank_correlation import EXACT_UP_TO, spearman, student_p
 from benchmarks.metrics.base import Z, wilson
 from benchmarks.predictions import stored
 from benchmarks.predictions.kinds import BIVLC, HARD_POSITIVE, SUGARCREPE
-from benchmarks.predictions.names import NAMES, measure_name
+from benchmarks.predictions.names import NAMES, MeasureName, measure_name
 from benchmarks.runs.figures import shares
 from benchmarks.runs.paper_tables import TABLES
 
@@ -93,14 +93,14 @@ def test_parts_have_columns_of_their_own():
     groups = [{"type": "swap", "subtype": sub, "measures": shares({"group": 40})} for sub in ("att", None, "")]
     one = entry("m", groups=groups, group=50)
     finds = comparison_table.ByType("bivlc", "group")
-    assert [head.words for head in finds.heads([one], 0.25, False)] == ["swap", "swap no subtype", "swap att"]
-    assert finds(one, Head("swap/att", "", 0.25))["share"] == 0.4
+    assert [head.short for head in finds.heads([one], GROUP)] == ["swap", "swap no subtype", "swap att"]
+    assert finds(one, MeasureName("swap/att", "", "", 0.25))["share"] == 0.4
 
 
 def test_of_sugarcrepe_types_are_called_otherwise_where_they_are_measured():
     groups = [{"type": "swap", "subtype": None, "measures": shares({name: 40})} for name in ("accuracy", "overall")]
     finds = comparison_table.ByType("sugarcrepe", "overall")
-    assert [finds(entry("m", groups=[one]), Head("swap/", "", 0.5))["share"] for one in groups] == [0.4, 0.4]
+    assert [finds(entry("m", groups=[one]), MeasureName("swap/", "", "", 0.5))["share"] for one in groups] == [0.4, 0.4]
 
 
 def test_of_several_of_one_name_the_measured_one_counts_and_older_ones_stand_apart():
