@@ -18,15 +18,12 @@ from annotation.releases.formats.base import Layout
 from annotation.releases.formats.registry import FORMS
 from annotation.releases.plan import Plan
 from annotation.releases.splitting import Assigned, Earlier, Unit
+from benchmarks.records import Problem, Refused
 
 SETTINGS = "release.json"  # the manifest without its list of files: so the content hash stands for it too
 MB = 1_000_000
 PARQUET = "parquet"  # always there: whoever has a release can import it again
 Step = Callable[[int, int], None]  # items done, items in all
-
-
-class CannotBuild(ValueError):
-    """There is no such release of this study as it is; the message says why."""
 
 
 def build(
@@ -37,7 +34,7 @@ def build(
     step: Step = lambda done, total: None,
     original: Callable[[str], bytes] | None = None,
 ) -> dict:
-    """Write the release to the empty folder `out`; its manifest. Raises CannotBuild where a split would be empty.
+    """Write the release to the empty folder `out`; its manifest. Raises Refused where a split would be empty.
 
     What was in a split in an `earlier` version stays there. `original(sha256)` gives the bytes of an image, where the
     export only names images.
@@ -63,9 +60,8 @@ def _assign_splits(source: ExportReader, plan: Plan, earlier: Earlier) -> Assign
     assigned = splitting.assign(units, plan.splits, plan.seed, fixed)
     if empty := [name for name in plan.names if name not in assigned.splits.values()]:
         kept = f"{len(assigned.splits):,} kept item{'s' * (len(assigned.splits) != 1)}"
-        raise CannotBuild(
-            f"{' and '.join(empty)} would be empty: there are {kept}, and those that share an image stay together."
-        )
+        advice = f"{' and '.join(empty)} would be empty: there are {kept}, and those that share an image stay together."
+        raise Refused([Problem("CANNOT_RELEASE", "", None, "", advice)])
     return assigned
 
 
