@@ -197,5 +197,5 @@ def _manifest(
         "counts": {name: whole[name] for name in ("imported", "kept", "dropped", "open", "reasons", "open_in")},
         "items_by_type": [{name: row[name] for name in ("type", "subtype", "imported")} for row in whole["by_type"]],
         "last_judgment_at": max(filter(None, (one["pace"]["last"] for one in found)), default=None),
-        "files": {name: {**export_files.digest(folder / name), "rows": rows.get(name)} for name in files_below(folder)},
+        "files": export_files.describe_files(folder, rows),
     }

@@ -132,6 +132,12 @@ def content_hash(files: Mapping[str, Mapping], without: Collection[str] = ()) ->
     return hashlib.sha256(lines.encode()).hexdigest()
 
 
+def describe_files(folder: Path, rows: Mapping[str, int], known: Collection[str] = ()) -> dict[str, dict]:
+    """SHA-256, size and rows of each file, by name; without the manifest and those that are known."""
+    names = [name for name in files_below(folder) if name != "manifest.json" and name not in known]
+    return {name: {**digest(folder / name), "rows": rows.get(name)} for name in names}
+
+
 def digest(path: Path) -> dict:
     with path.open("rb") as file:
         return {"sha256": hashlib.file_digest(file, "sha256").hexdigest(), "bytes": path.stat().st_size}

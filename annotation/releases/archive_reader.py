@@ -1,4 +1,4 @@
-"""A release as it lies in a folder or a .zip, read a file at a time; nothing is unpacked or written. Pure.
+"""An export or a release as it lies in a folder or a .zip, read a file at a time; nothing is unpacked or kept. Pure.
 
 In a .zip all files are stored as they are below one top folder. What is packed otherwise, or has a name that leads out
 of the folder, is refused.
@@ -8,58 +8,67 @@ import json
 import os
 import shutil
 import zipfile
-from collections.abc import Iterator, Mapping
-from functools import cached_property
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property, partial
 from pathlib import Path, PurePosixPath
-from typing import BinaryIO
+from typing import IO, Self
+
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 MADE_BY, KIND = "Winnow", "release"
 MANIFEST = "manifest.json"
 LONGEST = 64 * 1024 * 1024  # bytes of a line
+BUFFER = 2**20  # bytes of a parquet file that are read at once, instead of whole columns
 
 
 class NotARelease(ValueError):
     """What is there cannot be read as a release; the message says why."""
 
 
-class ReleaseFiles:
-    """A release in `place`: a folder, a .zip, or an open .zip. Every method raises NotARelease."""
+class Files:
+    """The files in `place`: a folder, a .zip, or an open .zip. Every method raises NotARelease."""
 
-    def __init__(self, place: Path | str | BinaryIO):
-        self.place = Path(place) if isinstance(place, str | os.PathLike) else place
-        self.archive = None
-        if not (isinstance(self.place, Path) and self.place.is_dir()):
-            self.archive = _archive(self.place)
+    def __init__(self, place: Path | str | IO[bytes]):
+        self.place = place = Path(place) if isinstance(place, str) else place
+        self._archive: zipfile.ZipFile | None = None
+        self._openers: Mapping[str, Callable[[], IO[bytes]]]
+        if isinstance(place, Path) and place.is_dir():
+            self._openers = _files(place)
+            return
+        self._archive = _archive(place)
         try:
-            self._found: Mapping[str, object] = _entries(self.archive) if self.archive else _files(self.place)
+            self._openers = _entries(self._archive)
         except NotARelease:
             self.close()
             raise
 
-    def __enter__(self) -> "ReleaseFiles":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_) -> None:
         self.close()
 
     def close(self) -> None:
-        if self.archive:
-            self.archive.close()
+        if self._archive:
+            self._archive.close()
 
     def names(self) -> list[str]:
-        """Of all files, as paths below the release's folder, in order."""
-        return sorted(self._found)
+        """Of all files, as paths below the folder, in order."""
+        return sorted(self._openers)
 
-    def open(self, name: str) -> BinaryIO:
+    def open(self, name: str) -> IO[bytes]:
         """For reading; it can be sought in."""
-        if name not in self._found:
+        if name not in self._openers:
             raise NotARelease(f"{name} is not in the release.")
-        found = self._found[name]
-        return self.archive.open(found) if self.archive else found.open("rb")
+        return self._openers[name]()
 
     def read(self, name: str) -> bytes:
         with self.open(name) as file:
             return file.read()
+
+    def json(self, name: str) -> dict:
+        return as_object(self.read(name), name)
 
     def raw_lines(self, name: str) -> Iterator[bytes]:
         with self.open(name) as file:
@@ -73,9 +82,22 @@ class ReleaseFiles:
         for number, line in enumerate(self.raw_lines(name), 1):
             yield as_object(line, f"{name}, line {number}")
 
+    def schema(self, name: str) -> pa.Schema:
+        """Of a .parquet file."""
+        with self.open(name) as file:
+            return pq.read_schema(file)
+
+    def batches(self, name: str, rows: int, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
+        """So many rows of a .parquet file at a time; of all columns, or of these. pyarrow would keep whole columns of
+        what it has read until the end if it read ahead."""
+        with self.open(name) as source, pq.ParquetFile(source, buffer_size=BUFFER, pre_buffer=False) as file:
+            yield from file.iter_batches(rows, columns=columns, use_threads=False)
+
+
+class ReleaseFiles(Files):
     @cached_property
     def manifest(self) -> dict:
-        found = as_object(self.read(MANIFEST), MANIFEST)
+        found = self.json(MANIFEST)
         if found.get("made_by") != MADE_BY:
             raise NotARelease(f"{MANIFEST} does not say that {MADE_BY} made it.")
         if found.get("kind") != KIND:
@@ -102,17 +124,18 @@ def as_object(text: bytes, where: str) -> dict:
     return found
 
 
-def _files(folder: Path) -> dict[str, Path]:
-    found = {}
+def _files(folder: Path) -> dict[str, Callable[[], IO[bytes]]]:
+    found: dict[str, Callable[[], IO[bytes]]] = {}
     for at, folders, names in os.walk(folder):
         for name in (*folders, *names):
             if (Path(at) / name).is_symlink():
                 raise NotARelease(f"{Path(at) / name} is a link; a release holds files alone.")
-        found |= {(Path(at) / name).relative_to(folder).as_posix(): Path(at) / name for name in names}
+        paths = [Path(at) / name for name in names]
+        found |= {path.relative_to(folder).as_posix(): partial(path.open, "rb") for path in paths}
     return found
 
 
-def _archive(place: Path | BinaryIO) -> zipfile.ZipFile:
+def _archive(place: Path | IO[bytes]) -> zipfile.ZipFile:
     try:
         return zipfile.ZipFile(place)
     except FileNotFoundError:
@@ -121,8 +144,9 @@ def _archive(place: Path | BinaryIO) -> zipfile.ZipFile:
         raise NotARelease(f"{place} cannot be read as a .zip: {problem}") from None
 
 
-def _entries(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
-    found, tops = {}, set()
+def _entries(archive: zipfile.ZipFile) -> dict[str, Callable[[], IO[bytes]]]:
+    found: dict[str, Callable[[], IO[bytes]]] = {}
+    tops = set()
     for entry in archive.infolist():
         if entry.is_dir():
             continue
@@ -135,7 +159,7 @@ def _entries(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
         name = "/".join(parts[1:])
         if name in found:
             raise NotARelease(f"The .zip has {entry.filename!r} twice.")
-        found[name] = entry
+        found[name] = partial(archive.open, entry)
     if len(tops) > 1:
         raise NotARelease(f"The .zip has {len(tops)} top folders; a release has one.")
     return found

@@ -14,7 +14,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from annotation.releases.archive_reader import ReleaseFiles
-from annotation.releases.export_reader import streamed
 
 KEPT, DROPPED, OPEN, ABSENT = "kept", "dropped", "open", "absent"
 IN_FILES = {KEPT: "items.jsonl", DROPPED: "dropped.jsonl"}
@@ -263,10 +262,9 @@ def _judgments(release: ReleaseFiles, items: Collection[str], people: Collection
 
 def _counted(release: ReleaseFiles, items: Collection[str]) -> Iterator[dict]:
     wanted = pa.array(sorted(items), pa.string())
-    with release.open("judgments.parquet") as source, streamed(source) as file:
-        for batch in file.iter_batches(ROWS, columns=list(JUDGED), use_threads=False):
-            counts = pc.and_(pc.and_(batch["counted"], batch["live"]), pc.equal(batch["kind"], "judge"))
-            yield from batch.filter(pc.and_(counts, pc.is_in(batch["item"], value_set=wanted))).to_pylist()
+    for batch in release.batches("judgments.parquet", ROWS, JUDGED):
+        counts = pc.and_(pc.and_(batch["counted"], batch["live"]), pc.equal(batch["kind"], "judge"))
+        yield from batch.filter(pc.and_(counts, pc.is_in(batch["item"], value_set=wanted))).to_pylist()
 
 
 # What differs beside the items

@@ -4,12 +4,11 @@ A retrieval question (BiVLC, Table 1) is one image with a positive and a negativ
 caption with two images: an item with two of each makes four.
 """
 
-import json
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
-from pathlib import Path
+from collections.abc import Mapping
 
-ITEMS = "items.jsonl"
+from annotation.releases.archive_reader import Files
+
 SIDES = ("positive", "negative")
 
 
@@ -77,13 +76,16 @@ def questions(roles: set[str], images: int) -> tuple[int, int]:
     return (images if captions == 2 else 0), (captions if images == 2 else 0)
 
 
-def compute(folder: Path) -> dict:
+def compute(release: Files) -> dict:
     """`whole`, `splits` by name, `types`, and `rows` for each split, type and subtype, in order.
 
     Where a line names no split, all are in "test".
     """
-    whole, splits, types, rows = Cell(), defaultdict(Cell), defaultdict(Cell), defaultdict(Cell)
-    for line in _lines(folder / ITEMS):
+    whole = Cell()
+    splits: dict[str, Cell] = defaultdict(Cell)
+    types: dict[tuple[str, str], Cell] = defaultdict(Cell)
+    rows: dict[tuple[str, str, str], Cell] = defaultdict(Cell)
+    for line in release.lines("items.jsonl"):
         split, kind = line.get("split", "test"), (line["type"], line["subtype"])
         for cell in (whole, splits[split], types[kind], rows[(split, *kind)]):
             cell.add(line)
@@ -97,8 +99,3 @@ def compute(folder: Path) -> dict:
 
 def _named(names: tuple[str, ...], of: tuple[str, ...], cell: Cell) -> dict:
     return {**dict(zip(names, of, strict=True)), **cell.as_json()}
-
-
-def _lines(path: Path) -> Iterator[dict]:
-    with path.open(encoding="utf-8") as file:
-        yield from map(json.loads, file)
