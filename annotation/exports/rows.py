@@ -5,6 +5,7 @@ The statements lack their `SELECT` and their `WHERE`: the API reads the same lin
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from django.db import connection
 
@@ -87,7 +88,7 @@ OF_STAGES = "WHERE stage.id = ANY(%(stages)s)"
 BY_TASK = "ORDER BY stage.position, item.position, item.key, task.question, task.round"
 
 
-def _rows(statement: str, **of: object) -> Iterator[tuple]:
+def _rows(statement: str, **of: int | list[int]) -> Iterator[tuple]:
     with connection.chunked_cursor() as cursor:
         cursor.execute(f"SELECT {statement}", of)
         yield from cursor
@@ -105,7 +106,7 @@ def judgments(stages: Stages, edits: Edits) -> Iterator[dict]:
         yield found | {"content": json.dumps(content, ensure_ascii=False, sort_keys=True) if content else None}
 
 
-def judgment_line(row: Sequence, edits: Edits) -> dict:
+def judgment_line(row: Sequence[Any], edits: Edits) -> dict:
     """`content` is still an object; None where there is none."""
     found = dict(zip(COLUMNS.names, row, strict=True))
     return found | {
@@ -134,7 +135,7 @@ def task_line(row: Sequence, edits: Edits) -> dict:
     }
 
 
-def _outcome(edits: Edits, found: Mapping[str, object]) -> dict:
+def _outcome(edits: Edits, found: Mapping[str, Any]) -> dict:
     """An outcome as it is told outside; none where the task is open."""
     content = None if found["content"] is None else with_edit_names(edits, _from_json(found["content"]))
     return {"outcome": name_of_edit(edits, found["outcome"]), "content": content}
@@ -175,6 +176,6 @@ def annotator_line(row: Sequence) -> dict:
     return found | {"annotator": pseudonym(found["annotator"]), "stages": _from_json(found["stages"])}
 
 
-def _from_json(value: str | dict | list) -> dict | list:
+def _from_json(value: Any) -> Any:
     """JSON arrives as text where the ORM does not ask for it."""
     return json.loads(value) if isinstance(value, str) else value
