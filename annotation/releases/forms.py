@@ -81,11 +81,14 @@ class PlanForm(Form):
             "public": [(name, _titled(capfirst(words) + ".", RISKS[name])) for name, words in PUBLIC.items()],
         }
         for name, found in choices.items():
-            self.fields[name].choices = found
+            field = self.fields[name]
+            assert isinstance(field, ChoiceField)
+            field.choices = found
         for word in WORDS:
             widget = Textarea({"rows": 2, "dir": "auto"}) if word.long else TextInput({"dir": "auto"})
-            field = CharField(label=word.title, help_text=word.hint, required=False, max_length=20_000, widget=widget)
-            self.fields[_called(word.name)] = field
+            self.fields[_called(word.name)] = CharField(
+                label=word.title, help_text=word.hint, required=False, max_length=20_000, widget=widget
+            )
 
     @property
     def shares(self) -> list:
