@@ -172,8 +172,11 @@ def _write_rows(study: Study, stages: Sequence[Stage], edits: Edits, folder: Pat
     return rows | {"judgments.parquet": export_files.write_judgments(folder / "judgments.parquet", judgments)}
 
 
-def _figures(study: Study, of: Sequence[Stage], whole: dict, found: Sequence[dict]) -> dict:
+def _figures(study: Study, stages: Sequence[Stage], whole: dict, found: Sequence[dict]) -> dict:
     """All that the study's pages show and that does not depend on the time of day."""
-    stages = [{name: part for name, part in one.items() if name != "now"} for one in found]
-    people = annotators.of_stages(study, of)
-    return {"funnel": whole, "stages": stages, "annotators": people, "baselines": human_baseline.of_stages(of)}
+    return {
+        "funnel": whole,
+        "stages": [{name: part for name, part in one.items() if name != "now"} for one in found],
+        "annotators": annotators.of_stages(study, stages),
+        "baselines": human_baseline.of_stages(stages),
+    }

@@ -101,24 +101,24 @@ class LinesFile:
 
 
 def write_lines(path: Path, rows: Iterable[dict]) -> int:
-    lines = LinesFile(path)
+    return _write_rows(LinesFile(path), rows)
+
+
+def write_judgments(path: Path, rows: Iterable[dict]) -> int:
+    return _write_rows(ParquetFile(path, JUDGMENTS, rows=10_000), rows)
+
+
+def _write_rows(file: LinesFile | ParquetFile, rows: Iterable[dict]) -> int:
+    """How many there were."""
     for row in rows:
-        lines.add(row)
-    lines.close()
-    return lines.count
+        file.add(row)
+    file.close()
+    return file.count
 
 
 def write_json(path: Path, content: dict) -> None:
     text = json.dumps(content, ensure_ascii=False, allow_nan=False, indent=2, sort_keys=True)
     path.write_text(text + "\n", encoding="utf-8", newline="\n")
-
-
-def write_judgments(path: Path, rows: Iterable[dict]) -> int:
-    file = ParquetFile(path, JUDGMENTS, rows=10_000)
-    for row in rows:
-        file.add(row)
-    file.close()
-    return file.count
 
 
 def files_below(folder: Path) -> list[str]:

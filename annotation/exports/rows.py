@@ -7,12 +7,11 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from django.db import connection
-
 from annotation.exports.files import JUDGMENTS as COLUMNS
 from annotation.exports.texts import CAPTIONS, shown_words, words_of
 from annotation.figures.edit_names import Edits, name_of_edit, with_edit_names
 from annotation.models import Stage, Study
+from annotation.sql import stream
 from annotation.wording import pseudonym
 
 JUDGMENTS = """
@@ -88,14 +87,8 @@ OF_STAGES = "WHERE stage.id = ANY(%(stages)s)"
 BY_TASK = "ORDER BY stage.position, item.position, item.key, task.question, task.round"
 
 
-def _rows(statement: str, **of: int | list[int]) -> Iterator[tuple]:
-    with connection.chunked_cursor() as cursor:
-        cursor.execute(f"SELECT {statement}", of)
-        yield from cursor
-
-
 def _of_stages(statement: str, stages: Stages) -> Iterator[tuple]:
-    return _rows(statement, stages=[stage.pk for stage in stages])
+    return stream(f"SELECT {statement}", stages=[stage.pk for stage in stages])
 
 
 def judgments(stages: Stages, edits: Edits) -> Iterator[dict]:
@@ -165,7 +158,8 @@ def flag_line(row: Sequence) -> dict:
 def annotators(study: Study, stages: Stages) -> Iterator[dict]:
     """Everybody who joined the study, with those of the stages that they were in."""
     of_study, names = "WHERE annotator.study_id = %(study)s", {stage.name for stage in stages}
-    for row in _rows(f"{ANNOTATORS} {of_study} GROUP BY annotator.id ORDER BY annotator.number", study=study.pk):
+    statement = f"SELECT {ANNOTATORS} {of_study} GROUP BY annotator.id ORDER BY annotator.number"
+    for row in stream(statement, study=study.pk):
         line = annotator_line(row)
         yield line | {"stages": [one for one in line["stages"] if one["stage"] in names]}
 

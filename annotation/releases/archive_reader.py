@@ -8,8 +8,8 @@ import json
 import os
 import shutil
 import zipfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property, partial
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import IO, Self
 
@@ -32,13 +32,13 @@ class Files:
     def __init__(self, place: Path | str | IO[bytes]):
         self.place = place = Path(place) if isinstance(place, str) else place
         self._archive: zipfile.ZipFile | None = None
-        self._openers: Mapping[str, Callable[[], IO[bytes]]]
+        self._found: Mapping[str, Path | zipfile.ZipInfo]
         if isinstance(place, Path) and place.is_dir():
-            self._openers = _files(place)
+            self._found = _files(place)
             return
         self._archive = _archive(place)
         try:
-            self._openers = _entries(self._archive)
+            self._found = _entries(self._archive)
         except NotARelease:
             self.close()
             raise
@@ -55,13 +55,17 @@ class Files:
 
     def names(self) -> list[str]:
         """Of all files, as paths below the folder, in order."""
-        return sorted(self._openers)
+        return sorted(self._found)
 
     def open(self, name: str) -> IO[bytes]:
         """For reading; it can be sought in."""
-        if name not in self._openers:
+        found = self._found.get(name)
+        if found is None:
             raise NotARelease(f"{name} is not in the release.")
-        return self._openers[name]()
+        if isinstance(found, Path):
+            return found.open("rb")
+        assert self._archive
+        return self._archive.open(found)
 
     def read(self, name: str) -> bytes:
         with self.open(name) as file:
@@ -124,14 +128,13 @@ def as_object(text: bytes, where: str) -> dict:
     return found
 
 
-def _files(folder: Path) -> dict[str, Callable[[], IO[bytes]]]:
-    found: dict[str, Callable[[], IO[bytes]]] = {}
+def _files(folder: Path) -> dict[str, Path]:
+    found: dict[str, Path] = {}
     for at, folders, names in os.walk(folder):
         for name in (*folders, *names):
             if (Path(at) / name).is_symlink():
                 raise NotARelease(f"{Path(at) / name} is a link; a release holds files alone.")
-        paths = [Path(at) / name for name in names]
-        found |= {path.relative_to(folder).as_posix(): partial(path.open, "rb") for path in paths}
+        found |= {(Path(at) / name).relative_to(folder).as_posix(): Path(at) / name for name in names}
     return found
 
 
@@ -144,8 +147,8 @@ def _archive(place: Path | IO[bytes]) -> zipfile.ZipFile:
         raise NotARelease(f"{place} cannot be read as a .zip: {problem}") from None
 
 
-def _entries(archive: zipfile.ZipFile) -> dict[str, Callable[[], IO[bytes]]]:
-    found: dict[str, Callable[[], IO[bytes]]] = {}
+def _entries(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
+    found: dict[str, zipfile.ZipInfo] = {}
     tops = set()
     for entry in archive.infolist():
         if entry.is_dir():
@@ -159,7 +162,7 @@ def _entries(archive: zipfile.ZipFile) -> dict[str, Callable[[], IO[bytes]]]:
         name = "/".join(parts[1:])
         if name in found:
             raise NotARelease(f"The .zip has {entry.filename!r} twice.")
-        found[name] = partial(archive.open, entry)
+        found[name] = entry
     if len(tops) > 1:
         raise NotARelease(f"The .zip has {len(tops)} top folders; a release has one.")
     return found

@@ -30,6 +30,11 @@ class Row:
     def key(self) -> str:
         return self.line["id"]
 
+    @property
+    def weight(self) -> int:
+        """Bytes of its images."""
+        return sum(len(image["bytes"]) for _, image in self.images())
+
     def images(self) -> Iterator[tuple[str, dict[str, Any]]]:
         """(column, {"bytes", "path"}) of each image that the item has."""
         for column, value in self.cells.items():

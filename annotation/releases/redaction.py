@@ -93,15 +93,14 @@ def _annotators(export: ExportReader, figures: Mapping, shown: bool) -> Iterator
         for row in stage["rows"]
     }
     for line in export.lines("annotators.jsonl"):
-        number = int(line["annotator"].removeprefix("A-"))
-        seats = [_stages_of_annotator(seat, passed.get((number, seat["stage"]), {}), shown) for seat in line["stages"]]
-        yield {**line, "left": line["left"] if shown else None, "stages": seats}
-
-
-def _stages_of_annotator(seat: Mapping, passed: Mapping, shown: bool) -> dict:
-    """`passed` says of the questions about the rules and of the practice whether they were passed."""
-    own = {"screened_out": seat["screened_out"], "skipped": seat["skipped"], "passed": passed}
-    return {**seat, **(own if shown else dict.fromkeys(own))}
+        number, stages = int(line["annotator"].removeprefix("A-")), []
+        for seat in line["stages"]:
+            own = {name: seat[name] for name in ("screened_out", "skipped")}
+            own["passed"] = passed.get(
+                (number, seat["stage"]), {}
+            )  # of the questions about the rules, and the practice
+            stages.append({**seat, **(own if shown else dict.fromkeys(own))})
+        yield {**line, "left": line["left"] if shown else None, "stages": stages}
 
 
 def images(export: ExportReader) -> Iterator[dict]:
@@ -111,22 +110,17 @@ def images(export: ExportReader) -> Iterator[dict]:
     """
     names = _embedded(export)
     found: dict[str, dict] = {}
-    listed: dict[str, list[dict[str, None]]] = {}  # each a set in the order of coming
+    listed: dict[str, dict[str, dict[str, None]]] = {}  # by hash and column, each a set in the order of coming
     for line in export.lines("items.jsonl"):
         for image in line["images"]:
             content = image["sha256"]
             if content in names:
                 found.setdefault(content, {name: image[name] for name in OF_IMAGE})
-                for values, name in zip(listed.setdefault(content, [{}, {}, {}]), LISTED_OF_IMAGE, strict=True):
+                for name, values in listed.setdefault(content, {name: {} for name in LISTED_OF_IMAGE}).items():
                     values.setdefault(image[name])
     for content in sorted(found):
-        joined = ("; ".join(filter(None, values)) for values in listed[content])
-        yield {
-            "sha256": content,
-            "file_names": sorted(names[content]),
-            **found[content],
-            **dict(zip(LISTED_OF_IMAGE, joined, strict=True)),
-        }
+        joined = {name: "; ".join(filter(None, values)) for name, values in listed[content].items()}
+        yield {"sha256": content, "file_names": sorted(names[content]), **found[content], **joined}
 
 
 def _embedded(export: ExportReader) -> dict[str, set[str]]:
@@ -143,7 +137,8 @@ def _embedded(export: ExportReader) -> dict[str, set[str]]:
 def settings(manifest: Mapping, public: Collection[str]) -> dict:
     """The export's manifest as far as it is public, without its files."""
     found = {name: part for name, part in manifest.items() if name != "files"}
-    found["stages"] = [_stage(stage, GOLD in public) for stage in manifest["stages"]]
+    if GOLD not in public:
+        found["stages"] = [{**stage, "comprehension": _without_answers(stage)} for stage in manifest["stages"]]
     if TIMES not in public:
         last = manifest["last_judgment_at"]
         found["study"] = {**manifest["study"], "pay_per_hour": None}
@@ -151,13 +146,9 @@ def settings(manifest: Mapping, public: Collection[str]) -> dict:
     return found
 
 
-def _stage(stage: Mapping, gold: bool) -> dict:
-    """Which answer to a question about the rules is right, is gold."""
-    asked = [
-        one if gold else {"question": one["question"], "options": one["options"], "answer": None}
-        for one in stage["comprehension"]
-    ]
-    return {**stage, "comprehension": asked}
+def _without_answers(stage: Mapping) -> list[dict]:
+    """The questions about the rules."""
+    return [{"question": one["question"], "options": one["options"], "answer": None} for one in stage["comprehension"]]
 
 
 # Judgments

@@ -97,8 +97,8 @@ def assign(
     its component with it. Where that cannot be, since its component was in several, or since there is no such split any
     more, it is in `moved`."""
     ordered = {name: shares[name] for name in SPLIT_NAMES if name in shares}
-    need, splits = Need(ordered), {}
-    free = []
+    need, free = Need(ordered), []
+    splits: dict[str, str] = {}
     for component in components(units):
         for unit in component:
             need.expect(unit.kind)

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator
+from typing import Any
 
 from annotation.releases.documents.facts import Facts
 
@@ -62,19 +63,19 @@ def quoted(words: str) -> str:
     return UNSAFE.sub(lambda found: f"\\u{ord(found.group()):04x}", json.dumps(words, ensure_ascii=False))
 
 
-def _entry(name: str, value: object, indent: str = "") -> Iterator[str]:
+def _entry(name: str, value: Any) -> Iterator[str]:
     """`name: value`; a list's marks stand beneath the name."""
     if not isinstance(value, list):
-        yield f"{indent}{name}: {quoted(value)}"
+        yield f"{name}: {quoted(value)}"
         return
-    yield f"{indent}{name}:"
+    yield f"{name}:"
     for one in value:
         lines = (
             [line for key, part in one.items() for line in _entry(key, part)]
             if isinstance(one, dict)
             else [quoted(one)]
         )
-        yield from (f"{indent}{'- ' if not number else '  '}{line}" for number, line in enumerate(lines))
+        yield from (f"{'- ' if not number else '  '}{line}" for number, line in enumerate(lines))
 
 
 def licence(stated: str) -> dict[str, str]:

@@ -93,9 +93,9 @@ def compute(release: Files) -> dict:
         "whole": whole.as_json(),
         "splits": {name: cell.as_json() for name, cell in sorted(splits.items())},
         "types": [_named(("type", "subtype"), kind, types[kind]) for kind in sorted(types)],
-        "rows": [_named(("split", "type", "subtype"), of, rows[of]) for of in sorted(rows)],
+        "rows": [_named(("split", "type", "subtype"), key, rows[key]) for key in sorted(rows)],
     }
 
 
-def _named(names: tuple[str, ...], of: tuple[str, ...], cell: Cell) -> dict:
-    return {**dict(zip(names, of, strict=True)), **cell.as_json()}
+def _named(names: tuple[str, ...], values: tuple[str, ...], cell: Cell) -> dict:
+    return {**dict(zip(names, values, strict=True)), **cell.as_json()}

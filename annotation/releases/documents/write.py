@@ -60,8 +60,12 @@ def _table_one_rows(
     statistics: Mapping, splits: Sequence[str], columns: Sequence[tuple[str, str]]
 ) -> list[tuple[str, Mapping, list[int]]]:
     """Of each split that has items, and of all of several: name, its counts, and its questions by column."""
-    there = [(f"`{name}`", statistics["splits"][name], name) for name in splits if name in statistics["splits"]]
-    questions = {(row["split"], row["type"], row["subtype"]): row["questions"] for row in statistics["rows"]}
+    there: list[tuple[str, Mapping, str | None]] = [
+        (f"`{name}`", statistics["splits"][name], name) for name in splits if name in statistics["splits"]
+    ]
+    questions: dict[tuple[str | None, str, str], int] = {
+        (row["split"], row["type"], row["subtype"]): row["questions"] for row in statistics["rows"]
+    }
     if len(statistics["splits"]) > 1:
         there.append(("all", statistics["whole"], None))
         questions |= {(None, row["type"], row["subtype"]): row["questions"] for row in statistics["types"]}
