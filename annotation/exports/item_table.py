@@ -36,11 +36,11 @@ class Column:
 
     def cell(self, item: Item, record: ItemRecord) -> object:
         """What stands in it, if that is no image; null where the item lacks it."""
-        of, _, name = self.part.partition(":")
-        if of == "caption":
+        kind, _, name = self.part.partition(":")
+        if kind == "caption":
             return _caption(record, name)
-        if of != "meta":
-            return getattr(item, of)
+        if kind != "meta":
+            return getattr(item, kind)
         value = item.meta.get(name)
         return json.dumps(value, ensure_ascii=False, sort_keys=True) if self.packed and value is not None else value
 
@@ -74,22 +74,18 @@ def columns_of(benchmark: Benchmark) -> list[Column]:
 
 
 def _column(benchmark: Benchmark, name: str, part: str) -> Column:
-    of, _, field = part.partition(":")
-    if of == "image":
+    """What a field of `meta` is depends on the values of all of the benchmark's items, not only of those kept."""
+    kind, _, field = part.partition(":")
+    if kind == "image":
         return Column(name, part, IMAGE)
-    return Column(name, part, *(_kind(benchmark, field) if of == "meta" else [pa.string()]))
-
-
-def _kind(benchmark: Benchmark, field: str) -> Sequence:
-    """What a field of `meta` is as a column: all of the benchmark's items have a say, not only those that are kept."""
-    values = dict(fetch(VALUES, benchmark=benchmark.pk, field=field))
+    values = dict(fetch(VALUES, benchmark=benchmark.pk, field=field)) if kind == "meta" else {}
     if set(values) <= {"string"}:
-        return [pa.string()]
+        return Column(name, part, pa.string())
     if set(values) == {"boolean"}:
-        return [pa.bool_()]
+        return Column(name, part, pa.bool_())
     if set(values) == {"number"}:
-        return [pa.int64() if values["number"] else pa.float64()]
-    return [pa.string(), True]
+        return Column(name, part, pa.int64() if values["number"] else pa.float64())
+    return Column(name, part, pa.string(), packed=True)
 
 
 def _caption(record: ItemRecord, name: str) -> str | None:

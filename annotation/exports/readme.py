@@ -4,7 +4,6 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
-from itertools import count
 
 from annotation.models import Stage, Study
 from annotation.protocols.decision_rule import CONFIRM_CAP
@@ -95,17 +94,17 @@ def describe(stage: Stage) -> str:
 
 
 def _how_many(stage: Stage) -> str:
-    said = f"{stage.overlap} judgment{'s' if stage.overlap > 1 else ''} a task"
+    words = f"{stage.overlap} judgment{'s' if stage.overlap > 1 else ''} a task"
     if stage.agreement_items:
-        said += f", {stage.agreement_overlap} on {stage.agreement_items} items drawn for agreement"
-    return said + (f", one more up to {stage.cap} while no kind has more than half" if stage.cap else "")
+        words += f", {stage.agreement_overlap} on {stage.agreement_items} items drawn for agreement"
+    return words + (f", one more up to {stage.cap} while no kind has more than half" if stage.cap else "")
 
 
 def line(stage: Stage) -> str:
     """A stage in the card's list."""
     taken = f"items {' and '.join(stage.takes)} by {stage.source.name}" if stage.source else "the benchmark's items"
-    drawn = f", {stage.sample:,} of them drawn with seed {stage.seed}" if stage.sample else ""
-    return f"**{stage.name}** ({stage.protocol}): {taken}{drawn}; {describe(stage)}"
+    sample = f", {stage.sample:,} of them drawn with seed {stage.seed}" if stage.sample else ""
+    return f"**{stage.name}** ({stage.protocol}): {taken}{sample}; {describe(stage)}"
 
 
 def card(
@@ -141,9 +140,8 @@ def card(
     )
 
 
-def _lines(said: Iterable[str], numbered: bool = False) -> str:
-    marks = (f"{number}." if numbered else "-" for number in count(1))
-    return "".join(f"{mark} {one}\n" for mark, one in zip(marks, said, strict=False))
+def _lines(lines: Iterable[str], numbered: bool = False) -> str:
+    return "".join(f"{f'{number}.' if numbered else '-'} {words}\n" for number, words in enumerate(lines, 1))
 
 
 def _steps(whole: Mapping, written: Mapping[str, Counter]) -> Iterator[str]:

@@ -72,7 +72,7 @@ class PlanForm(Form):
         self.study_stages = list(study.stages.select_related("source", "after").order_by("position"))
         last = instead or study.releases.order_by("-created_at", "-pk").first()
         same = {"version": instead.version, "public": instead.plan["public"]} if instead else {}
-        super().__init__(data, initial=initial_values(study, last, self.study_stages) | same)
+        super().__init__(data, initial=_initial_values(study, last, self.study_stages) | same)
         forms = [name for name in OPTIONAL_FORMS if name != SOURCE or source_format(study.benchmark)]
         choices = {
             "stages": [(str(stage.position), _stage_words(stage)) for stage in self.study_stages],
@@ -145,7 +145,7 @@ class PlanForm(Form):
         )
 
 
-def initial_values(study: Study, last: Release | None, stages: Sequence[Stage]) -> dict:
+def _initial_values(study: Study, last: Release | None, stages: Sequence[Stage]) -> dict:
     plan = Plan.from_json(last.plan) if last else Plan(_proper_name(study.name, study.pk), FIRST_VERSION)
     preset = next((name for name, shares in SPLITS.items() if shares == plan.splits), OWN)
     version = next_version(study.releases.filter(name=plan.name).values_list("version", flat=True))

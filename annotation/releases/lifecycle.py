@@ -30,11 +30,11 @@ OVER = {JobState.FAILED, JobState.CANCELLED}
 
 
 class CannotFreeze(ValueError):
-    """`problems` are sentences by field of the plan; "" is of none."""
+    """`problems` are sentences by field of the plan; "" has that of none."""
 
-    def __init__(self, **problems: str):
-        self.problems = problems
-        super().__init__(" ".join(problems.values()))
+    def __init__(self, sentence: str = "", **problems: str):
+        self.problems = {"": sentence} if sentence else problems
+        super().__init__(" ".join(self.problems.values()))
 
 
 def freeze(*, study: Study, plan: Plan, by: str, created_by=None, foreground: bool = False) -> Release:
@@ -105,11 +105,11 @@ def discard(*, release: Release, by: str) -> None:
 def _unfinished(release: Release) -> Release:
     found = Release.objects.select_for_update(no_key=True).filter(pk=release.pk).first()
     if found is None:
-        raise CannotFreeze(**{"": f"{release} is discarded."})
+        raise CannotFreeze(f"{release} is discarded.")
     if found.frozen_at:
-        raise CannotFreeze(**{"": f"{found} is frozen: it stays as it is. Make another version."})
+        raise CannotFreeze(f"{found} is frozen: it stays as it is. Make another version.")
     if found.job and found.job.state not in OVER:  # read after the lock, since whoever had it may have set another
-        raise CannotFreeze(**{"": f"{found} is being made. Cancel that first, or wait."})
+        raise CannotFreeze(f"{found} is being made. Cancel that first, or wait.")
     return found
 
 
@@ -127,7 +127,7 @@ def open_release(release: Release) -> Iterator[ReleaseFiles]:
 def check_target(out: Path | None) -> None:
     """CannotFreeze where a release cannot be unpacked there."""
     if out and out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise CannotFreeze(**{"": f"{out} is there and not empty. Name a new folder."})
+        raise CannotFreeze(f"{out} is there and not empty. Name a new folder.")
 
 
 def unpack(release: Release, out: Path) -> int:
@@ -138,9 +138,9 @@ def unpack(release: Release, out: Path) -> int:
             files.unpack(folder)
             return len(files.names())
     except atomic_folder.Busy as why:
-        raise CannotFreeze(**{"": str(why)}) from None
+        raise CannotFreeze(str(why)) from None
     except OSError as why:
-        raise CannotFreeze(**{"": f"{release} cannot be unpacked into {out}: {why}."}) from None
+        raise CannotFreeze(f"{release} cannot be unpacked into {out}: {why}.") from None
 
 
 # In the worker
@@ -158,7 +158,7 @@ def run_release(job: Job, progress: jobs.Progress) -> None:
         export_split(study=release.study, out=snapshot, by="worker", stages=stages, step=step, embed_images=False)
         aside.begin("writing forms")
         folder.mkdir()
-        manifest = build.build(snapshot, plan, folder, earlier_splits(release, plan), step, original_bytes)
+        manifest = build.build(snapshot, plan, folder, _earlier_splits(release, plan), step, original_bytes)
         aside.begin("packing")
         return manifest
 
@@ -178,7 +178,7 @@ def _freeze(release: Release, job: Job, made: StoredArchive) -> None:
         jobs.finish_job(job=job, by="worker", report=report)
 
 
-def earlier_splits(release: Release, plan: Plan) -> splitting.Earlier:
+def _earlier_splits(release: Release, plan: Plan) -> splitting.Earlier:
     """Where frozen releases of this name with the same splits had each item and image, the last that had it.
 
     The last release alone is not enough: an item that it lacks may have been trained on since the one before.

@@ -50,26 +50,21 @@ def releases_of(study: Study) -> QuerySet[Release]:
     return study.releases.select_related("job", "created_by").order_by("-created_at", "-pk")
 
 
-def release_state(release: Release) -> str:
+def _release_state(release: Release) -> str:
     """frozen, or what its job is: queued, running, failed, cancelled."""
     if release.frozen_at:
         return FROZEN
     return release.job.state if release.job else JobState.FAILED
 
 
-def _is_made(release: Release) -> bool:
-    """Whether its job is still at it."""
-    return release_state(release) in (JobState.QUEUED, JobState.RUNNING)
-
-
 def list_row(release: Release) -> dict:
     """What a list shows of one."""
-    counted = release.summary.get("splits", {})
+    counted, state = release.summary.get("splits", {}), _release_state(release)
     splits = [(name, counted[name]["items"]) for name in SPLIT_NAMES if name in counted]
     return {
         "release": release,
-        "state": release_state(release),
-        "making": _is_made(release),
+        "state": state,
+        "making": state in (JobState.QUEUED, JobState.RUNNING),
         "pace": release.job and jobs.pace(release.job),
         "splits": splits,
         "items": sum(items for _, items in splits),

@@ -26,7 +26,7 @@ USUAL = "https://huggingface.co"
 REPO = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
 OF_THE_HUB = {".gitattributes"}  # what a hub puts into every repository
 SHOWN = 5
-TOLD = {  # of an answer of the hub
+ERRORS = {  # of an answer of the hub
     401: "The hub does not know the token in HF_TOKEN.",
     403: "The token in HF_TOKEN may not write to {repo}.",
     404: "The hub has no {repo} that the token in HF_TOKEN may see.",
@@ -187,9 +187,9 @@ def _words(problem: BaseException, to: Target) -> str:
         chain.append(under)
     for one in chain:
         if status := getattr(getattr(one, "response", None), "status_code", None):
-            said = TOLD.get(status, "The hub answered with an error ({status}). Run this again later.")
+            sentence = ERRORS.get(status, "The hub answered with an error ({status}). Run this again later.")
             message = getattr(one, "server_message", None)
-            return said.format(repo=to.repo, status=status) + (f" It says: {message}" if message else "")
+            return sentence.format(repo=to.repo, status=status) + (f" It says: {message}" if message else "")
     last = chain[-1]
     return f"{to.endpoint} cannot be reached, or the upload broke off ({type(last).__name__}: {last}). Run this again."
 

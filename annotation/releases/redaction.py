@@ -66,7 +66,7 @@ def write_tables(
     }
     rows = {name: write_lines(folder / name, found) for name, found in tables.items()}
     rows[JUDGMENTS] = _write_judgments(export, folder / JUDGMENTS, public)
-    write_json(folder / "figures.json", public_figures(figures, public))
+    write_json(folder / "figures.json", _public_figures(figures, public))
     return rows
 
 
@@ -216,7 +216,7 @@ def _keys(export: ExportReader) -> list[np.ndarray]:
 # Figures: what is left out rests on what is not there
 
 
-def public_figures(figures: Mapping, public: Collection[str]) -> dict:
+def _public_figures(figures: Mapping, public: Collection[str]) -> dict:
     people = "annotators" in public
     found = {
         "funnel": figures["funnel"],

@@ -9,7 +9,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation import permissions
-from annotation.models import Release, Role, Study
+from annotation.models import Role
 from annotation.releases import downloads, lifecycle, page
 from annotation.releases.formats.registry import FORMS
 from annotation.releases.forms import PlanForm
@@ -36,42 +36,25 @@ def release_new(request: StaffRequest, pk: int) -> HttpResponse:
     `instead` is the number of one that could not be made, and whose place it takes.
     """
     study = permissions.study_for(request.user, pk, Role.MANAGER)
-    instead = _unfinished(study, request.POST.get("instead") or request.GET.get("instead", ""))
-    if request.method != "POST":
-        return _form(request, study, PlanForm(study, instead=instead), instead)
-    form, looks = PlanForm(study, request.POST, instead), "look" in request.POST
-    if not looks and form.is_valid() and (release := _asked_for(request, study, form, instead)):
-        return redirect("release-detail", release.pk)
-    return _form(request, study, form, instead, 200 if looks and form.is_valid() else UNFIT)
-
-
-def _unfinished(study: Study, number: str) -> Release | None:
-    return next((one for one in study.releases.filter(frozen_at=None) if str(one.pk) == number), None)
-
-
-def _asked_for(request: StaffRequest, study: Study, form: PlanForm, instead: Release | None) -> Release | None:
-    """The release, its job sent; None where it was refused, with what is wrong at the form's fields."""
-    by = audit.named(request.user)
-    try:
-        with transaction.atomic():
-            if instead:
-                lifecycle.discard(release=instead, by=by)
-            release = lifecycle.freeze(study=study, plan=form.plan(), by=by, created_by=request.user)
-    except lifecycle.CannotFreeze as refusal:
-        form.refuse(refusal.problems)
-        return None
-    assert release.job
-    jobs.dispatch(release.job)
-    return release
-
-
-def _form(
-    request: StaffRequest, study: Study, form: PlanForm, instead: Release | None, status: int = 200
-) -> HttpResponse:
+    number = request.POST.get("instead") or request.GET.get("instead", "")
+    instead = next((one for one in study.releases.filter(frozen_at=None) if str(one.pk) == number), None)
+    form = PlanForm(study, request.POST if request.method == "POST" else None, instead)
+    if form.is_valid() and "look" not in request.POST:
+        by = audit.named(request.user)
+        try:
+            with transaction.atomic():
+                if instead:
+                    lifecycle.discard(release=instead, by=by)
+                release = lifecycle.freeze(study=study, plan=form.plan(), by=by, created_by=request.user)
+        except lifecycle.CannotFreeze as refusal:
+            form.refuse(refusal.problems)
+        else:
+            assert release.job
+            jobs.dispatch(release.job)
+            return redirect("release-detail", release.pk)
     context = {"section": "studies", "study": study, "form": form, "instead": instead}
-    context["outlook"] = page.outlook(study, form.positions)
-    context["parquet"] = FORMS["parquet"]
-    return render(request, "releases/new.html", context, status=status)
+    context |= {"outlook": page.outlook(study, form.positions), "parquet": FORMS["parquet"]}
+    return render(request, "releases/new.html", context, status=UNFIT if form.errors else 200)
 
 
 @require_safe

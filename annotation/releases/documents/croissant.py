@@ -149,18 +149,13 @@ def _responsible_ai(facts: Facts) -> dict:
 
 
 def _collection(facts: Facts) -> dict:
+    counts = facts.manifest["counts"]
+    missing = "Of {imported:,} items {dropped:,} were dropped, {open:,} are not decided."
     return {
         "dataCollection": facts.stated("collection"),
         "dataCollectionType": ["Manual Human Curator"] if facts.people > facts.simulated else [],
-        "dataCollectionMissingData": _missing(facts),
+        "dataCollectionMissingData": missing.format_map(counts) if counts["imported"] else "",
     }
-
-
-def _missing(facts: Facts) -> str:
-    counts = facts.manifest["counts"]
-    if not counts["imported"]:
-        return ""
-    return f"Of {counts['imported']:,} items {counts['dropped']:,} were dropped, {counts['open']:,} are not decided."
 
 
 def _annotation(facts: Facts) -> dict:

@@ -10,17 +10,9 @@ from annotation.releases.documents.facts import Facts
 # Whatever a YAML reader would refuse or fold, although JSON lets it stand.
 UNSAFE = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
 LICENCES = {  # SPDX → hub, where that is not the same in small letters
-    "odbl-1.0": "odbl",
-    "odc-by-1.0": "odc-by",
-    "pddl-1.0": "pddl",
-    "gpl-2.0-only": "gpl-2.0",
-    "gpl-2.0-or-later": "gpl-2.0",
-    "gpl-3.0-only": "gpl-3.0",
-    "gpl-3.0-or-later": "gpl-3.0",
-    "lgpl-3.0-only": "lgpl-3.0",
-    "lgpl-3.0-or-later": "lgpl-3.0",
-    "agpl-3.0-only": "agpl-3.0",
-    "agpl-3.0-or-later": "agpl-3.0",
+    **{"odbl-1.0": "odbl", "odc-by-1.0": "odc-by", "pddl-1.0": "pddl"},
+    **{f"{name}-only": name for name in ("gpl-2.0", "gpl-3.0", "lgpl-3.0", "agpl-3.0")},
+    **{f"{name}-or-later": name for name in ("gpl-2.0", "gpl-3.0", "lgpl-3.0", "agpl-3.0")},
 }
 KNOWN = {
     "apache-2.0", "mit", "bsd-2-clause", "bsd-3-clause", "bsd-3-clause-clear", "cc", "cc0-1.0", "cc-by-2.0",

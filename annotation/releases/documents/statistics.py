@@ -4,7 +4,7 @@ A retrieval question (BiVLC, Table 1) is one image with a positive and a negativ
 caption with two images: an item with two of each makes four.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 
 from annotation.releases.archive_reader import Files
@@ -12,20 +12,10 @@ from annotation.releases.archive_reader import Files
 SIDES = ("positive", "negative")
 
 
-class Lengths:
-    """Of texts, in one unit."""
-
-    def __init__(self) -> None:
-        self.n, self.sum, self.least, self.most = 0, 0, 0, 0
-
-    def add(self, length: int) -> None:
-        self.least = min(self.least, length) if self.n else length
-        self.most = max(self.most, length)
-        self.n += 1
-        self.sum += length
-
-    def as_json(self) -> dict:
-        return {"mean": self.sum / self.n, "min": self.least, "max": self.most}
+def lengths(counted: Counter[int]) -> dict:
+    """Of so many texts of each length."""
+    mean = sum(length * texts for length, texts in counted.items()) / counted.total()
+    return {"mean": mean, "min": min(counted), "max": max(counted)}
 
 
 class Cell:
@@ -34,8 +24,8 @@ class Cell:
     def __init__(self) -> None:
         self.items, self.to_text, self.to_image = 0, 0, 0
         self.images: set[bytes] = set()  # hashes
-        self.words: dict[str, Lengths] = defaultdict(Lengths)  # by role
-        self.characters: dict[str, Lengths] = defaultdict(Lengths)
+        self.words: dict[str, Counter[int]] = defaultdict(Counter)  # captions by length, by role
+        self.characters: dict[str, Counter[int]] = defaultdict(Counter)
 
     def add(self, line: Mapping) -> None:
         used = shown(line)
@@ -45,19 +35,19 @@ class Cell:
         self.to_image += to_image
         self.images.update(bytes.fromhex(image["sha256"]) for image in used)
         for caption in line["captions"]:
-            self.words[caption["role"]].add(len(caption["text"].split()))
-            self.characters[caption["role"]].add(len(caption["text"]))
+            self.words[caption["role"]][len(caption["text"].split())] += 1
+            self.characters[caption["role"]][len(caption["text"])] += 1
 
     def as_json(self) -> dict:
         """Images are counted once for each content."""
         captions = {
-            role: {"captions": words.n, "words": words.as_json(), "characters": self.characters[role].as_json()}
+            role: {"captions": words.total(), "words": lengths(words), "characters": lengths(self.characters[role])}
             for role, words in sorted(self.words.items())
         }
         return {
             "items": self.items,
             "images": len(self.images),
-            "captions": sum(words.n for words in self.words.values()),
+            "captions": sum(words.total() for words in self.words.values()),
             "image_to_text": self.to_text,
             "text_to_image": self.to_image,
             "questions": self.to_text + self.to_image,
