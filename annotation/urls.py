@@ -73,7 +73,7 @@ urlpatterns = [
     path("releases/<int:pk>/again/", releases_views.release_again, name="release-again"),
     path("releases/<int:pk>/discard/", releases_views.release_discard, name="release-discard"),
     path("releases/<int:pk>/download/", releases_views.release_download, name="release-download"),
-    path("releases/<int:pk>/files/<path:name>", releases_views.release_file, name="release-file"),
+    path("releases/<int:pk>/files/<path:name>", releases_views.release_download, name="release-file"),
     path("benchmarks/<int:pk>/models/", comparison_views.benchmark_models, name="benchmark-models"),
     path("flags/<int:pk>/settle/", dashboard_views.flag_settle, name="flag-settle"),
 ]

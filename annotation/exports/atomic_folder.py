@@ -18,11 +18,11 @@ def appearing(out: Path) -> Iterator[Path]:
 
     What a process that was killed left beside it goes first: none but the holder of this lock writes there.
     """
+    part, old = out.with_name(f".{out.name}.part"), out.with_name(f".{out.name}.old")
     with jobs.alone(f"writes {out}") as mine:
         if not mine:
             raise Busy(f"Another process is writing to {out}. Wait for it, or name another folder.")
-        part, old = _beside(out)
-        _clear(out)
+        _clear(out, part, old)
         part.mkdir(parents=True)
         try:
             yield part
@@ -30,15 +30,10 @@ def appearing(out: Path) -> Iterator[Path]:
                 out.rename(old)
             part.rename(out)
         finally:
-            _clear(out)
+            _clear(out, part, old)
 
 
-def _beside(out: Path) -> tuple[Path, Path]:
-    return out.with_name(f".{out.name}.part"), out.with_name(f".{out.name}.old")
-
-
-def _clear(out: Path) -> None:
-    part, old = _beside(out)
+def _clear(out: Path, part: Path, old: Path) -> None:
     if old.exists() and not out.exists():  # between the two renamings
         old.rename(out)
     shutil.rmtree(old, ignore_errors=True)

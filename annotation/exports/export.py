@@ -5,8 +5,7 @@ bytes. The folder appears whole or not at all.
 """
 
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
 from django.conf import settings
@@ -53,13 +52,16 @@ def export_split(
     A folder that holds a former export is replaced; any other that is not empty is refused (CannotExport).
     """
     out = Path(out).absolute()
-    with _appearing(out) as folder:
-        _check_target(out)
-        promotion.take_in(study, by=by)
-        dawid_skene.bring_up_to_date(study, by)
-        with source_layout.snapshot():
-            study = Study.objects.select_related("benchmark").get(pk=study.pk)
-            manifest = _write(study, stages_of(study, stages), folder, step, embed_images)
+    try:
+        with atomic_folder.appearing(out) as folder:
+            _check_target(out)
+            promotion.take_in(study, by=by)
+            dawid_skene.bring_up_to_date(study, by)
+            with source_layout.snapshot():
+                study = Study.objects.select_related("benchmark").get(pk=study.pk)
+                manifest = _write(study, stages_of(study, stages), folder, step, embed_images)
+    except atomic_folder.Busy as busy:
+        raise CannotExport(str(busy)) from None
     audit.record(by=by, verb="exported", subject=study, files=manifest["files"], counts=manifest["counts"])
     return manifest
 
@@ -78,34 +80,19 @@ def stages_of(study: Study, positions: Collection[int] = ()) -> list[Stage]:
 
 
 def _check_target(out: Path) -> None:
-    if out.is_dir() and any(out.iterdir()) and not is_export(out):
-        raise CannotExport(f"{out} is not empty and is not an earlier export. Name a new folder.")
-    if out.is_dir() and is_export(out) and (others := _not_exported(out)):
-        raise CannotExport(
-            f"{out} holds {', '.join(sorted(others))[:200]} beside an earlier export. Name a new folder."
-        )
-    if out.exists() and not out.is_dir():
+    """Refuse a folder with anything that an earlier export did not write: it would be lost."""
+    if not out.exists():
+        return
+    if not out.is_dir():
         raise CannotExport(f"{out} is a file. Name a folder.")
-
-
-def _not_exported(folder: Path) -> set[str]:
-    """What an earlier export did not write; it would be lost with it."""
-    known = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))["files"]
-    return set(files_below(folder)) - {*known, "manifest.json"}
-
-
-def is_export(folder: Path) -> bool:
-    manifest = folder / "manifest.json"
-    return manifest.is_file() and f'"made_by": "{MADE_BY}"' in manifest.read_text(encoding="utf-8")
-
-
-@contextmanager
-def _appearing(out: Path) -> Iterator[Path]:
-    try:
-        with atomic_folder.appearing(out) as folder:
-            yield folder
-    except atomic_folder.Busy as busy:
-        raise CannotExport(str(busy)) from None
+    manifest = out / "manifest.json"
+    text = manifest.read_text(encoding="utf-8") if manifest.is_file() else ""
+    if f'"made_by": "{MADE_BY}"' in text:
+        if others := set(files_below(out)) - {*json.loads(text)["files"], "manifest.json"}:
+            named = ", ".join(sorted(others))[:200]
+            raise CannotExport(f"{out} holds {named} beside an earlier export. Name a new folder.")
+    elif any(out.iterdir()):
+        raise CannotExport(f"{out} is not empty and is not an earlier export. Name a new folder.")
 
 
 def _write(study: Study, stages: Sequence[Stage], folder: Path, step: Step, embed_images: bool) -> dict:
@@ -119,9 +106,29 @@ def _write(study: Study, stages: Sequence[Stage], folder: Path, step: Step, embe
         "warnings": list(warning.look(study.benchmark, whole=True).warnings),
     }
     export_files.write_json(folder / "figures.json", _figures(study, stages, whole, found))
-    _write_card(study, items, whole, folder, notes)
+    columns = {column.name: column.part for column in data.columns}
+    sha256 = export_files.digest(folder / "data.parquet")["sha256"]
+    written = {stage.name: items.written(stage) for stage in stages}
+    card = readme.card(study, whole, stages, written, sha256, columns, notes)
+    (folder / "README.md").write_text(card, encoding="utf-8", newline="\n")
     settings_of_stages = [{**readme.settings_of(stage), "not_suitable": items.not_suitable(stage)} for stage in stages]
-    manifest = _manifest(study, settings_of_stages, whole, found, folder, rows) | notes
+    manifest = {
+        "made_by": MADE_BY,
+        "version": settings.VERSION,
+        "study": {
+            **{name: getattr(study, name) for name in ("name", "currency", "consent")},
+            "benchmark": study.benchmark.name,
+            "pay_per_hour": float(study.pay_per_hour),
+        },
+        "stages": settings_of_stages,
+        "columns": columns,
+        "source_format": item_table.source_format(study.benchmark),
+        "counts": {name: whole[name] for name in ("imported", "kept", "dropped", "open", "reasons", "open_in")},
+        "items_by_type": [{name: row[name] for name in ("type", "subtype", "imported")} for row in whole["by_type"]],
+        "last_judgment_at": max(filter(None, (one["pace"]["last"] for one in found)), default=None),
+        "files": export_files.describe_files(folder, rows),
+        **notes,
+    }
     export_files.write_json(folder / "manifest.json", manifest)
     return manifest
 
@@ -144,7 +151,8 @@ def _write_items(
             kept.append(items.record(item))
             data.add_item(item, kept[-1], items.negative(item))
         step(done, total)
-    for file in (data, *files.values()):
+    data.close()
+    for file in files.values():
         file.close()
     rows = {"data.parquet": data.count, "items.jsonl": files[KEPT].count, "dropped.jsonl": files[DROPPED].count}
     return rows, kept
@@ -164,38 +172,11 @@ def _write_rows(study: Study, stages: Sequence[Stage], edits: Edits, folder: Pat
     return rows | {"judgments.parquet": export_files.write_judgments(folder / "judgments.parquet", judgments)}
 
 
-def _write_card(study: Study, items: ExportedItems, whole: dict, folder: Path, notes: Mapping) -> None:
-    written = {stage.name: items.written(stage) for stage in items.stages}
-    columns = [column.name for column in item_table.columns_of(study.benchmark)]
-    files = readme.Files(export_files.digest(folder / "data.parquet")["sha256"], columns, **notes)
-    text = readme.card(study, whole, items.stages, written, files)
-    (folder / "README.md").write_text(text, encoding="utf-8", newline="\n")
-
-
-def _figures(study: Study, of: Sequence[Stage], whole: dict, found: Sequence[dict]) -> dict:
+def _figures(study: Study, stages: Sequence[Stage], whole: dict, found: Sequence[dict]) -> dict:
     """All that the study's pages show and that does not depend on the time of day."""
-    stages = [{name: part for name, part in one.items() if name != "now"} for one in found]
-    people = annotators.of_stages(study, of)
-    return {"funnel": whole, "stages": stages, "annotators": people, "baselines": human_baseline.of_stages(of)}
-
-
-def _manifest(
-    study: Study, stages: Sequence[dict], whole: dict, found: Sequence[dict], folder: Path, rows: dict[str, int]
-) -> dict:
-    of_study = ("name", "currency", "consent")
     return {
-        "made_by": MADE_BY,
-        "version": settings.VERSION,
-        "study": {
-            **{name: getattr(study, name) for name in of_study},
-            "benchmark": study.benchmark.name,
-            "pay_per_hour": float(study.pay_per_hour),
-        },
-        "stages": stages,
-        "columns": {column.name: column.part for column in item_table.columns_of(study.benchmark)},
-        "source_format": item_table.source_format(study.benchmark),
-        "counts": {name: whole[name] for name in ("imported", "kept", "dropped", "open", "reasons", "open_in")},
-        "items_by_type": [{name: row[name] for name in ("type", "subtype", "imported")} for row in whole["by_type"]],
-        "last_judgment_at": max(filter(None, (one["pace"]["last"] for one in found)), default=None),
-        "files": {name: {**export_files.digest(folder / name), "rows": rows.get(name)} for name in files_below(folder)},
+        "funnel": whole,
+        "stages": [{name: part for name, part in one.items() if name != "now"} for one in found],
+        "annotators": annotators.of_stages(study, stages),
+        "baselines": human_baseline.of_stages(stages),
     }

@@ -101,24 +101,24 @@ class LinesFile:
 
 
 def write_lines(path: Path, rows: Iterable[dict]) -> int:
-    lines = LinesFile(path)
+    return _write_rows(LinesFile(path), rows)
+
+
+def write_judgments(path: Path, rows: Iterable[dict]) -> int:
+    return _write_rows(ParquetFile(path, JUDGMENTS, rows=10_000), rows)
+
+
+def _write_rows(file: LinesFile | ParquetFile, rows: Iterable[dict]) -> int:
+    """How many there were."""
     for row in rows:
-        lines.add(row)
-    lines.close()
-    return lines.count
+        file.add(row)
+    file.close()
+    return file.count
 
 
 def write_json(path: Path, content: dict) -> None:
     text = json.dumps(content, ensure_ascii=False, allow_nan=False, indent=2, sort_keys=True)
     path.write_text(text + "\n", encoding="utf-8", newline="\n")
-
-
-def write_judgments(path: Path, rows: Iterable[dict]) -> int:
-    file = ParquetFile(path, JUDGMENTS, rows=10_000)
-    for row in rows:
-        file.add(row)
-    file.close()
-    return file.count
 
 
 def files_below(folder: Path) -> list[str]:
@@ -130,6 +130,12 @@ def content_hash(files: Mapping[str, Mapping], without: Collection[str] = ()) ->
     """The SHA-256 of what `sha256sum` prints of these files ({name: {"sha256"}}), in the order of their names."""
     lines = "".join(f"{file['sha256']}  {name}\n" for name, file in sorted(files.items()) if name not in without)
     return hashlib.sha256(lines.encode()).hexdigest()
+
+
+def describe_files(folder: Path, rows: Mapping[str, int], known: Collection[str] = ()) -> dict[str, dict]:
+    """SHA-256, size and rows of each file, by name; without the manifest and those that are known."""
+    names = [name for name in files_below(folder) if name != "manifest.json" and name not in known]
+    return {name: {**digest(folder / name), "rows": rows.get(name)} for name in names}
 
 
 def digest(path: Path) -> dict:

@@ -1,7 +1,7 @@
 """The kept items as a table in the columns of the benchmark's format, and in the source's own layout."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,7 +17,6 @@ from benchmarks.models import Benchmark, Image, Item, ItemImage, Role
 from benchmarks.records import ItemRecord
 
 NEGATIVE = "image:negative"  # of a column
-SOURCE = "source"  # the folder of the source's own layout
 
 # What kinds of values a field of `meta` has.
 VALUES = """
@@ -35,15 +34,13 @@ class Column:
     kind: pa.DataType
     packed: bool = False
 
-    def cell(self, item: Item, record: ItemRecord, images: Mapping[str, ItemImage], embed: bool) -> object:
-        """Null where the item lacks it."""
-        of, _, name = self.part.partition(":")
-        if of == "image":
-            return _image_cell(images.get(name), embed)
-        if of == "caption":
+    def cell(self, item: Item, record: ItemRecord) -> object:
+        """What stands in it, if that is no image; null where the item lacks it."""
+        kind, _, name = self.part.partition(":")
+        if kind == "caption":
             return _caption(record, name)
-        if of != "meta":
-            return getattr(item, of)
+        if kind != "meta":
+            return getattr(item, kind)
         value = item.meta.get(name)
         return json.dumps(value, ensure_ascii=False, sort_keys=True) if self.packed and value is not None else value
 
@@ -58,10 +55,12 @@ class DataFile(ParquetFile):
     def add_item(self, item: Item, record: ItemRecord, negative: str) -> None:
         """`record` has the words that stand in the end, `negative` is the identity of the negative image."""
         uses = {use.key: use for use in item.item_images.all()}
-        images = {use.role: use for use in uses.values() if use.position == 0} | {"negative": uses.get(negative)}
-        row = {column.name: column.cell(item, record, images, self.embed) for column in self.columns}
-        pictures = (row[column.name] for column in self.columns if column.kind == IMAGE)
-        self.add(row, sum(len(picture["bytes"] or b"") for picture in pictures if picture))
+        images: dict[str, ItemImage | None] = {f"image:{use.role}": use for use in uses.values() if use.position == 0}
+        images[NEGATIVE] = uses.get(negative)
+        pictures = [column.part for column in self.columns if column.kind == IMAGE]
+        cells = {part: _image_cell(images.get(part), self.embed) for part in pictures}
+        row = {c.name: cells[c.part] if c.part in cells else c.cell(item, record) for c in self.columns}
+        self.add(row, sum(len(cell["bytes"] or b"") for cell in cells.values() if cell))
 
 
 def columns_of(benchmark: Benchmark) -> list[Column]:
@@ -75,22 +74,18 @@ def columns_of(benchmark: Benchmark) -> list[Column]:
 
 
 def _column(benchmark: Benchmark, name: str, part: str) -> Column:
-    of, _, field = part.partition(":")
-    if of == "image":
+    """What a field of `meta` is depends on the values of all of the benchmark's items, not only of those kept."""
+    kind, _, field = part.partition(":")
+    if kind == "image":
         return Column(name, part, IMAGE)
-    return Column(name, part, *(_kind(benchmark, field) if of == "meta" else [pa.string()]))
-
-
-def _kind(benchmark: Benchmark, field: str) -> Sequence:
-    """What a field of `meta` is as a column: all of the benchmark's items have a say, not only those that are kept."""
-    values = dict(fetch(VALUES, benchmark=benchmark.pk, field=field))
+    values = dict(fetch(VALUES, benchmark=benchmark.pk, field=field)) if kind == "meta" else {}
     if set(values) <= {"string"}:
-        return [pa.string()]
+        return Column(name, part, pa.string())
     if set(values) == {"boolean"}:
-        return [pa.bool_()]
+        return Column(name, part, pa.bool_())
     if set(values) == {"number"}:
-        return [pa.int64() if values["number"] else pa.float64()]
-    return [pa.string(), True]
+        return Column(name, part, pa.int64() if values["number"] else pa.float64())
+    return Column(name, part, pa.string(), packed=True)
 
 
 def _caption(record: ItemRecord, name: str) -> str | None:
@@ -125,8 +120,7 @@ def source_format(benchmark: Benchmark) -> str:
 def write_source(benchmark: Benchmark, records: Sequence[ItemRecord], folder: Path) -> str:
     """The records in the files of the benchmark's own format, below `source/`; else returns why there are none."""
     try:
-        format = source_layout.format_of(benchmark)
+        source_layout.put(source_layout.files(benchmark, records), folder / "source")
     except source_layout.CannotWrite as why:
         return str(why)
-    source_layout.put(format.writer(records), folder / SOURCE)
     return ""

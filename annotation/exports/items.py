@@ -1,42 +1,29 @@
 """The items of an export: which came through, with which words and negative image, what each stage made of them."""
 
-import json
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from django.db.models import F
 
 from annotation.figures import funnel
 from annotation.figures.edit_names import Edits, name_of_edit, with_edit_names
 from annotation.measures.funnel import fates
-from annotation.models import Stage, Study
+from annotation.models import Kind, Slot, Stage, Study, Task
 from annotation.pipeline import promotion
 from annotation.protocols.base import CANNOT_JUDGE, Carried, carried_texts
 from annotation.protocols.decision_rule import DROPPED, KEPT, is_edit
 from annotation.protocols.registry import PROTOCOLS
-from annotation.sql import fetch
 from benchmarks import queries
 from benchmarks.models import Item, ItemImage
 from benchmarks.records import ItemRecord
 
 BATCH = 100  # items read at a time
 OWN = "negative-0"  # the negative image that came with the import
-
-# What stands on the live tasks of each item.
-VOTES = """
-SELECT task.id, judgment.answer FROM annotation_slot slot JOIN annotation_judgment judgment
-  ON judgment.id = slot.judgment_id JOIN annotation_task task ON task.id = slot.task_id
-JOIN annotation_stage stage ON stage.id = slot.stage_id
-WHERE stage.id = ANY(%(stages)s) AND task.kind = 'judge' AND task.live
-"""
-DECIDED = """
-SELECT task.item_id, task.id, stage.position, stage.name, task.question, task.round, outcome.state, outcome.outcome,
-       outcome.content, outcome.reason, outcome.by, outcome.posterior
-FROM annotation_task task JOIN annotation_stage stage ON stage.id = task.stage_id
-LEFT JOIN annotation_outcome outcome ON outcome.task_id = task.id
-WHERE stage.id = ANY(%(stages)s) AND task.kind = 'judge' AND task.live
-ORDER BY task.item_id, stage.position, task.question
-"""
+OF_DECISION = (
+    "stage__name", "stage__position", "question", "round", "decided__state", "decided__outcome", "decided__content",
+    "decided__reason", "decided__by", "decided__posterior",
+)  # fmt: skip
 
 
 class ExportedItems:
@@ -45,32 +32,33 @@ class ExportedItems:
     def __init__(self, study: Study, stages: Sequence[Stage], edits: Edits):
         self.stages, self.edits = stages, edits
         self.items = study.benchmark.items.order_by("position")
-        self.selecting = {stage.pk: stage for stage in stages if not funnel.measures(stage)}
+        self.selecting: dict[object, Stage] = {stage.pk: stage for stage in stages if not funnel.measures(stage)}
         self.walk = funnel.walk_of(study, list(self.selecting.values()))
         self.fates = fates(self.walk)
         self.results = {pk: promotion.results(stage) for pk, stage in self.selecting.items()}
-        self.votes: dict[int, Counter] = defaultdict(Counter)
-        places = [stage.pk for stage in stages]
-        for task, answer in fetch(VOTES, stages=places):
-            self.votes[task][name_of_edit(edits, answer)] += 1
-        self.decided = defaultdict(list)
-        for item, *row in fetch(DECIDED, stages=places):
-            self.decided[item].append(self._decision(*row))
+        counted = Slot.objects.filter(stage__in=stages, task__kind=Kind.JUDGE, task__live=True, judgment__isnull=False)
+        self.votes: dict[int, Counter[str | None]] = defaultdict(Counter)
+        for pk, answer in counted.values_list("task_id", "judgment__answer"):
+            self.votes[pk][name_of_edit(edits, answer)] += 1
+        tasks = Task.objects.filter(stage__in=stages, kind=Kind.JUDGE, live=True)
+        self.decided: dict[int, list[dict]] = defaultdict(list)
+        for row in tasks.order_by("item_id", "stage__position", "question").values("item_id", "pk", *OF_DECISION):
+            self.decided[row["item_id"]].append(self._decision(row))
 
-    def _decision(self, task: int, position: int, stage: str, question: str, round: int, *outcome: object) -> dict:
-        state, answer, content, reason, by, posterior = outcome
-        came = with_edit_names(self.edits, json.loads(content or "{}"))
+    def _decision(self, row: Mapping[str, Any]) -> dict:
+        """What came of a task, of the columns OF_DECISION and `pk`."""
+        content, posterior = with_edit_names(self.edits, row["decided__content"] or {}), row["decided__posterior"]
         return {
-            "stage": stage,
-            "stage_position": position,
-            "question": question,
-            "round": round,
-            "state": state or "open",
-            "outcome": name_of_edit(self.edits, answer) or None,
-            "reason": reason or None,
-            "decided_by": by,
-            "votes": dict(sorted(self.votes[task].items())),
-            **({"content": came} if came else {}),
+            "stage": row["stage__name"],
+            "stage_position": row["stage__position"],
+            "question": row["question"],
+            "round": row["round"],
+            "state": row["decided__state"] or "open",
+            "outcome": name_of_edit(self.edits, row["decided__outcome"]) or None,
+            "reason": row["decided__reason"] or None,
+            "decided_by": row["decided__by"],
+            "votes": dict(sorted(self.votes[row["pk"]].items())),
+            **({"content": content} if content else {}),
             **({} if posterior is None else {"posterior": posterior}),
         }
 
@@ -79,7 +67,7 @@ class ExportedItems:
         decisions = [row for rows in self.decided.values() for row in rows if row["stage"] == stage.name]
         return Counter(_fate(row) for row in decisions) if PROTOCOLS[stage.protocol].edits else Counter()
 
-    def not_suitable(self, stage: Stage) -> list[dict]:
+    def not_suitable(self, stage: Stage) -> Sequence[Mapping]:
         """Items that the stage would have asked about and could not, since they lack something."""
         lacking = set(self.walk.unsuited.get(stage.pk, ())) - set(self.walk.found.get(stage.pk, ()))
         return list(self.items.filter(pk__in=lacking).values("position", "type", "subtype", item=F("key")))
@@ -98,10 +86,11 @@ class ExportedItems:
 
     def _carried(self, item: Item) -> Carried:
         """What came out with the item of the stage that has the last word on it, else of the one before that."""
-        stage = self.fates[item.pk].stage
-        while stage and item.pk not in self.results[stage.pk]:
-            stage = self.selecting.get(stage.source_id)
-        return self.results[stage.pk][item.pk].carried if stage else {}
+        last = self.fates[item.pk].stage
+        stage: object = last and last.pk
+        while stage in self.selecting and item.pk not in self.results[stage]:
+            stage = self.selecting[stage].source_id
+        return self.results[stage][item.pk].carried if stage in self.selecting else {}
 
     def negative(self, item: Item) -> str:
         """The identity of the item's negative image: what was carried, else what was chosen, else its own."""
@@ -117,7 +106,7 @@ class ExportedItems:
         changed = {role: text for role, text in texts.items() if text != came.get(role)}
         lines = []
         for caption in own.with_captions(texts).captions:
-            line = {"role": caption.role, "text": caption.text}
+            line: dict[str, str | None] = {"role": caption.role, "text": caption.text}
             if changed.pop(caption.role, None) is not None:
                 line |= {"imported": came.get(caption.role), **self._writer(item, caption.role, caption.text)}
             lines.append(line)
@@ -136,13 +125,14 @@ class ExportedItems:
         fate, negative = self.fates[item.pk], self.negative(item)
         uses = sorted(item.item_images.all(), key=lambda use: (use.role, use.position))
         there = negative if negative in {use.key for use in uses} else None
-        dropped = {} if fate.state == KEPT else {"stage": fate.stage.name, "reason": fate.reason}
+        how = {"negative_image": there} if fate.state == KEPT else {"reason": fate.reason}
         return {
             "id": item.key,
             "position": item.position,
             "type": item.type,
             "subtype": item.subtype,
-            **(dropped or {"stage": fate.stage.name if fate.stage else None, "negative_image": there}),
+            "stage": fate.stage.name if fate.stage else None,
+            **how,
             "decisions": self.decided[item.pk],
             "captions": self.captions(item),
             "images": [_image(use, negative) for use in uses],

@@ -1,9 +1,11 @@
-"""An export as a job: the worker writes the files, packs them into one zip and keeps it in the storage."""
+"""An export as a job, and what every job shares that stores a folder: one zip in the storage, made aside."""
 
 import shutil
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from django.core.files import File
@@ -34,35 +36,70 @@ def exports_of(study: Study) -> QuerySet[Job]:
 
 
 def run_export(job: Job, progress: jobs.Progress) -> None:
-    """Export to a zip in the storage. Progress is written by a connection of its own: the export's sees one moment."""
     study = Study.objects.get(pk=job.params["study"])
-    with work_folder.workplace(job) as place, ThreadPoolExecutor(1) as thread:
-        folder = place / (slugify(study.name) or f"study-{study.pk}")
-        thread.submit(progress.begin, "writing items").result()
-        try:
-            manifest = export_split(study=study, out=folder, by="worker", step=aside(thread, progress))
-            thread.submit(progress.write).result()
-        finally:
-            thread.submit(connections.close_all).result()
-        packed = zip_folder(folder, place / "export.zip")
-        name = f"exports/{job.pk}/{folder.name}.zip"
+
+    def write(folder: Path, aside: ProgressAside) -> dict:
+        aside.begin("writing items")
+        return export_split(study=study, out=folder, by="worker", step=aside.step)
+
+    folder = slugify(study.name) or f"study-{study.pk}"
+    with stored_archive(job, progress, f"exports/{job.pk}", folder, write) as made:
+        download = reverse("study-download", args=[study.pk, job.pk])
+        report = {"file": made.name, "bytes": made.size, "counts": made.manifest["counts"], "download": download}
+        jobs.finish_job(job=job, by="worker", report=report)
+
+
+class ProgressAside:
+    """Writes progress on a connection of its own, while the job's connection holds a snapshot of the database."""
+
+    def __init__(self, thread: ThreadPoolExecutor, progress: jobs.Progress):
+        self.thread, self.progress = thread, progress
+
+    def begin(self, phase: str) -> None:
+        self.thread.submit(self.progress.begin, phase).result()
+
+    def step(self, done: int, total: int) -> None:
+        self.progress.total = total
+        self.thread.submit(self.progress.step).result()
+
+
+@dataclass(frozen=True, slots=True)
+class StoredArchive:
+    """`name` is that of the zip in the storage, `local` its copy in the work folder."""
+
+    name: str
+    local: Path
+    manifest: dict
+
+    @property
+    def size(self) -> int:
+        return self.local.stat().st_size
+
+
+@contextmanager
+def stored_archive(
+    job: Job, progress: jobs.Progress, below: str, folder: str, write: Callable[[Path, ProgressAside], dict]
+) -> Iterator[StoredArchive]:
+    """Have `write` make the folder and return its manifest, and store the folder as `<below>/<folder>.zip`.
+
+    `below` must be the job's own. The zip stays in the storage only if the block finishes the job. May run again: what
+    an earlier run left in the storage is replaced.
+    """
+    with work_folder.workplace(job) as place:
+        with ThreadPoolExecutor(1) as thread:
+            try:
+                manifest = write(place / folder, ProgressAside(thread, progress))
+                thread.submit(progress.write).result()
+            finally:
+                thread.submit(connections.close_all).result()
+        packed = zip_folder(place / folder, place / "packed.zip")
+        progress.write()
+        name = f"{below}/{folder}.zip"
         work_folder.will_store(job, name)
         default_storage.delete(name)  # of a run that was cut short on another machine
         with packed.open("rb") as file:
             name = default_storage.save(name, File(file))
-        download = reverse("study-download", args=[study.pk, job.pk])
-        report = {"file": name, "bytes": default_storage.size(name), "counts": manifest["counts"], "download": download}
-        jobs.finish_job(job=job, by="worker", report=report)
-
-
-def aside(thread: ThreadPoolExecutor, progress: jobs.Progress) -> Callable[[int, int], None]:
-    """`step(done, total)` that writes progress in that thread: the export's own connection sees one moment alone."""
-
-    def step(done: int, total: int) -> None:
-        progress.total = total
-        thread.submit(progress.step).result()
-
-    return step
+        yield StoredArchive(name, packed, manifest)
 
 
 def zip_folder(folder: Path, target: Path) -> Path:

@@ -3,8 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from itertools import count
+from dataclasses import asdict
 
 from annotation.models import Stage, Study
 from annotation.protocols.decision_rule import CONFIRM_CAP
@@ -57,16 +56,6 @@ FILES = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Files:
-    """What the card says of the files themselves."""
-
-    sha256: str  # of the split
-    columns: Sequence[str]
-    no_source: str = ""  # why there is no `source/`
-    warnings: Sequence[str] = ()  # of what a reader must know before using the split
-
-
 def settings_of(stage: Stage) -> dict:
     """Everything that decides what was asked, of whom, and what was made of it."""
     protocol = PROTOCOLS[stage.protocol]
@@ -105,46 +94,54 @@ def describe(stage: Stage) -> str:
 
 
 def _how_many(stage: Stage) -> str:
-    said = f"{stage.overlap} judgment{'s' if stage.overlap > 1 else ''} a task"
+    words = f"{stage.overlap} judgment{'s' if stage.overlap > 1 else ''} a task"
     if stage.agreement_items:
-        said += f", {stage.agreement_overlap} on {stage.agreement_items} items drawn for agreement"
-    return said + (f", one more up to {stage.cap} while no kind has more than half" if stage.cap else "")
+        words += f", {stage.agreement_overlap} on {stage.agreement_items} items drawn for agreement"
+    return words + (f", one more up to {stage.cap} while no kind has more than half" if stage.cap else "")
 
 
 def line(stage: Stage) -> str:
     """A stage in the card's list."""
     taken = f"items {' and '.join(stage.takes)} by {stage.source.name}" if stage.source else "the benchmark's items"
-    drawn = f", {stage.sample:,} of them drawn with seed {stage.seed}" if stage.sample else ""
-    return f"**{stage.name}** ({stage.protocol}): {taken}{drawn}; {describe(stage)}"
+    sample = f", {stage.sample:,} of them drawn with seed {stage.seed}" if stage.sample else ""
+    return f"**{stage.name}** ({stage.protocol}): {taken}{sample}; {describe(stage)}"
 
 
-def card(study: Study, whole: Mapping, stages: Sequence[Stage], written: Mapping[str, Counter], files: Files) -> str:
+def card(
+    study: Study,
+    whole: Mapping,
+    stages: Sequence[Stage],
+    written: Mapping[str, Counter],
+    sha256: str,
+    columns: Iterable[str],
+    notes: Mapping,
+) -> str:
     """The dataset card. Its YAML tells `load_dataset(folder)` which of the files is the split.
 
     It names the split's SHA-256, since the loader keeps what it read under a hash of this YAML, and would else take
     another export in a folder of the same name for this one. `written` has of each stage, by its name, what became of
-    its tasks' words.
+    its tasks' words. `sha256` and `columns` are those of the split; `notes` has "no_source", why there is no `source/`,
+    and "warnings", what a reader must know before using the split.
     """
     return "\n".join(
         [
-            FRONT.format(name=json.dumps(study.name, ensure_ascii=False), data=files.sha256),
+            FRONT.format(name=json.dumps(study.name, ensure_ascii=False), data=sha256),
             f"# {study.name}\n",
             f"A validated split, exported by Winnow: {whole['kept']:,} items kept of {whole['imported']:,};",
             f"{whole['dropped']:,} dropped, {whole['open']:,} still open.\n",
-            *(f"**Warning.** {warning}\n" for warning in files.warnings),
+            *(f"**Warning.** {warning}\n" for warning in notes["warnings"]),
             _lines([*_steps(whole, written), *map(_measured, whole["measuring"])]),
             "Dropped, by stage and reason:\n",
             _lines([f"{row['name']}, {row['reason']}: {row['items']:,}" for row in whole["reasons"]] or ["none"]),
             "How items were decided:\n",
             _lines(map(line, stages), numbered=True),
-            _table(files),
+            _table(columns, notes["no_source"]),
         ]
     )
 
 
-def _lines(said: Iterable[str], numbered: bool = False) -> str:
-    marks = (f"{number}." if numbered else "-" for number in count(1))
-    return "".join(f"{mark} {one}\n" for mark, one in zip(marks, said, strict=False))
+def _lines(lines: Iterable[str], numbered: bool = False) -> str:
+    return "".join(f"{f'{number}.' if numbered else '-'} {words}\n" for number, words in enumerate(lines, 1))
 
 
 def _steps(whole: Mapping, written: Mapping[str, Counter]) -> Iterator[str]:
@@ -158,9 +155,9 @@ def _measured(row: Mapping) -> str:
     return f"{row['name']} ({row['protocol']}): {row['tasks']:,} asked, {row['answered']:,} answered; it drops nothing"
 
 
-def _table(files: Files) -> str:
+def _table(columns: Iterable[str], no_source: str) -> str:
     """What each file holds; and why there is no `source/`, where there is none."""
-    rows = [("`data.parquet`", f"the kept items: {', '.join(files.columns)}"), *FILES]
-    rows = [(name, what) for name, what in rows if not (files.no_source and name == "`source/`")]
+    rows = [("`data.parquet`", f"the kept items: {', '.join(columns)}"), *FILES]
+    rows = [(name, what) for name, what in rows if not (no_source and name == "`source/`")]
     table = "".join(f"| {name} | {what} |\n" for name, what in [("file", "what"), ("---", "---"), *rows])
-    return f"{table}\nThere is no `source/`: {files.no_source}\n" if files.no_source else table
+    return f"{table}\nThere is no `source/`: {no_source}\n" if no_source else table

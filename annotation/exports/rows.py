@@ -5,13 +5,13 @@ The statements lack their `SELECT` and their `WHERE`: the API reads the same lin
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-
-from django.db import connection
+from typing import Any
 
 from annotation.exports.files import JUDGMENTS as COLUMNS
 from annotation.exports.texts import CAPTIONS, shown_words, words_of
 from annotation.figures.edit_names import Edits, name_of_edit, with_edit_names
 from annotation.models import Stage, Study
+from annotation.sql import stream
 from annotation.wording import pseudonym
 
 JUDGMENTS = """
@@ -87,14 +87,8 @@ OF_STAGES = "WHERE stage.id = ANY(%(stages)s)"
 BY_TASK = "ORDER BY stage.position, item.position, item.key, task.question, task.round"
 
 
-def _rows(statement: str, **of: object) -> Iterator[tuple]:
-    with connection.chunked_cursor() as cursor:
-        cursor.execute(f"SELECT {statement}", of)
-        yield from cursor
-
-
 def _of_stages(statement: str, stages: Stages) -> Iterator[tuple]:
-    return _rows(statement, stages=[stage.pk for stage in stages])
+    return stream(f"SELECT {statement}", stages=[stage.pk for stage in stages])
 
 
 def judgments(stages: Stages, edits: Edits) -> Iterator[dict]:
@@ -105,7 +99,7 @@ def judgments(stages: Stages, edits: Edits) -> Iterator[dict]:
         yield found | {"content": json.dumps(content, ensure_ascii=False, sort_keys=True) if content else None}
 
 
-def judgment_line(row: Sequence, edits: Edits) -> dict:
+def judgment_line(row: Sequence[Any], edits: Edits) -> dict:
     """`content` is still an object; None where there is none."""
     found = dict(zip(COLUMNS.names, row, strict=True))
     return found | {
@@ -134,7 +128,7 @@ def task_line(row: Sequence, edits: Edits) -> dict:
     }
 
 
-def _outcome(edits: Edits, found: Mapping[str, object]) -> dict:
+def _outcome(edits: Edits, found: Mapping[str, Any]) -> dict:
     """An outcome as it is told outside; none where the task is open."""
     content = None if found["content"] is None else with_edit_names(edits, _from_json(found["content"]))
     return {"outcome": name_of_edit(edits, found["outcome"]), "content": content}
@@ -164,7 +158,8 @@ def flag_line(row: Sequence) -> dict:
 def annotators(study: Study, stages: Stages) -> Iterator[dict]:
     """Everybody who joined the study, with those of the stages that they were in."""
     of_study, names = "WHERE annotator.study_id = %(study)s", {stage.name for stage in stages}
-    for row in _rows(f"{ANNOTATORS} {of_study} GROUP BY annotator.id ORDER BY annotator.number", study=study.pk):
+    statement = f"SELECT {ANNOTATORS} {of_study} GROUP BY annotator.id ORDER BY annotator.number"
+    for row in stream(statement, study=study.pk):
         line = annotator_line(row)
         yield line | {"stages": [one for one in line["stages"] if one["stage"] in names]}
 
@@ -175,6 +170,6 @@ def annotator_line(row: Sequence) -> dict:
     return found | {"annotator": pseudonym(found["annotator"]), "stages": _from_json(found["stages"])}
 
 
-def _from_json(value: str | dict | list) -> dict | list:
+def _from_json(value: Any) -> Any:
     """JSON arrives as text where the ORM does not ask for it."""
     return json.loads(value) if isinstance(value, str) else value

@@ -144,48 +144,44 @@ def in_words(settings: Mapping) -> list[dict[str, str]]:
     return [{"name": name, "says": says[0].upper() + says[1:]} for name, says in _lines(settings) if says]
 
 
-def _lines(of: Mapping) -> Iterator[tuple[str, str]]:
-    yield "Items", _items(of)
-    yield "Judgments", _judgments(of)
-    yield "Decision", of["decision_rule"]
-    if _several(of) and not of["confirms"]:
-        yield "Ties", TIES[of["tie_rule"]]
-    yield "Who judges what", STRATEGIES[of["strategy"]].format(batch_size=of["batch_size"] or 0)
-    yield "Quota", f"{of['quota']:,} judgments an annotator at most" if of["quota"] else "none"
-    yield "Kept apart", _apart(of)
-    yield "Passed on", f"the outcome becomes the item’s {of['carries']} image" if of["carries"] else ""
-    yield "Seed", f"{of['seed']}: the order, batches and samples are drawn from it"
+def _lines(stage: Mapping) -> Iterator[tuple[str, str]]:
+    yield "Items", _items(stage)
+    yield "Judgments", _judgments(stage)
+    yield "Decision", stage["decision_rule"]
+    several = max(stage["overlap"], stage["agreement_overlap"] or 1, stage["cap"] or 1) > 1
+    if several and not stage["confirms"]:
+        yield "Ties", TIES[stage["tie_rule"]]
+    yield "Who judges what", STRATEGIES[stage["strategy"]].format(batch_size=stage["batch_size"] or 0)
+    yield "Quota", f"{stage['quota']:,} judgments an annotator at most" if stage["quota"] else "none"
+    apart = ", ".join(map(str, stage["apart_from"]))
+    yield "Kept apart", f"whoever met an item in stage {apart} does not get it here" if apart else ""
+    yield "Passed on", f"the outcome becomes the item’s {stage['carries']} image" if stage["carries"] else ""
+    yield "Seed", f"{stage['seed']}: the order, batches and samples are drawn from it"
 
 
-def _items(of: Mapping) -> str:
-    taken = f"those that {_names(of['takes'])} by stage {of['source']}" if of["source"] else "the benchmark’s items"
-    closing = of["promotion"] == "closing" or of["sample"] is not None
-    when = (", when that closes" if closing else ", each as soon as it is settled") if of["source"] else ""
-    return f"{taken}{when}{_sample(of)}"
+def _items(stage: Mapping) -> str:
+    if not stage["source"]:
+        return f"the benchmark’s items{_sample(stage)}"
+    closing = stage["promotion"] == "closing" or stage["sample"] is not None
+    when = "when that closes" if closing else "each as soon as it is settled"
+    return f"those that {_names(stage['takes'])} by stage {stage['source']}, {when}{_sample(stage)}"
 
 
 def _names(takes: Sequence[str]) -> str:
     return " or ".join("were kept" if one == "kept" else f"were dropped ({one.replace('_', ' ')})" for one in takes)
 
 
-def _sample(of: Mapping) -> str:
-    if of["sample"] is None:
+def _sample(stage: Mapping) -> str:
+    if stage["sample"] is None:
         return ""
-    each = " of each type" if of["sample_each"] else ""
-    return f"; a random sample of {of['sample']:,}{each}{', ' + SHARES if of['stratify'] else ''}"
+    each = " of each type" if stage["sample_each"] else ""
+    return f"; a random sample of {stage['sample']:,}{each}{', ' + SHARES if stage['stratify'] else ''}"
 
 
-def _judgments(of: Mapping) -> str:
-    said = f"{of['overlap']} a task"
-    if of["agreement_items"]:
-        said += f", {of['agreement_overlap']} on {of['agreement_items']:,} items drawn for agreement"
-    return said + (f"; while no kind of answer has more than half, one more, up to {of['cap']}" if of["cap"] else "")
-
-
-def _several(of: Mapping) -> bool:
-    return max(of["overlap"], of["agreement_overlap"] or 1, of["cap"] or 1) > 1
-
-
-def _apart(of: Mapping) -> str:
-    places = ", ".join(map(str, of["apart_from"]))
-    return f"whoever met an item in stage {places} does not get it here" if places else ""
+def _judgments(stage: Mapping) -> str:
+    words = f"{stage['overlap']} a task"
+    if stage["agreement_items"]:
+        words += f", {stage['agreement_overlap']} on {stage['agreement_items']:,} items drawn for agreement"
+    if stage["cap"]:
+        words += f"; while no kind of answer has more than half, one more, up to {stage['cap']}"
+    return words

@@ -54,25 +54,21 @@ def texts(stages: Iterable[Stage], edits: Edits) -> Iterator[dict]:
         judgment, *read = row[len(OF_TEXT) :]
         content, carried, captions = map(json.loads, read)
         edit = edits.get(f"{EDIT_PREFIX}{judgment}")
-        of_row = _of_row(dict(zip(OF_TEXT, row, strict=False))) | {"edit": edit.name if edit else None}
+        found = dict(zip(OF_TEXT, row, strict=False))
+        who = found["annotator"]  # an adjudicator stays in the house
+        found |= {
+            "annotator": None if who is None else pseudonym(who),
+            "created_at": found["created_at"].isoformat(),
+            "by": "adjudicator" if who is None else "annotator",
+            "edit": edit.name if edit else None,
+        }
         words = words_of(captions, carried)
         for role, text in sorted(content["texts"].items()):
             made_of = content.get("from", {}).get(role)
             before = (
                 edits[made_of].texts.get(role) if made_of in edits else words.get(made_of or caption_identity(role))
             )
-            yield {**of_row, "role": role, "made_of": name_of_edit(edits, made_of), "before": before, "text": text}
-
-
-def _of_row(row: dict) -> dict:
-    """Who it was, by number; an adjudicator stays in the house."""
-    who = row["annotator"]
-    return {
-        **row,
-        "by": "adjudicator" if who is None else "annotator",
-        "annotator": None if who is None else pseudonym(who),
-        "created_at": row["created_at"].isoformat(),
-    }
+            yield {**found, "role": role, "made_of": name_of_edit(edits, made_of), "before": before, "text": text}
 
 
 def words_of(captions: Mapping[str, str], carried: Carried) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""A release as it lies in a folder or a .zip, read a file at a time; nothing is unpacked or written. Pure.
+"""An export or a release as it lies in a folder or a .zip, read a file at a time; nothing is unpacked or kept. Pure.
 
 In a .zip all files are stored as they are below one top folder. What is packed otherwise, or has a name that leads out
 of the folder, is refused.
@@ -8,58 +8,71 @@ import json
 import os
 import shutil
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path, PurePosixPath
-from typing import BinaryIO
+from typing import IO, Self
+
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 MADE_BY, KIND = "Winnow", "release"
 MANIFEST = "manifest.json"
 LONGEST = 64 * 1024 * 1024  # bytes of a line
+BUFFER = 2**20  # bytes of a parquet file that are read at once, instead of whole columns
 
 
 class NotARelease(ValueError):
     """What is there cannot be read as a release; the message says why."""
 
 
-class ReleaseFiles:
-    """A release in `place`: a folder, a .zip, or an open .zip. Every method raises NotARelease."""
+class Files:
+    """The files in `place`: a folder, a .zip, or an open .zip. Every method raises NotARelease."""
 
-    def __init__(self, place: Path | str | BinaryIO):
-        self.place = Path(place) if isinstance(place, str | os.PathLike) else place
-        self.archive = None
-        if not (isinstance(self.place, Path) and self.place.is_dir()):
-            self.archive = _archive(self.place)
+    def __init__(self, place: Path | str | IO[bytes]):
+        self.place = place = Path(place) if isinstance(place, str) else place
+        self._archive: zipfile.ZipFile | None = None
+        self._found: Mapping[str, Path | zipfile.ZipInfo]
+        if isinstance(place, Path) and place.is_dir():
+            self._found = _files(place)
+            return
+        self._archive = _archive(place)
         try:
-            self._found: Mapping[str, object] = _entries(self.archive) if self.archive else _files(self.place)
+            self._found = _entries(self._archive)
         except NotARelease:
             self.close()
             raise
 
-    def __enter__(self) -> "ReleaseFiles":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_) -> None:
         self.close()
 
     def close(self) -> None:
-        if self.archive:
-            self.archive.close()
+        if self._archive:
+            self._archive.close()
 
     def names(self) -> list[str]:
-        """Of all files, as paths below the release's folder, in order."""
+        """Of all files, as paths below the folder, in order."""
         return sorted(self._found)
 
-    def open(self, name: str) -> BinaryIO:
+    def open(self, name: str) -> IO[bytes]:
         """For reading; it can be sought in."""
-        if name not in self._found:
+        found = self._found.get(name)
+        if found is None:
             raise NotARelease(f"{name} is not in the release.")
-        found = self._found[name]
-        return self.archive.open(found) if self.archive else found.open("rb")
+        if isinstance(found, Path):
+            return found.open("rb")
+        assert self._archive
+        return self._archive.open(found)
 
     def read(self, name: str) -> bytes:
         with self.open(name) as file:
             return file.read()
+
+    def json(self, name: str) -> dict:
+        return as_object(self.read(name), name)
 
     def raw_lines(self, name: str) -> Iterator[bytes]:
         with self.open(name) as file:
@@ -73,9 +86,22 @@ class ReleaseFiles:
         for number, line in enumerate(self.raw_lines(name), 1):
             yield as_object(line, f"{name}, line {number}")
 
+    def schema(self, name: str) -> pa.Schema:
+        """Of a .parquet file."""
+        with self.open(name) as file:
+            return pq.read_schema(file)
+
+    def batches(self, name: str, rows: int, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
+        """So many rows of a .parquet file at a time; of all columns, or of these. pyarrow would keep whole columns of
+        what it has read until the end if it read ahead."""
+        with self.open(name) as source, pq.ParquetFile(source, buffer_size=BUFFER, pre_buffer=False) as file:
+            yield from file.iter_batches(rows, columns=columns, use_threads=False)
+
+
+class ReleaseFiles(Files):
     @cached_property
     def manifest(self) -> dict:
-        found = as_object(self.read(MANIFEST), MANIFEST)
+        found = self.json(MANIFEST)
         if found.get("made_by") != MADE_BY:
             raise NotARelease(f"{MANIFEST} does not say that {MADE_BY} made it.")
         if found.get("kind") != KIND:
@@ -103,7 +129,7 @@ def as_object(text: bytes, where: str) -> dict:
 
 
 def _files(folder: Path) -> dict[str, Path]:
-    found = {}
+    found: dict[str, Path] = {}
     for at, folders, names in os.walk(folder):
         for name in (*folders, *names):
             if (Path(at) / name).is_symlink():
@@ -112,7 +138,7 @@ def _files(folder: Path) -> dict[str, Path]:
     return found
 
 
-def _archive(place: Path | BinaryIO) -> zipfile.ZipFile:
+def _archive(place: Path | IO[bytes]) -> zipfile.ZipFile:
     try:
         return zipfile.ZipFile(place)
     except FileNotFoundError:
@@ -122,7 +148,8 @@ def _archive(place: Path | BinaryIO) -> zipfile.ZipFile:
 
 
 def _entries(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
-    found, tops = {}, set()
+    found: dict[str, zipfile.ZipInfo] = {}
+    tops = set()
     for entry in archive.infolist():
         if entry.is_dir():
             continue

@@ -5,28 +5,25 @@ bytes.
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from annotation.exports.files import content_hash, digest, files_below, write_json
+from annotation.exports.files import content_hash, describe_files, write_json
 from annotation.releases import redaction, splitting
 from annotation.releases.archive_reader import KIND, MADE_BY, MANIFEST
 from annotation.releases.documents.write import write_documents
-from annotation.releases.export_reader import ExportReader, hashes, streamed
+from annotation.releases.export_reader import DATA, ITEMS, ExportReader, hashes
 from annotation.releases.formats.base import Layout
 from annotation.releases.formats.registry import FORMS
 from annotation.releases.plan import Plan
 from annotation.releases.splitting import Assigned, Earlier, Unit
+from benchmarks.records import Problem, Refused
 
 SETTINGS = "release.json"  # the manifest without its list of files: so the content hash stands for it too
 MB = 1_000_000
 PARQUET = "parquet"  # always there: whoever has a release can import it again
 Step = Callable[[int, int], None]  # items done, items in all
-
-
-class CannotBuild(ValueError):
-    """There is no such release of this study as it is; the message says why."""
 
 
 def build(
@@ -37,7 +34,7 @@ def build(
     step: Step = lambda done, total: None,
     original: Callable[[str], bytes] | None = None,
 ) -> dict:
-    """Write the release to the empty folder `out`; its manifest. Raises CannotBuild where a split would be empty.
+    """Write the release to the empty folder `out`; its manifest. Raises Refused where a split would be empty.
 
     What was in a split in an `earlier` version stays there. `original(sha256)` gives the bytes of an image, where the
     export only names images.
@@ -50,7 +47,7 @@ def build(
     write_json(out / SETTINGS, settings)
     files = describe_files(out, rows)
     manifest = settings | {"files": files}
-    write_documents(out, plan, manifest, ExportReader(out).figures, source.schema)
+    write_documents(out, plan, manifest, source.schema(DATA))
     manifest["files"] = dict(sorted({**describe_files(out, rows, files), **files}.items()))
     manifest["content"] = content_hash(manifest["files"])
     write_json(out / MANIFEST, manifest)
@@ -58,22 +55,20 @@ def build(
 
 
 def _assign_splits(source: ExportReader, plan: Plan, earlier: Earlier) -> Assigned:
-    units = [Unit(line["id"], (line["type"], line["subtype"]), frozenset(hashes(line))) for line in source.items()]
+    units = [Unit(line["id"], (line["type"], line["subtype"]), frozenset(hashes(line))) for line in source.lines(ITEMS)]
     fixed = {unit.key: split for unit in units if (split := earlier.split_of(unit))}
     assigned = splitting.assign(units, plan.splits, plan.seed, fixed)
     if empty := [name for name in plan.names if name not in assigned.splits.values()]:
         kept = f"{len(assigned.splits):,} kept item{'s' * (len(assigned.splits) != 1)}"
-        raise CannotBuild(
-            f"{' and '.join(empty)} would be empty: there are {kept}, and those that share an image stay together."
-        )
+        advice = f"{' and '.join(empty)} would be empty: there are {kept}, and those that share an image stay together."
+        raise Refused([Problem("CANNOT_RELEASE", "", None, "", advice)])
     return assigned
 
 
 def _forms(source: ExportReader, plan: Plan, out: Path, assigned: Assigned, step: Step) -> dict[str, int]:
     """One reading of the items for all forms; the rows of each file."""
-    layout = Layout(
-        out, source.schema, source.columns, plan.names, plan.shard_mb * MB, source.manifest["source_format"]
-    )
+    schema, written_as = source.schema(DATA), source.manifest["source_format"]
+    layout = Layout(out, schema, source.columns, plan.names, plan.shard_mb * MB, written_as)
     writers = [form.writer(layout) for name, form in FORMS.items() if name == PARQUET or name in plan.forms]
     total = len(assigned.splits)
     for done, row in enumerate(source.rows(assigned.splits), 1):
@@ -115,10 +110,9 @@ def _split_rule(plan: Plan) -> str:
 
 def _exclusions(source: ExportReader) -> list[dict]:
     """Who was excluded and why, and how many rows of judgments.parquet are theirs."""
-    given = Counter()
-    with streamed(source.folder / "judgments.parquet") as file:
-        for batch in file.iter_batches(columns=["annotator"]):
-            given.update(batch.column(0).to_pylist())
+    given: Counter[str] = Counter()
+    for batch in source.batches("judgments.parquet", rows=65_536, columns=["annotator"]):
+        given.update(batch.column(0).to_pylist())
     return [
         {"annotator": line["annotator"], "reason": line["exclusion_reason"], "judgments": given[line["annotator"]]}
         for line in source.lines("annotators.jsonl")
@@ -126,15 +120,9 @@ def _exclusions(source: ExportReader) -> list[dict]:
     ]
 
 
-def describe_files(folder: Path, rows: Mapping[str, int], known: Collection[str] = ()) -> dict[str, dict]:
-    """SHA-256, size and rows of each file, by name; without those that are known."""
-    names = [name for name in files_below(folder) if name != MANIFEST and name not in known]
-    return {name: {**digest(folder / name), "rows": rows.get(name)} for name in names}
-
-
 def summary(manifest: Mapping) -> dict:
     """What lists of releases show: without the files one by one."""
-    forms = Counter()
+    forms: Counter[str] = Counter()
     for name, file in manifest["files"].items():
         forms[name.partition("/")[0] if "/" in name else ""] += file["bytes"]
     named = ("counts", "splits", "exclusions", "split_rule", "version")

@@ -14,7 +14,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from annotation.releases.archive_reader import ReleaseFiles
-from annotation.releases.export_reader import streamed
 
 KEPT, DROPPED, OPEN, ABSENT = "kept", "dropped", "open", "absent"
 IN_FILES = {KEPT: "items.jsonl", DROPPED: "dropped.jsonl"}
@@ -60,7 +59,7 @@ class _Item:
     @property
     def fate(self) -> dict:
         """Its state in the words of the files."""
-        found = {"state": self.state}
+        found: dict[str, str | None] = {"state": self.state}
         if self.state == DROPPED:
             found |= {"stage": self.line["stage"], "reason": self.line["reason"]}
         if self.state == KEPT:
@@ -145,7 +144,7 @@ def compare(a: ReleaseFiles, b: ReleaseFiles) -> dict:
     setup = _setup(a.manifest, b.manifest)
     sides = _sides(a, b, setup)
     kept = [side.kept for side in sides]
-    complete = tuple(side.complete for side in sides)
+    complete = sides[0].complete, sides[1].complete
     context = _Context(setup, complete, kept[0] != kept[1], b.manifest.get("moved", {}))
     items, totals = _grouped(sides, context)
     totals[UNCHANGED] += len(kept[0] & kept[1] - set(sides[0].packed))
@@ -165,16 +164,18 @@ def _release(manifest: Mapping, kept: int) -> dict:
     return {"name": plan["name"], "version": plan["version"], "content": manifest.get("content"), "kept": kept}
 
 
-def _grouped(sides: Sequence[_Side], context: _Context) -> tuple[dict[str, list[dict]], Counter]:
+def _grouped(sides: tuple[_Side, _Side], context: _Context) -> tuple[dict[str, list[dict]], Counter[str]]:
     """The items of each group in the order of the benchmark; how many there are."""
-    items, totals = {group: [] for group in GROUPS}, Counter()
-    for key in sorted({key for side in sides for key in (*side.packed, *side.open)}):
-        group, found = _compared(key, *(side.item(key) for side in sides), context)
+    a, b = sides
+    items: dict[str, list[dict]] = {group: [] for group in GROUPS}
+    totals: Counter[str] = Counter()
+    for key in sorted({*a.packed, *a.open, *b.packed, *b.open}):
+        group, found = _compared(key, a.item(key), b.item(key), context)
         totals[group] += 1
         if found:
             items[group].append(found)
-    for found in items.values():
-        found.sort(key=lambda one: (one["position"] is None, one["position"] or 0, one["id"]))
+    for listed in items.values():
+        listed.sort(key=lambda one: (one["position"] is None, one["position"] or 0, one["id"]))
     return items, totals
 
 
@@ -238,7 +239,7 @@ def _decided_items(release: ReleaseFiles) -> Iterator[tuple[str, str, bytes]]:
 def _open_items(release: ReleaseFiles, decided: Collection[str]) -> dict[str, dict[Asked, dict]]:
     """Of each item that is neither kept nor dropped what was asked, as decisions whose votes are not known; `state`
     "open" where none came."""
-    found = defaultdict(dict)
+    found: dict[str, dict[Asked, dict]] = defaultdict(dict)
     names = ("stage", "question", "round", "outcome", "reason", "decided_by")
     for task in release.lines("tasks.jsonl"):
         if task["item"] in decided or not task.get("own", True) or task["kind"] != "judge":
@@ -252,7 +253,8 @@ def _open_items(release: ReleaseFiles, decided: Collection[str]) -> dict[str, di
 
 def _judgments(release: ReleaseFiles, items: Collection[str], people: Collection[str]) -> tuple[Mapping, Mapping]:
     """Of these items, by id and what was asked: the counted answers; those of these people whose judgments count."""
-    votes, judges = defaultdict(lambda: defaultdict(Counter)), defaultdict(lambda: defaultdict(set))
+    votes: dict[str, dict[Asked, Counter]] = defaultdict(lambda: defaultdict(Counter))
+    judges: dict[str, dict[Asked, set[str]]] = defaultdict(lambda: defaultdict(set))
     for row in _counted(release, items) if items else ():
         asked = row["stage"], row["question"] or ""
         votes[row["item"]][asked][row["answer"]] += 1
@@ -263,10 +265,9 @@ def _judgments(release: ReleaseFiles, items: Collection[str], people: Collection
 
 def _counted(release: ReleaseFiles, items: Collection[str]) -> Iterator[dict]:
     wanted = pa.array(sorted(items), pa.string())
-    with release.open("judgments.parquet") as source, streamed(source) as file:
-        for batch in file.iter_batches(ROWS, columns=list(JUDGED), use_threads=False):
-            counts = pc.and_(pc.and_(batch["counted"], batch["live"]), pc.equal(batch["kind"], "judge"))
-            yield from batch.filter(pc.and_(counts, pc.is_in(batch["item"], value_set=wanted))).to_pylist()
+    for batch in release.batches("judgments.parquet", ROWS, JUDGED):
+        counts = pc.and_(pc.and_(batch["counted"], batch["live"]), pc.equal(batch["kind"], "judge"))
+        yield from batch.filter(pc.and_(counts, pc.is_in(batch["item"], value_set=wanted))).to_pylist()
 
 
 # What differs beside the items
@@ -274,6 +275,7 @@ def _counted(release: ReleaseFiles, items: Collection[str]) -> Iterator[dict]:
 
 def _setup(a: Mapping, b: Mapping) -> dict:
     """Of two manifests."""
+    stages = [{one["name"]: one for one in manifest.get("stages", [])} for manifest in (a, b)]
     found = {
         "release": _differing(a["release"], b["release"]),
         "study": _differing(a.get("study", {}), b.get("study", {})),
@@ -281,7 +283,7 @@ def _setup(a: Mapping, b: Mapping) -> dict:
         "splits": _differing(*({name: one["items"] for name, one in m.get("splits", {}).items()} for m in (a, b))),
         "columns": _differing(a.get("columns", {}), b.get("columns", {})),
         "counts": _differing(*(_numbers(one.get("counts", {})) for one in (a, b))),
-        "stages": _keyed(*({one["name"]: one for one in m.get("stages", [])} for m in (a, b)), _stage),
+        "stages": _keyed(stages[0], stages[1], _stage),
         "exclusions": _exclusions(a.get("exclusions", []), b.get("exclusions", [])),
         "files": _files(a.get("files", {}), b.get("files", {})),
     }
@@ -465,7 +467,8 @@ def _image(image: Mapping) -> dict:
 
 def _captions(line: Mapping, as_imported: bool = False) -> dict[str, str]:
     """By role; a second one of a role is `role-1`."""
-    met, found = Counter(), {}
+    met: Counter[str] = Counter()
+    found = {}
     for caption in line["captions"]:
         role = caption["role"]
         text = caption.get("imported", caption["text"]) if as_imported else caption["text"]

@@ -6,7 +6,6 @@ import struct
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from pathlib import PurePosixPath
 
@@ -25,39 +24,27 @@ READ = {".md", ".json", ".jsonl", ".csv", ".tsv", ".txt"}  # what a program may 
 TEXT, BYTES = "text/plain; charset=utf-8", "application/octet-stream"
 
 
-@dataclass(frozen=True, slots=True)
-class _Stretch:
-    offset: int  # in the zip
-    size: int
-    sha256: str
-
-
-def _stretch(release: Release, name: str) -> _Stretch:
-    """Of one file, by its path in the release's folder; 404 where there is none."""
-    with removed_is_404(), default_storage.open(release.file) as file, zipfile.ZipFile(file) as archive:
-        try:
-            entry = archive.getinfo(f"{release.folder}/{name}")
-        except KeyError:
-            raise Http404("There is no such file in this release.") from None
-        manifest = archive.read(f"{release.folder}/{MANIFEST}")
-        sha256 = hashlib.sha256(manifest).hexdigest()
-        if name != MANIFEST:
-            sha256 = json.loads(manifest)["files"][name]["sha256"]
-        file.seek(entry.header_offset)
-        of_name, of_extra = LENGTHS.unpack(file.read(HEADER))
-        return _Stretch(entry.header_offset + HEADER + of_name + of_extra, entry.file_size, sha256)
-
-
 def download_release(request: HttpRequest, release: Release) -> HttpResponseBase:
     with removed_is_404():
         return ranged(request, _opener(release), release.size, f"{release.folder}.zip", release.sha256)
 
 
 def download_file(request: HttpRequest, release: Release, name: str) -> HttpResponseBase:
-    """One file of it; never shown in place, and as no other kind of content than text or bytes."""
-    found = _stretch(release, name)
+    """One file of it, by its path in the release's folder; 404 where there is none.
+
+    It is never shown in place, and as no other kind of content than text or bytes.
+    """
+    with removed_is_404(), default_storage.open(release.file) as file, zipfile.ZipFile(file) as archive:
+        try:
+            entry = archive.getinfo(f"{release.folder}/{name}")
+        except KeyError:
+            raise Http404("There is no such file in this release.") from None
+        manifest = archive.read(f"{release.folder}/{MANIFEST}")
+        named = {MANIFEST: {"sha256": hashlib.sha256(manifest).hexdigest()}, **json.loads(manifest)["files"]}
+        file.seek(entry.header_offset)
+        offset = entry.header_offset + HEADER + sum(LENGTHS.unpack(file.read(HEADER)))
     path = PurePosixPath(name)
-    answer = ranged(request, _opener(release), found.size, path.name, found.sha256, found.offset)
+    answer = ranged(request, _opener(release), entry.file_size, path.name, named[name]["sha256"], offset)
     if "Content-Type" in answer.headers:
         answer["Content-Type"] = TEXT if path.suffix in READ else BYTES
     return answer

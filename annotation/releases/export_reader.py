@@ -3,19 +3,17 @@
 `items.jsonl` and `data.parquet` have the kept items in the same order, so their lines are read side by side.
 """
 
-import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path, PurePosixPath
-from typing import BinaryIO
+from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
+from annotation.releases.archive_reader import MANIFEST, Files
 from benchmarks.records import CaptionRecord, ImageRecord, ItemRecord
 
 BATCH = 16  # rows with their images in memory
-BUFFER = 2**20  # bytes that are read at once, instead of whole columns
+DATA, ITEMS = "data.parquet", "items.jsonl"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,75 +23,53 @@ class Row:
 
     place: int  # among the kept items, from 0
     split: str
-    cells: Mapping[str, object]
-    line: Mapping[str, object]
+    cells: Mapping[str, Any]
+    line: Mapping[str, Any]
 
     @property
     def key(self) -> str:
         return self.line["id"]
 
-    def images(self) -> Iterator[tuple[str, dict]]:
+    @property
+    def weight(self) -> int:
+        """Bytes of its images."""
+        return sum(len(image["bytes"]) for _, image in self.images())
+
+    def images(self) -> Iterator[tuple[str, dict[str, Any]]]:
         """(column, {"bytes", "path"}) of each image that the item has."""
         for column, value in self.cells.items():
             if isinstance(value, dict):
                 yield column, value
 
 
-@dataclass(frozen=True, slots=True)
-class ExportReader:
-    """`folder` is what exports.export.export_split wrote; `original(sha256)` gives the bytes of images that it only
-    names."""
+class ExportReader(Files):
+    """What exports.export.export_split wrote; `original(sha256)` gives the bytes of images that it only names."""
 
-    folder: Path
-    original: Callable[[str], bytes] | None = None
+    def __init__(self, folder: Path, original: Callable[[str], bytes] | None = None):
+        super().__init__(folder)
+        self._original = original
 
-    @property
+    @cached_property
     def manifest(self) -> dict:
-        return json.loads((self.folder / "manifest.json").read_text(encoding="utf-8"))
-
-    @property
-    def figures(self) -> dict:
-        return json.loads((self.folder / "figures.json").read_text(encoding="utf-8"))
-
-    @property
-    def schema(self) -> pa.Schema:
-        """Of the split: its columns, with the features that the `datasets` library reads."""
-        return pq.read_schema(self.folder / "data.parquet")
+        return self.json(MANIFEST)
 
     @property
     def columns(self) -> dict[str, str]:
         """Column of the split → the part that stands in it (benchmarks.formats.base.SPLIT)."""
         return self.manifest["columns"]
 
-    def items(self) -> Iterator[dict]:
-        """The kept items, a line each."""
-        return self.lines("items.jsonl")
-
-    def lines(self, name: str) -> Iterator[dict]:
-        """Of a .jsonl file."""
-        with (self.folder / name).open(encoding="utf-8") as file:
-            for line in file:
-                yield json.loads(line)
-
     def rows(self, splits: Mapping[str, str]) -> Iterator[Row]:
         """The kept items in order, each with its split by its id."""
-        with streamed(self.folder / "data.parquet") as file:
-            batches = file.iter_batches(BATCH, use_threads=False)
-            cells = (row for batch in batches for row in batch.to_pylist())
-            for place, (line, found) in enumerate(zip(self.items(), cells, strict=True)):
-                row = Row(place, splits[line["id"]], found, line)
-                for _, image in row.images():
-                    if image["bytes"] is None:
-                        image["bytes"] = self.original(sha256(image))
-                yield row
+        cells = (row for batch in self.batches(DATA, BATCH) for row in batch.to_pylist())
+        for place, (line, found) in enumerate(zip(self.lines(ITEMS), cells, strict=True)):
+            row = Row(place, splits[line["id"]], found, line)
+            for _, image in row.images():
+                if image["bytes"] is None and self._original:
+                    image["bytes"] = self._original(sha256(image))
+            yield row
 
 
-def streamed(path: Path | BinaryIO) -> pq.ParquetFile:
-    """To be read in batches: without this pyarrow would keep whole columns of what it has read until the end."""
-    return pq.ParquetFile(path, buffer_size=BUFFER, pre_buffer=False)
-
-
-def sha256(image: Mapping[str, object]) -> str:
+def sha256(image: Mapping[str, Any]) -> str:
     """Of an embedded image, by its name."""
     return PurePosixPath(image["path"]).stem
 

@@ -72,7 +72,7 @@ class PlanForm(Form):
         self.study_stages = list(study.stages.select_related("source", "after").order_by("position"))
         last = instead or study.releases.order_by("-created_at", "-pk").first()
         same = {"version": instead.version, "public": instead.plan["public"]} if instead else {}
-        super().__init__(data, initial=initial_values(study, last, self.study_stages) | same)
+        super().__init__(data, initial=_initial_values(study, last, self.study_stages) | same)
         forms = [name for name in OPTIONAL_FORMS if name != SOURCE or source_format(study.benchmark)]
         choices = {
             "stages": [(str(stage.position), _stage_words(stage)) for stage in self.study_stages],
@@ -81,11 +81,14 @@ class PlanForm(Form):
             "public": [(name, _titled(capfirst(words) + ".", RISKS[name])) for name, words in PUBLIC.items()],
         }
         for name, found in choices.items():
-            self.fields[name].choices = found
+            field = self.fields[name]
+            assert isinstance(field, ChoiceField)
+            field.choices = found
         for word in WORDS:
             widget = Textarea({"rows": 2, "dir": "auto"}) if word.long else TextInput({"dir": "auto"})
-            field = CharField(label=word.title, help_text=word.hint, required=False, max_length=20_000, widget=widget)
-            self.fields[_called(word.name)] = field
+            self.fields[_called(word.name)] = CharField(
+                label=word.title, help_text=word.hint, required=False, max_length=20_000, widget=widget
+            )
 
     @property
     def shares(self) -> list:
@@ -142,7 +145,7 @@ class PlanForm(Form):
         )
 
 
-def initial_values(study: Study, last: Release | None, stages: Sequence[Stage]) -> dict:
+def _initial_values(study: Study, last: Release | None, stages: Sequence[Stage]) -> dict:
     plan = Plan.from_json(last.plan) if last else Plan(_proper_name(study.name, study.pk), FIRST_VERSION)
     preset = next((name for name, shares in SPLITS.items() if shares == plan.splits), OWN)
     version = next_version(study.releases.filter(name=plan.name).values_list("version", flat=True))

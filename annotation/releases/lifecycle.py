@@ -1,13 +1,11 @@
 """Releases are made in the worker and frozen when all of them is there: the row, and its zip in the storage."""
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from django.core.files import File
 from django.core.files.storage import default_storage
-from django.db import IntegrityError, connections, transaction
+from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 from django.db.models.functions import Now
 
@@ -15,7 +13,7 @@ from annotation.exports import atomic_folder
 from annotation.exports.export import CannotExport, export_split, stages_of
 from annotation.exports.files import digest
 from annotation.exports.item_table import original_bytes
-from annotation.exports.job import aside, zip_folder
+from annotation.exports.job import ProgressAside, StoredArchive, stored_archive
 from annotation.models import Release, Study
 from annotation.releases import build, splitting
 from annotation.releases.archive_reader import ReleaseFiles
@@ -23,9 +21,8 @@ from annotation.releases.plan import Plan
 from annotation.sql import fetch
 from benchmarks import audit
 from benchmarks.imports import run as run_import
-from benchmarks.jobs import jobs, work_folder
+from benchmarks.jobs import jobs
 from benchmarks.models import Job, JobState
-from benchmarks.records import Problem, Refused
 
 KIND = "release"
 LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(%(name)s, 0))"
@@ -33,11 +30,11 @@ OVER = {JobState.FAILED, JobState.CANCELLED}
 
 
 class CannotFreeze(ValueError):
-    """`problems` are sentences by field of the plan; "" is of none."""
+    """`problems` are sentences by field of the plan; "" has that of none."""
 
-    def __init__(self, **problems: str):
-        self.problems = problems
-        super().__init__(" ".join(problems.values()))
+    def __init__(self, sentence: str = "", **problems: str):
+        self.problems = {"": sentence} if sentence else problems
+        super().__init__(" ".join(self.problems.values()))
 
 
 def freeze(*, study: Study, plan: Plan, by: str, created_by=None, foreground: bool = False) -> Release:
@@ -108,11 +105,11 @@ def discard(*, release: Release, by: str) -> None:
 def _unfinished(release: Release) -> Release:
     found = Release.objects.select_for_update(no_key=True).filter(pk=release.pk).first()
     if found is None:
-        raise CannotFreeze(**{"": f"{release} is discarded."})
+        raise CannotFreeze(f"{release} is discarded.")
     if found.frozen_at:
-        raise CannotFreeze(**{"": f"{found} is frozen: it stays as it is. Make another version."})
+        raise CannotFreeze(f"{found} is frozen: it stays as it is. Make another version.")
     if found.job and found.job.state not in OVER:  # read after the lock, since whoever had it may have set another
-        raise CannotFreeze(**{"": f"{found} is being made. Cancel that first, or wait."})
+        raise CannotFreeze(f"{found} is being made. Cancel that first, or wait.")
     return found
 
 
@@ -130,7 +127,7 @@ def open_release(release: Release) -> Iterator[ReleaseFiles]:
 def check_target(out: Path | None) -> None:
     """CannotFreeze where a release cannot be unpacked there."""
     if out and out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise CannotFreeze(**{"": f"{out} is there and not empty. Name a new folder."})
+        raise CannotFreeze(f"{out} is there and not empty. Name a new folder.")
 
 
 def unpack(release: Release, out: Path) -> int:
@@ -141,66 +138,47 @@ def unpack(release: Release, out: Path) -> int:
             files.unpack(folder)
             return len(files.names())
     except atomic_folder.Busy as why:
-        raise CannotFreeze(**{"": str(why)}) from None
+        raise CannotFreeze(str(why)) from None
     except OSError as why:
-        raise CannotFreeze(**{"": f"{release} cannot be unpacked into {out}: {why}."}) from None
+        raise CannotFreeze(f"{release} cannot be unpacked into {out}: {why}.") from None
 
 
 # In the worker
 
 
 def run_release(job: Job, progress: jobs.Progress) -> None:
-    """Export, build, pack, freeze. May run again: what an earlier run left in the storage is replaced."""
+    """Take a snapshot of the study without image bytes, build the release of it, store its zip, freeze the row."""
     release = Release.objects.select_related("study").get(job=job)
     plan = Plan.from_json(release.plan)
-    with run_import.full_disk_refused(), work_folder.workplace(job) as place:
-        folder = place / release.folder
-        manifest = _make(release, plan, place / "export", folder, progress)
-        progress.begin("packing")
-        packed = zip_folder(folder, place / "release.zip")
-        progress.write()
-        _keep(release, manifest, packed, job)
+
+    def write(folder: Path, aside: ProgressAside) -> dict:
+        aside.begin("reading items")
+        snapshot = folder.with_name("export")
+        step, stages = aside.step, plan.stages
+        export_split(study=release.study, out=snapshot, by="worker", stages=stages, step=step, embed_images=False)
+        aside.begin("writing forms")
+        folder.mkdir()
+        manifest = build.build(snapshot, plan, folder, _earlier_splits(release, plan), step, original_bytes)
+        aside.begin("packing")
+        return manifest
+
+    below = f"releases/{release.pk}/{job.pk}"
+    with run_import.full_disk_refused(), stored_archive(job, progress, below, release.folder, write) as made:
+        _freeze(release, job, made)
 
 
-def _make(release: Release, plan: Plan, export: Path, folder: Path, progress: jobs.Progress) -> dict:
-    """Both folders; the release's manifest."""
-    folder.mkdir()
-    with ThreadPoolExecutor(1) as thread:
-        step = aside(thread, progress)
-        try:
-            thread.submit(progress.begin, "reading items").result()
-            export_split(
-                study=release.study, out=export, by="worker", stages=plan.stages, step=step, embed_images=False
-            )
-            thread.submit(progress.begin, "writing forms").result()
-            return build.build(export, plan, folder, earlier_splits(release, plan), step, original_bytes)
-        except build.CannotBuild as why:
-            raise Refused([Problem("CANNOT_RELEASE", "", None, "", str(why))]) from None
-        finally:
-            thread.submit(connections.close_all).result()
-
-
-def _keep(release: Release, manifest: dict, packed: Path, job: Job) -> None:
-    name = f"releases/{release.pk}/{job.pk}/{release.folder}.zip"
-    work_folder.will_store(job, name)
-    default_storage.delete(name)  # of a run that was cut short on another machine
-    with packed.open("rb") as file:
-        name = default_storage.save(name, File(file))
-    found = {"content": manifest["content"], "file": name, "summary": build.summary(manifest)}
-    found |= {"size": packed.stat().st_size, "sha256": digest(packed)["sha256"]}
+def _freeze(release: Release, job: Job, made: StoredArchive) -> None:
+    content, counts = made.manifest["content"], made.manifest["counts"]
+    stored = {"file": made.name, "size": made.size, "sha256": digest(made.local)["sha256"]}
+    fields = {"content": content, "summary": build.summary(made.manifest), **stored}
     with transaction.atomic():
-        Release.objects.filter(pk=release.pk, frozen_at=None).update(**found, frozen_at=Now())
-        audit.record(by="worker", verb="froze", subject=release, content=found["content"])
-        report = {
-            "release": release.pk,
-            "content": found["content"],
-            "counts": manifest["counts"],
-            "bytes": found["size"],
-        }
+        Release.objects.filter(pk=release.pk, frozen_at=None).update(**fields, frozen_at=Now())
+        audit.record(by="worker", verb="froze", subject=release, content=content)
+        report = {"release": release.pk, "content": content, "counts": counts, "bytes": made.size}
         jobs.finish_job(job=job, by="worker", report=report)
 
 
-def earlier_splits(release: Release, plan: Plan) -> splitting.Earlier:
+def _earlier_splits(release: Release, plan: Plan) -> splitting.Earlier:
     """Where frozen releases of this name with the same splits had each item and image, the last that had it.
 
     The last release alone is not enough: an item that it lacks may have been trained on since the one before.

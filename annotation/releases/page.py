@@ -1,13 +1,14 @@
-"""What the pages of releases show: how far one is that is being made, and what a frozen one holds."""
+"""What the pages of releases show: what a new one would hold, how far one is, and what a frozen one holds."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from django.core.cache import cache
-from django.db.models import QuerySet
+from django.db.models import Count, Q, QuerySet
 from django.utils.safestring import mark_safe
 
-from annotation.models import Release, Study
+from annotation.figures import funnel
+from annotation.models import Kind, Release, Stage, StageState, Study, Task
 from annotation.releases import compare_wording, lifecycle
 from annotation.releases.archive_reader import MANIFEST
 from annotation.releases.card_html import card_html
@@ -15,16 +16,17 @@ from annotation.releases.compare import compare
 from annotation.releases.formats.registry import FORMS
 from annotation.releases.plan import PUBLIC, SPLIT_NAMES
 from benchmarks.jobs import jobs
-from benchmarks.models import JobState
+from benchmarks.models import ItemImage, JobState
 
 FROZEN = "frozen"
 SHOWN = 30  # files of a form
 CHANGED = 50  # items that differ
 KEPT_FOR = 30 * 24 * 3600  # seconds; neither of two frozen releases ever changes
 CARD = "README.md"
+COUNTS = ("imported", "kept", "dropped", "open")
 TABLES = "Documents and tables"
 OF_TABLES = "The card, the figures, every judgment and decision, what was dropped and why."
-FOLDERS = {"data": "parquet"}  # folder of a form, where it is not called like the form
+FORM_OF_FOLDER = {"data" if name == "parquet" else name: form for name, form in FORMS.items()}
 
 
 @dataclass
@@ -48,26 +50,21 @@ def releases_of(study: Study) -> QuerySet[Release]:
     return study.releases.select_related("job", "created_by").order_by("-created_at", "-pk")
 
 
-def release_state(release: Release) -> str:
+def _release_state(release: Release) -> str:
     """frozen, or what its job is: queued, running, failed, cancelled."""
     if release.frozen_at:
         return FROZEN
     return release.job.state if release.job else JobState.FAILED
 
 
-def _is_made(release: Release) -> bool:
-    """Whether its job is still at it."""
-    return release_state(release) in (JobState.QUEUED, JobState.RUNNING)
-
-
 def list_row(release: Release) -> dict:
     """What a list shows of one."""
-    counted = release.summary.get("splits", {})
+    counted, state = release.summary.get("splits", {}), _release_state(release)
     splits = [(name, counted[name]["items"]) for name in SPLIT_NAMES if name in counted]
     return {
         "release": release,
-        "state": release_state(release),
-        "making": _is_made(release),
+        "state": state,
+        "making": state in (JobState.QUEUED, JobState.RUNNING),
         "pace": release.job and jobs.pace(release.job),
         "splits": splits,
         "items": sum(items for _, items in splits),
@@ -100,7 +97,7 @@ def frozen_context(release: Release) -> dict:
 
 def _file_groups(files: Mapping[str, Mapping], manifest: int) -> list[Group]:
     """The files by form, those beside the forms first. `manifest` is the size of manifest.json, which names no hash."""
-    found = {}
+    found: dict[str, Group] = {}
     for name, file in sorted({**files, MANIFEST: {"bytes": manifest}}.items()):
         folder = name.partition("/")[0] if "/" in name else ""
         group = found.setdefault(folder, _group(folder))
@@ -108,19 +105,15 @@ def _file_groups(files: Mapping[str, Mapping], manifest: int) -> list[Group]:
         group.bytes += file["bytes"]
         if len(group.files) < SHOWN:
             group.files.append({"name": name, **file})
-    order = ["", *(_folder(name) for name in FORMS)]
+    order = ["", *FORM_OF_FOLDER]
     return sorted(found.values(), key=lambda group: order.index(group.name) if group.name in order else len(order))
 
 
-def _folder(form: str) -> str:
-    return next((name for name, of in FOLDERS.items() if of == form), form)
-
-
-def _group(name: str) -> Group:
-    if not name:
-        return Group(name, TABLES, OF_TABLES)
-    form = FORMS.get(FOLDERS.get(name, name))
-    return Group(name, form.title, form.what) if form else Group(name, name, "")
+def _group(folder: str) -> Group:
+    if not folder:
+        return Group(folder, TABLES, OF_TABLES)
+    form = FORM_OF_FOLDER.get(folder)
+    return Group(folder, form.title, form.what) if form else Group(folder, folder, "")
 
 
 def _loading(release: Release, manifest: Mapping) -> dict:
@@ -136,41 +129,26 @@ def _loading(release: Release, manifest: Mapping) -> dict:
 
 def comparison_context(release: Release, against: str) -> dict:
     """What the page shows of changes: from `other` to this one. They are None where nobody has asked for them yet."""
-    found = list(_others(release))
-    asked = next((one for one in found if str(one.pk) == against), None)
-    other = asked or _version_before(release, found)
-    changed = _changes(release, other) if asked else other and known_changes(release, other)
-    return {"others": found, "other": other, "changes": changed, **(_in_sentences(changed) if changed else {})}
+    frozen = list(lifecycle.frozen(release.study).order_by("-frozen_at", "-pk"))
+    others = [one for one in frozen if one != release]
+    asked = next((one for one in others if str(one.pk) == against), None)
+    earlier = frozen[frozen.index(release) + 1 :]
+    other = asked or next((one for one in earlier if one.name == release.name), None)
+    changed = other and _changes(release, other, compute=bool(asked))
+    return {"others": others, "other": other, "changes": changed, **(_in_sentences(changed) if changed else {})}
 
 
-def _others(release: Release) -> QuerySet[Release]:
-    """Frozen releases of the study that it can be compared with, newest first."""
-    return lifecycle.frozen(release.study).exclude(pk=release.pk).order_by("-frozen_at", "-pk")
-
-
-def _version_before(release: Release, found: Sequence[Release]) -> Release | None:
-    """The version before it, among those."""
-    return next((one for one in found if one.name == release.name and one.frozen_at < release.frozen_at), None)
-
-
-def known_changes(release: Release, other: Release) -> dict | None:
-    """What `changes` found before."""
-    return cache.get(_key(release, other))
-
-
-def _changes(release: Release, other: Release) -> dict:
-    """From the other to this one, as `compare` has it, with the first CHANGED items of each group."""
-    if known := known_changes(release, other):
+def _changes(release: Release, other: Release, compute: bool) -> dict | None:
+    """From the other to this one, as `compare` has it, with the first CHANGED items of each group. They take a while:
+    unless they are to be computed, None where they never were."""
+    key = f"release-changes:{other.sha256}:{release.sha256}"
+    if (known := cache.get(key)) or not compute:
         return known
     with lifecycle.open_release(other) as one, lifecycle.open_release(release) as two:
         found = compare(one, two)
     found["items"] = {group: items[:CHANGED] for group, items in found["items"].items()}
-    cache.set(_key(release, other), found, KEPT_FOR)
+    cache.set(key, found, KEPT_FOR)
     return found
-
-
-def _key(release: Release, other: Release) -> str:
-    return f"release-changes:{other.sha256}:{release.sha256}"
 
 
 def _in_sentences(found: Mapping) -> dict:
@@ -189,3 +167,34 @@ def _in_sentences(found: Mapping) -> dict:
         "changed_groups": [group for group in groups if group["items"]],
         "as_they_were": found["totals"]["unchanged"] + found["totals"]["judged_again"],
     }
+
+
+# What would be in a release if it were made now
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """`counts` has items, by COUNTS; `by_type` the same of each type and subtype. `images` are the benchmark's."""
+
+    counts: dict[str, int]
+    by_type: list[dict]
+    stages: list[Stage]
+    images: int
+    no_licence: int
+    checks: int  # tasks whose right answers are known
+
+    @property
+    def still_open(self) -> list[Stage]:
+        return [stage for stage in self.stages if stage.state == StageState.OPEN]
+
+
+def outlook(study: Study, positions: Collection[int] = ()) -> Outlook:
+    """Of the stages at these positions; none: of all."""
+    stages = [one for one in study.stages.order_by("position") if not positions or one.position in positions]
+    whole = funnel.of_stages(study, stages)
+    used = ItemImage.objects.filter(item__benchmark=study.benchmark_id)
+    pictures = used.aggregate(all=Count("pk"), bare=Count("pk", filter=Q(licence="")))
+    known = Task.objects.filter(stage__in=stages).exclude(kind=Kind.JUDGE).count()
+    named = [{name: row[name] for name in ("type", "subtype", *COUNTS)} for row in whole["by_type"]]
+    counts = {name: whole[name] for name in COUNTS}
+    return Outlook(counts, named, stages, pictures["all"], pictures["bare"], known)

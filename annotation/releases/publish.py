@@ -20,12 +20,13 @@ from annotation.releases.archive_reader import MANIFEST, ReleaseFiles, as_object
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi
+    from huggingface_hub.hf_api import RepoFile
 
 USUAL = "https://huggingface.co"
 REPO = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
 OF_THE_HUB = {".gitattributes"}  # what a hub puts into every repository
 SHOWN = 5
-TOLD = {  # of an answer of the hub
+ERRORS = {  # of an answer of the hub
     401: "The hub does not know the token in HF_TOKEN.",
     403: "The token in HF_TOKEN may not write to {repo}.",
     404: "The hub has no {repo} that the token in HF_TOKEN may see.",
@@ -69,7 +70,8 @@ def push(folder: Path, to: Target, say: Say = print) -> str:
     """The release's address on the hub, when all of it is there under its version. Raises CannotPush."""
     release = ReleaseFiles(folder)
     wanted = _wanted(release)
-    title, version = _title(release.manifest), release.manifest["release"]["version"]
+    name, version = (release.manifest["release"][part] for part in ("name", "version"))
+    title = f"{name} {version}, content {release.manifest['content']}"
     with _errors_in_words(to):
         api = _api(to)
         api.create_repo(to.repo, repo_type="dataset", private=to.private or None, exist_ok=True)
@@ -91,11 +93,6 @@ def _wanted(release: ReleaseFiles) -> dict[str, str]:
     if others := sorted(set(release.names()) ^ set(wanted)):
         raise CannotPush(f"The folder does not hold what its manifest says: {_some(others)}.")
     return wanted
-
-
-def _title(manifest: Mapping) -> str:
-    plan = manifest["release"]
-    return f"{plan['name']} {plan['version']}, content {manifest['content']}"
 
 
 def _api(to: Target) -> "HfApi":
@@ -127,13 +124,15 @@ def differing(api: "HfApi", repo: str, revision: str, folder: Path, wanted: Mapp
     )
 
 
-def _tree(api: "HfApi", repo: str, revision: str | None = None) -> Iterator:
-    """Every file; folders have no blob."""
+def _tree(api: "HfApi", repo: str, revision: str | None = None) -> Iterator["RepoFile"]:
+    """Every file, without folders."""
+    from huggingface_hub.hf_api import RepoFile
+
     found = api.list_repo_tree(repo, recursive=True, revision=revision, repo_type="dataset")
-    return (one for one in found if hasattr(one, "blob_id"))
+    return (one for one in found if isinstance(one, RepoFile))
 
 
-def _same(there: object, path: Path, sha256: str) -> bool:
+def _same(there: "RepoFile", path: Path, sha256: str) -> bool:
     """Large files are listed with their SHA-256, small ones with git's own hash of them."""
     if there.lfs:
         return there.lfs.sha256 == sha256
@@ -188,9 +187,9 @@ def _words(problem: BaseException, to: Target) -> str:
         chain.append(under)
     for one in chain:
         if status := getattr(getattr(one, "response", None), "status_code", None):
-            said = TOLD.get(status, "The hub answered with an error ({status}). Run this again later.")
+            sentence = ERRORS.get(status, "The hub answered with an error ({status}). Run this again later.")
             message = getattr(one, "server_message", None)
-            return said.format(repo=to.repo, status=status) + (f" It says: {message}" if message else "")
+            return sentence.format(repo=to.repo, status=status) + (f" It says: {message}" if message else "")
     last = chain[-1]
     return f"{to.endpoint} cannot be reached, or the upload broke off ({type(last).__name__}: {last}). Run this again."
 

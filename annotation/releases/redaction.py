@@ -18,8 +18,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from annotation.exports.files import JUDGMENTS, ParquetFile, write_json, write_lines
-from annotation.releases.export_reader import ExportReader, streamed
+from annotation.exports.files import JUDGMENTS as COLUMNS
+from annotation.exports.files import ParquetFile, write_json, write_lines
+from annotation.releases.export_reader import DATA, ExportReader
 
 TIMES, ANNOTATORS, COMMENTS, GOLD = "times", "annotators", "comments", "gold"
 OF_IMAGE = ("format", "width", "height")
@@ -30,7 +31,8 @@ TASK = ["stage", "item", "question", "round", "kind"]
 HIDDEN = {TIMES: ("created_at", "active_ms", "elapsed_ms"), COMMENTS: ("reason", "flags")}
 REASON = "reason"  # in free words; an answer that is more than a pick may hold it too
 GIVEN = pa.field("given", pa.int32())
-SCHEMA = JUDGMENTS.append(GIVEN)
+SCHEMA = COLUMNS.append(GIVEN)
+JUDGMENTS = "judgments.parquet"
 
 # What rests on when judgments were given and on how long they took; the order of an annotator's screens is of it too.
 TIMED_STAGE = {"pace", "cost", "series"}
@@ -47,7 +49,7 @@ def write_tables(
     export: ExportReader, folder: Path, public: Collection[str], splits: Mapping[str, str]
 ) -> dict[str, int]:
     """Write the tables and figures.json; the rows of each table by its name. `splits` has the kept items'."""
-    figures, quiet = export.figures, COMMENTS not in public
+    figures, quiet = export.json("figures.json"), COMMENTS not in public
 
     def lines(name: str) -> Iterator[dict]:
         return map(_uncommented, export.lines(name)) if quiet else export.lines(name)
@@ -63,10 +65,8 @@ def write_tables(
         "images.jsonl": images(export),
     }
     rows = {name: write_lines(folder / name, found) for name, found in tables.items()}
-    rows["judgments.parquet"] = _write_judgments(
-        export.folder / "judgments.parquet", folder / "judgments.parquet", public
-    )
-    write_json(folder / "figures.json", public_figures(figures, public))
+    rows[JUDGMENTS] = _write_judgments(export, folder / JUDGMENTS, public)
+    write_json(folder / "figures.json", _public_figures(figures, public))
     return rows
 
 
@@ -93,15 +93,14 @@ def _annotators(export: ExportReader, figures: Mapping, shown: bool) -> Iterator
         for row in stage["rows"]
     }
     for line in export.lines("annotators.jsonl"):
-        number = int(line["annotator"].removeprefix("A-"))
-        seats = [_stages_of_annotator(seat, passed.get((number, seat["stage"]), {}), shown) for seat in line["stages"]]
-        yield {**line, "left": line["left"] if shown else None, "stages": seats}
-
-
-def _stages_of_annotator(seat: Mapping, passed: Mapping, shown: bool) -> dict:
-    """`passed` says of the questions about the rules and of the practice whether they were passed."""
-    own = {"screened_out": seat["screened_out"], "skipped": seat["skipped"], "passed": passed}
-    return {**seat, **(own if shown else dict.fromkeys(own))}
+        number, stages = int(line["annotator"].removeprefix("A-")), []
+        for seat in line["stages"]:
+            own = {name: seat[name] for name in ("screened_out", "skipped")}
+            own["passed"] = passed.get(
+                (number, seat["stage"]), {}
+            )  # of the questions about the rules, and the practice
+            stages.append({**seat, **(own if shown else dict.fromkeys(own))})
+        yield {**line, "left": line["left"] if shown else None, "stages": stages}
 
 
 def images(export: ExportReader) -> Iterator[dict]:
@@ -111,41 +110,35 @@ def images(export: ExportReader) -> Iterator[dict]:
     """
     names = _embedded(export)
     found: dict[str, dict] = {}
-    listed: dict[str, list[dict[str, None]]] = {}  # each a set in the order of coming
+    listed: dict[str, dict[str, dict[str, None]]] = {}  # by hash and column, each a set in the order of coming
     for line in export.lines("items.jsonl"):
         for image in line["images"]:
             content = image["sha256"]
             if content in names:
                 found.setdefault(content, {name: image[name] for name in OF_IMAGE})
-                for values, name in zip(listed.setdefault(content, [{}, {}, {}]), LISTED_OF_IMAGE, strict=True):
+                for name, values in listed.setdefault(content, {name: {} for name in LISTED_OF_IMAGE}).items():
                     values.setdefault(image[name])
     for content in sorted(found):
-        joined = ("; ".join(filter(None, values)) for values in listed[content])
-        yield {
-            "sha256": content,
-            "file_names": sorted(names[content]),
-            **found[content],
-            **dict(zip(LISTED_OF_IMAGE, joined, strict=True)),
-        }
+        joined = {name: "; ".join(filter(None, values)) for name, values in listed[content].items()}
+        yield {"sha256": content, "file_names": sorted(names[content]), **found[content], **joined}
 
 
 def _embedded(export: ExportReader) -> dict[str, set[str]]:
     """Hash → the names under which the image stands in the split; its bytes are not read."""
     found: dict[str, set[str]] = {}
-    with streamed(export.folder / "data.parquet") as file:
-        schema = file.schema_arrow
-        columns = [f"{name}.path" for name in schema.names if pa.types.is_struct(schema.field(name).type)]
-        for batch in file.iter_batches(1000, columns=columns, use_threads=False) if columns else ():
-            for column in batch.columns:
-                for path in column.field("path").drop_null().to_pylist():
-                    found.setdefault(path.partition(".")[0], set()).add(path)
+    columns = [f"{field.name}.path" for field in export.schema(DATA) if pa.types.is_struct(field.type)]
+    for batch in export.batches(DATA, 1000, columns) if columns else ():
+        for column in batch.columns:
+            for path in column.field("path").drop_null().to_pylist():
+                found.setdefault(path.partition(".")[0], set()).add(path)
     return found
 
 
 def settings(manifest: Mapping, public: Collection[str]) -> dict:
     """The export's manifest as far as it is public, without its files."""
     found = {name: part for name, part in manifest.items() if name != "files"}
-    found["stages"] = [_stage(stage, GOLD in public) for stage in manifest["stages"]]
+    if GOLD not in public:
+        found["stages"] = [{**stage, "comprehension": _without_answers(stage)} for stage in manifest["stages"]]
     if TIMES not in public:
         last = manifest["last_judgment_at"]
         found["study"] = {**manifest["study"], "pay_per_hour": None}
@@ -153,33 +146,28 @@ def settings(manifest: Mapping, public: Collection[str]) -> dict:
     return found
 
 
-def _stage(stage: Mapping, gold: bool) -> dict:
-    """Which answer to a question about the rules is right, is gold."""
-    asked = [
-        one if gold else {"question": one["question"], "options": one["options"], "answer": None}
-        for one in stage["comprehension"]
-    ]
-    return {**stage, "comprehension": asked}
+def _without_answers(stage: Mapping) -> list[dict]:
+    """The questions about the rules."""
+    return [{"question": one["question"], "options": one["options"], "answer": None} for one in stage["comprehension"]]
 
 
 # Judgments
 
 
-def _write_judgments(source: Path, target: Path, public: Collection[str]) -> int:
+def _write_judgments(export: ExportReader, target: Path, public: Collection[str]) -> int:
     """Returns the rows."""
     hidden = {name for part, names in HIDDEN.items() if part not in public for name in names}
-    given, file, done = _order(source), ParquetFile(target, SCHEMA), 0
-    with streamed(source) as table:
-        for batch in table.iter_batches(BATCH, use_threads=False):
-            columns = {
-                column.name: pa.nulls(len(batch), column.type) if column.name in hidden else batch.column(column.name)
-                for column in JUDGMENTS
-            }
-            if REASON in hidden:
-                columns["content"] = _column_without_reason(columns["content"])
-            columns[GIVEN.name] = pa.array(given[done : done + len(batch)], GIVEN.type)
-            file.file.write_table(pa.Table.from_arrays([*columns.values()], schema=SCHEMA))
-            done += len(batch)
+    given, file, done = _order(export), ParquetFile(target, SCHEMA), 0
+    for batch in export.batches(JUDGMENTS, BATCH):
+        columns = {
+            column.name: pa.nulls(len(batch), column.type) if column.name in hidden else batch.column(column.name)
+            for column in COLUMNS
+        }
+        if REASON in hidden:
+            columns["content"] = _column_without_reason(columns["content"])
+        columns[GIVEN.name] = pa.array(given[done : done + len(batch)], GIVEN.type)
+        file.file.write_table(pa.Table.from_arrays([*columns.values()], schema=SCHEMA))
+        done += len(batch)
     file.close()
     return done
 
@@ -198,9 +186,9 @@ def _column_without_reason(column: pa.Array) -> pa.Array:
     return pa.array(texts, column.type)
 
 
-def _order(source: Path) -> np.ndarray:
+def _order(export: ExportReader) -> np.ndarray:
     """Of each row its place among those of its task, from 1, by the time of giving. A task's rows stand together."""
-    task, at, slot = _keys(source)
+    task, at, slot = _keys(export)
     found = np.empty(len(task), dtype=np.int32)
     ordered = np.lexsort((slot, at, task))
     begins = np.searchsorted(task, task)  # tasks ascend
@@ -208,28 +196,27 @@ def _order(source: Path) -> np.ndarray:
     return found
 
 
-def _keys(source: Path) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _keys(export: ExportReader) -> list[np.ndarray]:
     """Of each row the number of its task, when it was given in microseconds, and its slot."""
     parts, before, last = [], None, 0
-    with streamed(source) as table:
-        for batch in table.iter_batches(BATCH, columns=[*TASK, "created_at", "slot"], use_threads=False):
-            words = [pc.cast(batch.column(name), pa.string()) for name in TASK]
-            keys = pc.binary_join_element_wise(*words, "\x1f")
-            new = np.ones(len(batch), dtype=np.int32)
-            new[1:] = pc.not_equal(keys[1:], keys[:-1]).to_numpy(zero_copy_only=False)
-            new[:1] = keys[0].as_py() != before
-            task = np.cumsum(new) + last
-            before, last = keys[-1].as_py(), int(task[-1])
-            at = batch.column("created_at").cast(pa.int64())
-            parts.append((task, at.to_numpy(), batch.column("slot").to_numpy()))
+    for batch in export.batches(JUDGMENTS, BATCH, [*TASK, "created_at", "slot"]):
+        words = [pc.cast(batch.column(name), pa.string()) for name in TASK]
+        keys = pc.binary_join_element_wise(*words, "\x1f")
+        new = np.ones(len(batch), dtype=np.int32)
+        new[1:] = pc.not_equal(keys[1:], keys[:-1]).to_numpy(zero_copy_only=False)
+        new[:1] = keys[0].as_py() != before
+        task = np.cumsum(new) + last
+        before, last = keys[-1].as_py(), int(task[-1])
+        at = batch.column("created_at").cast(pa.int64())
+        parts.append((task, at.to_numpy(), batch.column("slot").to_numpy()))
     columns = zip(*parts, strict=True) if parts else ([], [], [])
-    return tuple(np.concatenate(column) if column else np.empty(0, dtype=np.int64) for column in columns)
+    return [np.concatenate(column) if column else np.empty(0, dtype=np.int64) for column in columns]
 
 
 # Figures: what is left out rests on what is not there
 
 
-def public_figures(figures: Mapping, public: Collection[str]) -> dict:
+def _public_figures(figures: Mapping, public: Collection[str]) -> dict:
     people = "annotators" in public
     found = {
         "funnel": figures["funnel"],

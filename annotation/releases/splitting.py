@@ -55,7 +55,7 @@ class Earlier:
 
 
 @dataclass(slots=True)
-class Need:
+class _Need:
     """How many items each split still lacks, times the sum of the shares so that it is whole; negative: too many."""
 
     shares: Mapping[str, int]
@@ -97,8 +97,8 @@ def assign(
     its component with it. Where that cannot be, since its component was in several, or since there is no such split any
     more, it is in `moved`."""
     ordered = {name: shares[name] for name in SPLIT_NAMES if name in shares}
-    need, splits = Need(ordered), {}
-    free = []
+    need, free = _Need(ordered), []
+    splits: dict[str, str] = {}
     for component in components(units):
         for unit in component:
             need.expect(unit.kind)
@@ -135,7 +135,7 @@ def _top(above: list[int], place: int) -> int:
     return place
 
 
-def _put(component: Sequence[Unit], split: str, need: Need, splits: dict[str, str]) -> None:
+def _put(component: Sequence[Unit], split: str, need: _Need, splits: dict[str, str]) -> None:
     need.take(split, _kinds(component))
     splits.update((unit.key, split) for unit in component)
 

@@ -2,28 +2,27 @@
 
 from django.contrib import messages
 from django.db import transaction
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation import permissions
-from annotation.models import Release, Role, Study
+from annotation.models import Role
 from annotation.releases import downloads, lifecycle, page
 from annotation.releases.formats.registry import FORMS
 from annotation.releases.forms import PlanForm
-from annotation.releases.preview import outlook
 from benchmarks import audit
 from benchmarks.jobs import jobs
-from benchmarks.permissions import staff_only
+from benchmarks.permissions import StaffRequest, staff_only
 
 NOTHING_NEW, UNFIT = 204, 422
 
 
 @require_safe
 @staff_only
-def release_list(request: HttpRequest, pk: int) -> HttpResponse:
+def release_list(request: StaffRequest, pk: int) -> HttpResponse:
     study = permissions.study_for(request.user, pk)
     rows = [page.list_row(release) for release in page.releases_of(study)]
     return render(request, "releases/list.html", {"section": "studies", "study": study, "rows": rows})
@@ -31,53 +30,37 @@ def release_list(request: HttpRequest, pk: int) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @staff_only
-def release_new(request: HttpRequest, pk: int) -> HttpResponse:
+def release_new(request: StaffRequest, pk: int) -> HttpResponse:
     """A form with all of the plan, beside what would be in it now; `look` counts that again for the chosen stages.
 
     `instead` is the number of one that could not be made, and whose place it takes.
     """
     study = permissions.study_for(request.user, pk, Role.MANAGER)
-    instead = _unfinished(study, request.POST.get("instead") or request.GET.get("instead", ""))
-    if request.method != "POST":
-        return _form(request, study, PlanForm(study, instead=instead), instead)
-    form, looks = PlanForm(study, request.POST, instead), "look" in request.POST
-    if not looks and form.is_valid() and (release := _asked_for(request, study, form, instead)):
-        return redirect("release-detail", release.pk)
-    return _form(request, study, form, instead, 200 if looks and form.is_valid() else UNFIT)
-
-
-def _unfinished(study: Study, number: str) -> Release | None:
-    return next((one for one in study.releases.filter(frozen_at=None) if str(one.pk) == number), None)
-
-
-def _asked_for(request: HttpRequest, study: Study, form: PlanForm, instead: Release | None) -> Release | None:
-    """The release, its job sent; None where it was refused, with what is wrong at the form's fields."""
-    by = audit.named(request.user)
-    try:
-        with transaction.atomic():
-            if instead:
-                lifecycle.discard(release=instead, by=by)
-            release = lifecycle.freeze(study=study, plan=form.plan(), by=by, created_by=request.user)
-    except lifecycle.CannotFreeze as refusal:
-        form.refuse(refusal.problems)
-        return None
-    jobs.dispatch(release.job)
-    return release
-
-
-def _form(
-    request: HttpRequest, study: Study, form: PlanForm, instead: Release | None, status: int = 200
-) -> HttpResponse:
+    number = request.POST.get("instead") or request.GET.get("instead", "")
+    instead = next((one for one in study.releases.filter(frozen_at=None) if str(one.pk) == number), None)
+    form = PlanForm(study, request.POST if request.method == "POST" else None, instead)
+    if form.is_valid() and "look" not in request.POST:
+        by = audit.named(request.user)
+        try:
+            with transaction.atomic():
+                if instead:
+                    lifecycle.discard(release=instead, by=by)
+                release = lifecycle.freeze(study=study, plan=form.plan(), by=by, created_by=request.user)
+        except lifecycle.CannotFreeze as refusal:
+            form.refuse(refusal.problems)
+        else:
+            assert release.job
+            jobs.dispatch(release.job)
+            return redirect("release-detail", release.pk)
     context = {"section": "studies", "study": study, "form": form, "instead": instead}
-    context["outlook"] = outlook(study, form.positions)
-    context["parquet"] = FORMS["parquet"]
-    return render(request, "releases/new.html", context, status=status)
+    context |= {"outlook": page.outlook(study, form.positions), "parquet": FORMS["parquet"]}
+    return render(request, "releases/new.html", context, status=UNFIT if form.errors else 200)
 
 
 @require_safe
 @never_cache
 @staff_only
-def release_detail(request: HttpRequest, pk: int) -> HttpResponse:
+def release_detail(request: StaffRequest, pk: int) -> HttpResponse:
     """What is in it, or how far it is; htmx gets that alone, while it is made. `?against=3`: beside another."""
     release = permissions.release_for(request.user, pk)
     shown = {"section": "studies", "study": release.study, **page.release_context(release)}
@@ -96,7 +79,7 @@ def release_detail(request: HttpRequest, pk: int) -> HttpResponse:
 
 @require_POST
 @staff_only
-def release_again(request: HttpRequest, pk: int) -> HttpResponse:
+def release_again(request: StaffRequest, pk: int) -> HttpResponse:
     release = permissions.release_for(request.user, pk, Role.MANAGER)
     try:
         job = lifecycle.try_again(release=release, by=audit.named(request.user), created_by=request.user)
@@ -108,7 +91,7 @@ def release_again(request: HttpRequest, pk: int) -> HttpResponse:
 
 @require_POST
 @staff_only
-def release_discard(request: HttpRequest, pk: int) -> HttpResponse:
+def release_discard(request: StaffRequest, pk: int) -> HttpResponse:
     release = permissions.release_for(request.user, pk, Role.MANAGER)
     try:
         lifecycle.discard(release=release, by=audit.named(request.user))
@@ -119,23 +102,13 @@ def release_discard(request: HttpRequest, pk: int) -> HttpResponse:
     return redirect("release-list", release.study_id)
 
 
-# Downloads
-
-
 @require_safe
 @staff_only
-def release_download(request: HttpRequest, pk: int) -> HttpResponseBase:
-    return downloads.download_release(request, _frozen(request, pk))
-
-
-@require_safe
-@staff_only
-def release_file(request: HttpRequest, pk: int, name: str) -> HttpResponseBase:
-    return downloads.download_file(request, _frozen(request, pk), name)
-
-
-def _frozen(request: HttpRequest, pk: int) -> Release:
+def release_download(request: StaffRequest, pk: int, name: str = "") -> HttpResponseBase:
+    """The whole zip, or one file of it."""
     release = permissions.release_for(request.user, pk)
     if not release.frozen_at:
         raise Http404("This release is not frozen: it has no files yet.")
-    return release
+    if name:
+        return downloads.download_file(request, release, name)
+    return downloads.download_release(request, release)

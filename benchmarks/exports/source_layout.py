@@ -10,6 +10,7 @@ from benchmarks import queries
 from benchmarks.formats.base import Format
 from benchmarks.formats.registry import FORMATS
 from benchmarks.models import Benchmark, Job, JobState
+from benchmarks.records import ItemRecord
 
 CHUNK = 1000  # items in memory with all their rows
 
@@ -46,11 +47,14 @@ def brought(benchmark: Benchmark) -> set[str]:
     return {source or format for format, source in jobs.values_list("params__format", "report__source")}
 
 
-def files(benchmark: Benchmark) -> Iterator[tuple[str, bytes]]:
-    """(name, content) of the files of its source, its items in their order. Raises CannotWrite."""
+def files(benchmark: Benchmark, records: Iterable[ItemRecord] | None = None) -> Iterator[tuple[str, bytes]]:
+    """(name, content) of the files of its source, with these records or all items in order. Raises CannotWrite."""
     format = format_of(benchmark)
-    items = queries.with_material(benchmark.items.order_by("position")).iterator(chunk_size=CHUNK)
-    yield from format.writer(queries.record_of(item) for item in items)
+    assert format.writer
+    if records is None:
+        items = queries.with_material(benchmark.items.order_by("position")).iterator(chunk_size=CHUNK)
+        records = map(queries.record_of, items)
+    yield from format.writer(records)
 
 
 def write(benchmark: Benchmark, folder: Path) -> list[tuple[str, int]]:

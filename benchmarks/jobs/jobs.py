@@ -111,7 +111,8 @@ class Progress:
 
     def __init__(self, job: Job, tell: Callable[[str, int, int | None], None] | None = None):
         self.job, self.tell = job, tell
-        self.phase, self.done, self.total, self.written = "", 0, None, 0.0
+        self.phase, self.done, self.written = "", 0, 0.0
+        self.total: int | None = None
 
     def begin(self, phase: str, total: int | None = None) -> None:
         self.phase, self.done, self.total = phase, 0, total

@@ -9,8 +9,8 @@ rested for years and knows no ETag.
 import mimetypes
 import re
 from collections.abc import Callable, Iterator
-from typing import BinaryIO
 
+from django.core.files import File
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.cache import get_conditional_response
@@ -21,7 +21,7 @@ ONE_RANGE = re.compile(r"bytes=[ \t]*([0-9]{1,18})?-([0-9]{1,18})?[ \t]*", re.AS
 
 
 def ranged(
-    request: HttpRequest, open_file: Callable[[], BinaryIO], size: int, name: str, etag: str, offset: int = 0
+    request: HttpRequest, open_file: Callable[[], File], size: int, name: str, etag: str, offset: int = 0
 ) -> HttpResponseBase:
     """The `size` bytes of a file from `offset` on, as a download called `name`, or the range of them that is asked for.
 
@@ -80,7 +80,7 @@ def _sent(head: HttpResponse, status: int, content: "Stretch") -> StreamingHttpR
 class Stretch:
     """`length` bytes of an open file from `start` on, in pieces. Django closes it with the response."""
 
-    def __init__(self, file: BinaryIO, start: int, length: int):
+    def __init__(self, file: File, start: int, length: int):
         self.file, self.start, self.length = file, start, length
 
     def __iter__(self) -> Iterator[bytes]:

@@ -68,7 +68,8 @@ class Release:
     figures: dict
 
     def written(self) -> Path:
-        write_documents(self.folder, self.plan, self.manifest, self.figures, SCHEMA)
+        write_json(self.folder / "figures.json", self.figures)
+        write_documents(self.folder, self.plan, self.manifest, SCHEMA)
         return self.folder
 
     def text(self, name: str) -> str:

@@ -5,6 +5,7 @@ Without a time of day: the date is that of the last judgment, if that is public.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import PurePosixPath
 
 import pyarrow as pa
 
@@ -93,9 +94,9 @@ def croissant(
 def _stated(facts: Facts) -> dict:
     """Only what the producer stated, or what can be read off the judgments."""
     authors = [name.strip() for name in facts.stated("authors").split(";") if name.strip()]
-    last = facts.manifest.get("last_judgment_at")
+    last, licence = facts.manifest.get("last_judgment_at"), facts.stated("licence")
     found = {
-        "license": _address(facts.stated("licence")),
+        "license": f"https://spdx.org/licenses/{licence}.html" if SPDX.fullmatch(licence) else licence,
         "citeAs": facts.stated("citation"),
         "inLanguage": facts.stated("language"),
         "creator": [{"@type": "sc:Person", "name": name} for name in authors],
@@ -103,11 +104,6 @@ def _stated(facts: Facts) -> dict:
         "keywords": list(TAGS),
     }
     return {name: value for name, value in found.items() if value}
-
-
-def _address(licence: str) -> str:
-    """Of an SPDX identifier where its text stands; other words as they are."""
-    return f"https://spdx.org/licenses/{licence}.html" if SPDX.fullmatch(licence) else licence
 
 
 def _semantic(version: str) -> str:
@@ -124,7 +120,7 @@ def _objects(files: Mapping[str, Mapping]) -> Iterator[dict]:
                 "name": name.replace("/", "-"),
                 "contentUrl": name,
                 "contentSize": f"{file['bytes']} B",
-                "encodingFormat": _encoding(name),
+                "encodingFormat": KINDS.get(PurePosixPath(name).suffix, "application/octet-stream"),
                 "sha256": file["sha256"],
             }
 
@@ -143,10 +139,6 @@ def _set(name: str, includes: list[str], form: str, says: str) -> dict:
     return {**named, "encodingFormat": form, "includes": includes}
 
 
-def _encoding(name: str) -> str:
-    return next((kind for ending, kind in KINDS.items() if name.endswith(ending)), "application/octet-stream")
-
-
 # The RAI extension: what only the producer knows, and what the figures say
 
 
@@ -157,18 +149,13 @@ def _responsible_ai(facts: Facts) -> dict:
 
 
 def _collection(facts: Facts) -> dict:
+    counts = facts.manifest["counts"]
+    missing = "Of {imported:,} items {dropped:,} were dropped, {open:,} are not decided."
     return {
         "dataCollection": facts.stated("collection"),
         "dataCollectionType": ["Manual Human Curator"] if facts.people > facts.simulated else [],
-        "dataCollectionMissingData": _missing(facts),
+        "dataCollectionMissingData": missing.format_map(counts) if counts["imported"] else "",
     }
-
-
-def _missing(facts: Facts) -> str:
-    counts = facts.manifest["counts"]
-    if not counts["imported"]:
-        return ""
-    return f"Of {counts['imported']:,} items {counts['dropped']:,} were dropped, {counts['open']:,} are not decided."
 
 
 def _annotation(facts: Facts) -> dict:

@@ -3,16 +3,15 @@
 The first half selects; the functions below `Facts` put selections into sentences that several documents share.
 """
 
-import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 
 from annotation.exports.files import content_hash
 from annotation.exports.setup_wording import in_words
 from annotation.protocols.registry import PROTOCOLS
+from annotation.releases.archive_reader import Files
 from annotation.releases.documents.markdown import decimal, interval, percent
 from annotation.releases.plan import SPLIT_NAMES, Plan
 
@@ -53,11 +52,14 @@ FATES = {
 class Facts:
     """`manifest` is the release's as far as it is known: all of its files but the documents."""
 
-    folder: Path
+    files: Files
     plan: Plan
     manifest: Mapping
-    figures: Mapping
     statistics: Mapping
+
+    @cached_property
+    def figures(self) -> Mapping:
+        return self.files.json("figures.json")
 
     def stated(self, word: str) -> str:
         """What the producer stated under that key of the plan's words, or ""."""
@@ -91,7 +93,7 @@ class Facts:
 
     @cached_property
     def annotators(self) -> list[dict]:
-        return list(self._lines("annotators.jsonl"))
+        return list(self.files.lines("annotators.jsonl"))
 
     @property
     def people(self) -> int:
@@ -105,12 +107,8 @@ class Facts:
     @cached_property
     def licences(self) -> list[tuple[str, int]]:
         """Of the images: licence → how many, the most frequent first; "" where none is given."""
-        found = Counter(line.get("licence") or "" for line in self._lines("images.jsonl"))
+        found = Counter(line.get("licence") or "" for line in self.files.lines("images.jsonl"))
         return sorted(found.items(), key=lambda row: (-row[1], row[0]))
-
-    def _lines(self, name: str) -> Iterator[dict]:
-        with (self.folder / name).open(encoding="utf-8") as file:
-            yield from map(json.loads, file)
 
     @property
     def agreement(self) -> list[tuple[str, Mapping]]:

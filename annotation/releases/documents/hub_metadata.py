@@ -3,23 +3,16 @@
 import json
 import re
 from collections.abc import Iterator
+from typing import Any
 
 from annotation.releases.documents.facts import Facts
 
 # Whatever a YAML reader would refuse or fold, although JSON lets it stand.
 UNSAFE = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
 LICENCES = {  # SPDX → hub, where that is not the same in small letters
-    "odbl-1.0": "odbl",
-    "odc-by-1.0": "odc-by",
-    "pddl-1.0": "pddl",
-    "gpl-2.0-only": "gpl-2.0",
-    "gpl-2.0-or-later": "gpl-2.0",
-    "gpl-3.0-only": "gpl-3.0",
-    "gpl-3.0-or-later": "gpl-3.0",
-    "lgpl-3.0-only": "lgpl-3.0",
-    "lgpl-3.0-or-later": "lgpl-3.0",
-    "agpl-3.0-only": "agpl-3.0",
-    "agpl-3.0-or-later": "agpl-3.0",
+    **{"odbl-1.0": "odbl", "odc-by-1.0": "odc-by", "pddl-1.0": "pddl"},
+    **{f"{name}-only": name for name in ("gpl-2.0", "gpl-3.0", "lgpl-3.0", "agpl-3.0")},
+    **{f"{name}-or-later": name for name in ("gpl-2.0", "gpl-3.0", "lgpl-3.0", "agpl-3.0")},
 }
 KNOWN = {
     "apache-2.0", "mit", "bsd-2-clause", "bsd-3-clause", "bsd-3-clause-clear", "cc", "cc0-1.0", "cc-by-2.0",
@@ -62,19 +55,19 @@ def quoted(words: str) -> str:
     return UNSAFE.sub(lambda found: f"\\u{ord(found.group()):04x}", json.dumps(words, ensure_ascii=False))
 
 
-def _entry(name: str, value: object, indent: str = "") -> Iterator[str]:
+def _entry(name: str, value: Any) -> Iterator[str]:
     """`name: value`; a list's marks stand beneath the name."""
     if not isinstance(value, list):
-        yield f"{indent}{name}: {quoted(value)}"
+        yield f"{name}: {quoted(value)}"
         return
-    yield f"{indent}{name}:"
+    yield f"{name}:"
     for one in value:
         lines = (
             [line for key, part in one.items() for line in _entry(key, part)]
             if isinstance(one, dict)
             else [quoted(one)]
         )
-        yield from (f"{indent}{'- ' if not number else '  '}{line}" for number, line in enumerate(lines))
+        yield from (f"{'- ' if not number else '  '}{line}" for number, line in enumerate(lines))
 
 
 def licence(stated: str) -> dict[str, str]:

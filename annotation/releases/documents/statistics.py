@@ -4,29 +4,18 @@ A retrieval question (BiVLC, Table 1) is one image with a positive and a negativ
 caption with two images: an item with two of each makes four.
 """
 
-import json
-from collections import defaultdict
-from collections.abc import Iterator, Mapping
-from pathlib import Path
+from collections import Counter, defaultdict
+from collections.abc import Mapping
 
-ITEMS = "items.jsonl"
+from annotation.releases.archive_reader import Files
+
 SIDES = ("positive", "negative")
 
 
-class Lengths:
-    """Of texts, in one unit."""
-
-    def __init__(self) -> None:
-        self.n, self.sum, self.least, self.most = 0, 0, 0, 0
-
-    def add(self, length: int) -> None:
-        self.least = min(self.least, length) if self.n else length
-        self.most = max(self.most, length)
-        self.n += 1
-        self.sum += length
-
-    def as_json(self) -> dict:
-        return {"mean": self.sum / self.n, "min": self.least, "max": self.most}
+def lengths(counted: Counter[int]) -> dict:
+    """Of so many texts of each length."""
+    mean = sum(length * texts for length, texts in counted.items()) / counted.total()
+    return {"mean": mean, "min": min(counted), "max": max(counted)}
 
 
 class Cell:
@@ -35,8 +24,8 @@ class Cell:
     def __init__(self) -> None:
         self.items, self.to_text, self.to_image = 0, 0, 0
         self.images: set[bytes] = set()  # hashes
-        self.words: dict[str, Lengths] = defaultdict(Lengths)  # by role
-        self.characters: dict[str, Lengths] = defaultdict(Lengths)
+        self.words: dict[str, Counter[int]] = defaultdict(Counter)  # captions by length, by role
+        self.characters: dict[str, Counter[int]] = defaultdict(Counter)
 
     def add(self, line: Mapping) -> None:
         used = shown(line)
@@ -46,19 +35,19 @@ class Cell:
         self.to_image += to_image
         self.images.update(bytes.fromhex(image["sha256"]) for image in used)
         for caption in line["captions"]:
-            self.words[caption["role"]].add(len(caption["text"].split()))
-            self.characters[caption["role"]].add(len(caption["text"]))
+            self.words[caption["role"]][len(caption["text"].split())] += 1
+            self.characters[caption["role"]][len(caption["text"])] += 1
 
     def as_json(self) -> dict:
         """Images are counted once for each content."""
         captions = {
-            role: {"captions": words.n, "words": words.as_json(), "characters": self.characters[role].as_json()}
+            role: {"captions": words.total(), "words": lengths(words), "characters": lengths(self.characters[role])}
             for role, words in sorted(self.words.items())
         }
         return {
             "items": self.items,
             "images": len(self.images),
-            "captions": sum(words.n for words in self.words.values()),
+            "captions": sum(words.total() for words in self.words.values()),
             "image_to_text": self.to_text,
             "text_to_image": self.to_image,
             "questions": self.to_text + self.to_image,
@@ -77,13 +66,16 @@ def questions(roles: set[str], images: int) -> tuple[int, int]:
     return (images if captions == 2 else 0), (captions if images == 2 else 0)
 
 
-def compute(folder: Path) -> dict:
+def compute(release: Files) -> dict:
     """`whole`, `splits` by name, `types`, and `rows` for each split, type and subtype, in order.
 
     Where a line names no split, all are in "test".
     """
-    whole, splits, types, rows = Cell(), defaultdict(Cell), defaultdict(Cell), defaultdict(Cell)
-    for line in _lines(folder / ITEMS):
+    whole = Cell()
+    splits: dict[str, Cell] = defaultdict(Cell)
+    types: dict[tuple[str, str], Cell] = defaultdict(Cell)
+    rows: dict[tuple[str, str, str], Cell] = defaultdict(Cell)
+    for line in release.lines("items.jsonl"):
         split, kind = line.get("split", "test"), (line["type"], line["subtype"])
         for cell in (whole, splits[split], types[kind], rows[(split, *kind)]):
             cell.add(line)
@@ -91,14 +83,9 @@ def compute(folder: Path) -> dict:
         "whole": whole.as_json(),
         "splits": {name: cell.as_json() for name, cell in sorted(splits.items())},
         "types": [_named(("type", "subtype"), kind, types[kind]) for kind in sorted(types)],
-        "rows": [_named(("split", "type", "subtype"), of, rows[of]) for of in sorted(rows)],
+        "rows": [_named(("split", "type", "subtype"), key, rows[key]) for key in sorted(rows)],
     }
 
 
-def _named(names: tuple[str, ...], of: tuple[str, ...], cell: Cell) -> dict:
-    return {**dict(zip(names, of, strict=True)), **cell.as_json()}
-
-
-def _lines(path: Path) -> Iterator[dict]:
-    with path.open(encoding="utf-8") as file:
-        yield from map(json.loads, file)
+def _named(names: tuple[str, ...], values: tuple[str, ...], cell: Cell) -> dict:
+    return {**dict(zip(names, values, strict=True)), **cell.as_json()}

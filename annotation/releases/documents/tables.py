@@ -3,12 +3,11 @@
 Which of the columns a release has depends on what of it is public, so they are looked up in its files.
 """
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from itertools import chain
 
-import pyarrow.parquet as pq
+from annotation.releases.archive_reader import Files
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,21 +230,13 @@ LISTED = (
 TABLES: Mapping[str, Table] = {table.name: table for table in LISTED}
 
 
-def there(folder: Path, table: Table) -> list[Column]:
+def there(release: Files, table: Table) -> list[Column]:
     """Those of its columns that its file has, in the table's order: all of a file without rows, none without a file.
 
     A column that the table does not know is left out.
     """
-    path = folder / table.file
-    if not path.exists():
+    if table.file not in release.names():
         return []
-    names = set(pq.read_schema(path).names) if path.suffix == ".parquet" else _names(path)
+    parquet = table.file.endswith(".parquet")
+    names = set(release.schema(table.file).names if parquet else chain.from_iterable(release.lines(table.file)))
     return [column for column in table.columns if column.name in names or not names]
-
-
-def _names(path: Path) -> set[str]:
-    found: set[str] = set()
-    with path.open(encoding="utf-8") as file:
-        for line in file:
-            found.update(json.loads(line))
-    return found

@@ -11,6 +11,7 @@ import pyarrow as pa
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from annotation.exports.files import digest, write_json
+from annotation.releases.archive_reader import Files
 from annotation.releases.documents import facts as facts_module
 from annotation.releases.documents import markdown, statistics, tables
 from annotation.releases.documents.croissant import croissant
@@ -32,12 +33,13 @@ TABLE_ONE = [(type, subtype) for type in TYPES for subtype in SUBTYPES]  # the o
 NOT_IN_BIVLC = {("swap", "rel"), ("add", "rel")}
 
 
-def write_documents(folder: Path, plan: Plan, manifest: Mapping, figures: Mapping, schema: pa.Schema) -> None:
-    """`manifest["files"]` has all other files by now; `figures` and `manifest` what is public of them."""
-    counts = statistics.compute(folder)
+def write_documents(folder: Path, plan: Plan, manifest: Mapping, schema: pa.Schema) -> None:
+    """`folder` and `manifest["files"]` have all other files by now, with what is public of them."""
+    release = Files(folder)
+    counts = statistics.compute(release)
     write_json(folder / "statistics.json", counts)
-    facts = Facts(folder, plan, manifest, figures, counts)
-    columns = {name: tables.there(folder, table) for name, table in tables.TABLES.items()}
+    facts = Facts(release, plan, manifest, counts)
+    columns = {name: tables.there(release, table) for name, table in tables.TABLES.items()}
     for name in ("data_statement.md", "README.md"):
         text = TEMPLATES.get_template(f"{name}.j2").render(facts=facts)
         (folder / name).write_text(text, encoding="utf-8", newline="\n")
@@ -58,8 +60,12 @@ def _table_one_rows(
     statistics: Mapping, splits: Sequence[str], columns: Sequence[tuple[str, str]]
 ) -> list[tuple[str, Mapping, list[int]]]:
     """Of each split that has items, and of all of several: name, its counts, and its questions by column."""
-    there = [(f"`{name}`", statistics["splits"][name], name) for name in splits if name in statistics["splits"]]
-    questions = {(row["split"], row["type"], row["subtype"]): row["questions"] for row in statistics["rows"]}
+    there: list[tuple[str, Mapping, str | None]] = [
+        (f"`{name}`", statistics["splits"][name], name) for name in splits if name in statistics["splits"]
+    ]
+    questions: dict[tuple[str | None, str, str], int] = {
+        (row["split"], row["type"], row["subtype"]): row["questions"] for row in statistics["rows"]
+    }
     if len(statistics["splits"]) > 1:
         there.append(("all", statistics["whole"], None))
         questions |= {(None, row["type"], row["subtype"]): row["questions"] for row in statistics["types"]}

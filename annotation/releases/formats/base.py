@@ -57,7 +57,7 @@ class Shards:
         self.last = {split: begin(split, 0) for split in layout.splits}
 
     def add(self, row: Row) -> None:
-        split, weight = row.split, sum(len(image["bytes"]) for _, image in row.images())
+        split, weight = row.split, row.weight
         if self.rows[split][-1] and self.weight[split] + weight > self.limit:
             self.last[split].close()
             self.last[split] = self.begin(split, len(self.rows[split]))

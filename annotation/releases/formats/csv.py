@@ -12,6 +12,7 @@ from annotation.releases.export_reader import Row
 from annotation.releases.formats.base import Form, Layout
 
 FOLDER = "csv"
+EXACT, SAFE = ".csv", ".spreadsheet.csv"
 SIGNS = "=+@−＝＋－＠﹢﹣﹦﹫⁺⁻⁼₊₋₌-"  # what a formula begins with, plain, wide, small and raised
 UNSEEN = r"(?:(?![\t\r\n])[\s\x00-\x1f\x7f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff])*"
 # Where a program may take semicolons for commas, and quotes for text, a cell of its own begins after each of these.
@@ -41,10 +42,9 @@ class Writer:
     def __init__(self, layout: Layout):
         folder = layout.folder / FOLDER
         folder.mkdir()
-        names = {split: (f"{split}.csv", f"{split}.spreadsheet.csv") for split in layout.splits}
         self.tables = {
-            split: [Table(folder / name, layout.schema.names, safe) for safe, name in enumerate(two)]
-            for split, two in names.items()
+            split: [Table(folder / f"{split}{ending}", layout.schema.names, ending == SAFE) for ending in (EXACT, SAFE)]
+            for split in layout.splits
         }
         self.rows = dict.fromkeys(layout.splits, 0)
 
@@ -56,13 +56,10 @@ class Writer:
         self.rows[row.split] += 1
 
     def close(self) -> dict[str, int]:
-        for table in (one for two in self.tables.values() for one in two):
-            table.file.close()
-        return {
-            f"{FOLDER}/{split}{ending}": rows
-            for split, rows in self.rows.items()
-            for ending in (".csv", ".spreadsheet.csv")
-        }
+        for tables in self.tables.values():
+            for table in tables:
+                table.file.close()
+        return {f"{FOLDER}/{split}{ending}": rows for split, rows in self.rows.items() for ending in (EXACT, SAFE)}
 
 
 def harmless(text: str) -> str:

@@ -3,6 +3,8 @@
 That loader makes an image column `<name>` of each column `<name>_file_name`.
 """
 
+from typing import Any
+
 from annotation.exports.files import LinesFile
 from annotation.releases.export_reader import Row
 from annotation.releases.formats.base import Form, Layout
@@ -32,7 +34,7 @@ class Writer:
         if not path.exists():
             path.write_bytes(data)
 
-    def cell(self, column: str, value: object) -> tuple[str, object]:
+    def cell(self, column: str, value: Any) -> tuple[str, object]:
         if column not in self.pictures:
             return column, value
         return f"{column}_file_name", value and f"{IMAGES}/{value['path']}"

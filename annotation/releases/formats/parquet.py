@@ -11,17 +11,19 @@ from annotation.releases.formats.base import Form, Layout, Shards
 FOLDER = "data"
 
 
-class Shard(ParquetFile):
+class Shard:
     """Keeps at most `heavy` bytes of images waiting."""
 
     def __init__(self, path: Path, schema: pa.Schema, heavy: int):
-        super().__init__(path, schema)
-        self.heavy = heavy
+        self.file, self.heavy = ParquetFile(path, schema), heavy
 
     def add(self, row: Row) -> None:
-        super().add(dict(row.cells), sum(len(image["bytes"]) for _, image in row.images()))
-        if self.weight >= self.heavy:
-            self.flush()
+        self.file.add(dict(row.cells), row.weight)
+        if self.file.weight >= self.heavy:
+            self.file.flush()
+
+    def close(self) -> None:
+        self.file.close()
 
 
 class Writer:

@@ -28,7 +28,9 @@ class Writer:
 
     def put(self, split: str, records: list[ItemRecord]) -> None:
         folder = self.layout.folder / FOLDER / (split if len(self.records) > 1 else "")
-        for name, content in FORMATS[self.layout.source_format].writer(records):
+        writer = FORMATS[self.layout.source_format].writer
+        assert writer  # it wrote the export's source files
+        for name, content in writer(records):
             path = folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)

@@ -34,7 +34,7 @@ class Shard:
         entry.uid = entry.gid = 0
         entry.uname = entry.gname = ""
         self.file.addfile(entry, io.BytesIO(content))
-        self.file.members.clear()  # else it remembers every file
+        self.file.members.clear()  # type: ignore[attr-defined]  # else it remembers every file
 
     def close(self) -> None:
         self.file.close()

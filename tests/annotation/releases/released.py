@@ -9,9 +9,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from annotation.exports.export import export_split
-from annotation.exports.files import content_hash, write_json
+from annotation.exports.files import content_hash, describe_files, write_json
 from annotation.models import Study
-from annotation.releases import build as releases_build
 from annotation.releases.build import build
 from annotation.releases.export_reader import ExportReader, hashes
 from annotation.releases.plan import FORMS, PUBLIC, Plan
@@ -75,7 +74,7 @@ def mend(folder: Path) -> None:
     rows = {name: file["rows"] for name, file in manifest["files"].items()}
     for path in folder.glob("data/*.parquet"):
         rows[path.relative_to(folder).as_posix()] = pq.read_metadata(path).num_rows
-    manifest["files"] = releases_build.describe_files(folder, rows)
+    manifest["files"] = describe_files(folder, rows)
     manifest["content"] = content_hash(manifest["files"])
     write_json(folder / "manifest.json", manifest)
 

@@ -5,6 +5,7 @@ import csv
 import pytest
 
 from annotation.exports.files import write_lines
+from annotation.releases.archive_reader import Files
 from annotation.releases.documents.statistics import compute, questions
 from annotation.releases.documents.write import TEMPLATES
 from tests.builders.documented_release import image, line
@@ -14,7 +15,7 @@ TABLES = TEMPLATES.get_template("_tables.md.j2").module
 
 def of(folder, lines) -> dict:
     write_lines(folder / "items.jsonl", lines)
-    return compute(folder)
+    return compute(Files(folder))
 
 
 @pytest.mark.parametrize(

@@ -12,24 +12,30 @@ from annotation.exports.files import IMAGE, ParquetFile, split_schema
 READ = """
 import sys
 from pathlib import Path
-from annotation.releases.{module} import streamed
+import annotation.releases.{module} as reader
 now = lambda: int(Path("/proc/self/statm").read_text().split()[1]) * 4096 / 2**20
-with streamed(Path(sys.argv[1])) as file:
-    before, most = now(), 0
-    for batch in file.iter_batches(16, use_threads=False):
-        batch.to_pylist()
-        most = max(most, now())
+path = Path(sys.argv[1])
+before, most = now(), 0
+for batch in {batches}:
+    batch.to_pylist()
+    most = max(most, now())
 print(most - before)
 """
 
 
-@pytest.mark.parametrize("module", ["export_reader", "verification.place"])
-def test_a_file_of_images_is_read_in_little_memory(tmp_path, module):
+@pytest.mark.parametrize(
+    ("module", "batches"),
+    [
+        ("archive_reader", "reader.Files(path.parent).batches(path.name, 16)"),
+        ("verification.place", "reader.streamed(path).iter_batches(16, use_threads=False)"),
+    ],
+)
+def test_a_file_of_images_is_read_in_little_memory(tmp_path, module, batches):
     file = ParquetFile(tmp_path / "data.parquet", split_schema([("id", pa.string()), ("image", IMAGE)]))
     for number in range(1000):
         content = os.urandom(100_000)  # does not get smaller, as images do not
         file.add({"id": str(number), "image": {"bytes": content, "path": "a.jpg"}}, len(content))
     file.close()
-    command = [sys.executable, "-c", READ.format(module=module), str(tmp_path / "data.parquet")]
+    command = [sys.executable, "-c", READ.format(module=module, batches=batches), str(tmp_path / "data.parquet")]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert float(done.stdout) < 90  # MB; pyarrow alone would keep the 100 that the file holds

@@ -9,7 +9,7 @@ import pytest
 from annotation.designs.plan import StagePlan
 from annotation.exports.files import files_below
 from annotation.models import Study
-from annotation.releases.export_reader import ExportReader, hashes
+from annotation.releases.export_reader import DATA, ITEMS, ExportReader, hashes
 from annotation.releases.splitting import Unit, assign
 from benchmarks.models import Benchmark
 from tests.annotation.exports.test_export import export
@@ -57,15 +57,15 @@ def exported(name: str, folder: Path) -> ExportReader:
 
 def written_of(form: str, found: ExportReader, folder: Path, splits: dict[str, str]) -> Path:
     """The release's folder."""
-    settings = {"schema": found.schema, "columns": found.columns, "source_format": found.manifest["source_format"]}
-    written(form, folder, list(found.rows(splits)), **settings)
+    settings = {"schema": found.schema(DATA), "source_format": found.manifest["source_format"]}
+    written(form, folder, list(found.rows(splits)), columns=found.columns, **settings)
     return folder / "release"
 
 
 @pytest.mark.parametrize("name", STUDIES)
 def test_source_and_tables_are_those_of_the_export(name, tmp_path):
     found = exported(name, tmp_path)
-    units = [Unit(line["id"], (line["type"], line["subtype"]), frozenset(hashes(line))) for line in found.items()]
+    units = [Unit(line["id"], (line["type"], line["subtype"]), frozenset(hashes(line))) for line in found.lines(ITEMS)]
     one = assign(units, {"test": 100}, 1).splits
     source, out = written_of("source", found, tmp_path / "a", one) / "source", tmp_path / "out/source"
     assert found.manifest["source_format"] == name and out.is_dir() == bool(name)

@@ -162,5 +162,6 @@ def test_an_image_is_listed_once_with_all_that_was_said_of_it(exports, tmp_path)
 
 
 def _paths(export: ExportReader) -> list[str]:
-    found = pq.read_table(export.folder / "data.parquet").to_pylist()
+    with export.open("data.parquet") as file:
+        found = pq.read_table(file).to_pylist()
     return [cell["path"] for row in found for cell in row.values() if isinstance(cell, dict)]

@@ -164,7 +164,7 @@ def test_an_image_in_two_splits_is_found(exports, tmp_path, monkeypatch):
     """All else of that release is right."""
 
     def assign(source, plan, earlier):
-        keys = [line["id"] for line in source.items()]
+        keys = [line["id"] for line in source.lines("items.jsonl")]
         return Assigned({one: ("train", "test")[place % 2] for place, one in enumerate(keys)}, {})
 
     monkeypatch.setattr(build, "_assign_splits", assign)
