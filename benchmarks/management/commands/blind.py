@@ -51,7 +51,7 @@ class Command(BaseCommand):
         if missing := [str(number) for number in numbers if number not in runs]:
             raise CommandError(f"The benchmark has no run {' and no run '.join(missing)}.")
         try:
-            keys, found = caption_only_refine.refined(*(runs[number] for number in numbers), seed)
+            keys, found = caption_only_refine.refined(runs[numbers[0]], runs[numbers[1]], seed)
         except caption_only_refine.CannotRefine as refusal:
             raise CommandError(str(refusal)) from None
         told = {"runs": numbers, "seed": seed, "before": found.before, "after": found.after}
