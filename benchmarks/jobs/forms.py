@@ -1,4 +1,4 @@
-"""Form fields for files that a job will read."""
+"""What forms that order a job have in common: fields for files, and errors that screen readers find."""
 
 from collections import Counter
 
@@ -8,18 +8,35 @@ from django.core.files.uploadedfile import UploadedFile
 NAME = 255  # characters, and bytes
 
 
+class DescribedForm(forms.Form):
+    """A form whose fields name their errors to screen readers."""
+
+    def full_clean(self) -> None:
+        super().full_clean()
+        for name, field in self.fields.items():
+            if name in self.errors:
+                field.widget.attrs |= {"aria-invalid": "true", "aria-describedby": f"{name}-error"}
+
+
 class FilesInput(forms.FileInput):
     allow_multiple_selected = True
 
 
 class FilesField(forms.FileField):
-    """One file or several: cleans to a list."""
+    """One file or several, which cleans to a list; each has the name that it has on its owner's disk."""
 
     widget = FilesInput
 
     def clean(self, data, initial=None) -> list[UploadedFile]:
         cleaned = [forms.FileField.clean(self, file, initial) for file in data or [None]]
-        return [file for file in cleaned if file]
+        files = [file for file in cleaned if file]
+        for file in files:
+            check_length(file.name)
+            file.name = file.name.replace("%22", '"')  # browsers write a quotation mark so
+        twice = [name for name, count in Counter(file.name for file in files).items() if count > 1]
+        if twice:
+            raise forms.ValidationError(f"“{twice[0]}” is chosen twice; give each file a name of its own.")
+        return files
 
 
 def check_length(name: str) -> None:
@@ -30,14 +47,3 @@ def check_length(name: str) -> None:
 
 def fits(name: str, endings: tuple[str, ...]) -> bool:
     return name.lower().endswith(endings)
-
-
-def named_once(files: list[UploadedFile]) -> list[UploadedFile]:
-    """Under the names that they have on their owner's disk: browsers write a quotation mark in a name as %22."""
-    for file in files:
-        check_length(file.name)
-        file.name = file.name.replace("%22", '"')
-    twice = [name for name, count in Counter(file.name for file in files).items() if count > 1]
-    if twice:
-        raise forms.ValidationError(f"“{twice[0]}” is chosen twice; give each file a name of its own.")
-    return files

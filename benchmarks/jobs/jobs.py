@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from celery import Task
 from django.db import connection, transaction
 from django.db.models.functions import Now
 
@@ -19,7 +20,7 @@ from benchmarks.records import Problem, Refused
 
 WRITE_EVERY = 0.5  # seconds between two progress writes
 TRIES = 3  # a job whose worker died this often is failed: it may be what kills the worker
-RUNNERS: dict[str, Callable] = {}  # kind of job -> the Celery task that runs it
+RUNNERS: dict[str, Task] = {}  # kind of job -> the Celery task that runs it
 log = logging.getLogger(__name__)
 Tell = Callable[[int, int], None]  # called with how much is done, of how much
 
@@ -36,10 +37,10 @@ class Cancelled(Exception):
     """Somebody asked for the job to be stopped."""
 
 
-def runs(kind: str) -> Callable:
+def runs(kind: str) -> Callable[[Task], Task]:
     """Decorator of a Celery task `task(job_id)`: it is what runs jobs of this kind."""
 
-    def keep(task):
+    def keep(task: Task) -> Task:
         RUNNERS[kind] = task
         return task
 
@@ -111,7 +112,8 @@ class Progress:
 
     def __init__(self, job: Job, tell: Callable[[str, int, int | None], None] | None = None):
         self.job, self.tell = job, tell
-        self.phase, self.done, self.total, self.written = "", 0, None, 0.0
+        self.phase, self.done, self.written = "", 0, 0.0
+        self.total: int | None = None
 
     def begin(self, phase: str, total: int | None = None) -> None:
         self.phase, self.done, self.total = phase, 0, total
@@ -239,7 +241,7 @@ class Pace:
 def pace(job: Job) -> Pace:
     """Of the present phase, from its start to the last progress written."""
     percent = 100 * job.done / job.total if job.total else None
-    if job.state != JobState.RUNNING or not job.done or not job.phase_started_at:
+    if job.state != JobState.RUNNING or not (job.done and job.phase_started_at and job.heartbeat_at):
         return Pace(percent, None, None)
     spent = max((job.heartbeat_at - job.phase_started_at).total_seconds(), 0.001)
     rate = job.done / spent

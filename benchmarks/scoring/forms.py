@@ -2,10 +2,11 @@
 
 from django import forms
 
+from benchmarks.jobs.forms import DescribedForm
 from workers.scoring.model_name import LONGEST
 
 
-class ScoreForm(forms.Form):
+class ScoreForm(DescribedForm):
     """Which model scores. Whether there is such a model, the worker says: this process does not know open_clip."""
 
     model = forms.CharField(max_length=LONGEST)
@@ -14,17 +15,13 @@ class ScoreForm(forms.Form):
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
-        for name, field in self.fields.items():
+        for field in self.fields.values():
             field.widget.attrs |= {"autocomplete": "off", "spellcheck": "false"}
-            if name in self.errors:
-                field.widget.attrs |= {"aria-invalid": "true", "aria-describedby": f"{name}-error"}
 
-    def clean(self) -> dict:
+    def clean(self) -> None:
         """Of the server's files only those in its folder for models can be named here."""
-        cleaned = super().clean()
         for name in ("model", "pretrained"):
-            given = cleaned.get(name, "")
+            given = self.cleaned_data.get(name, "")
             paths = [one.strip() for one in (given, given.partition(":")[2])]  # whole, or behind `local-dir:`
             if any(path.startswith(("/", "~", "./", "../", "\\")) or ".." in path.split("/") for path in paths):
                 self.add_error(name, "Give the name of a file or folder in the server's folder for models, not a path.")
-        return cleaned
