@@ -93,7 +93,7 @@ def headlines(kind: str, measures: Mapping[str, Mapping]) -> dict[str, Mapping]:
 
 def weighed(kind: str) -> tuple[str, str]:
     """The names of the scores of the right and the wrong caption."""
-    return KINDS[kind].family.questions[WEIGHED.get(kind, "caption")][0]
+    return KINDS[kind].measured.questions[WEIGHED.get(kind, "caption")][0]
 
 
 def gaps(right: Sequence[float], wrong: Sequence[float]) -> list[float]:

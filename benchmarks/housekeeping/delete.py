@@ -57,7 +57,7 @@ def _rows(benchmark: Benchmark, by: str, after: DeferredFiles) -> dict:
     try:
         benchmark.delete()
     except ProtectedError as error:
-        names = ", ".join(sorted({one._meta.verbose_name for one in error.protected_objects}))
+        names = ", ".join(sorted({str(one._meta.verbose_name) for one in error.protected_objects}))
         raise CannotDelete(f"“{benchmark}” stays: a {names} refers to it.") from None
     _forget(images)
     return went

@@ -1,7 +1,7 @@
 """The import: all or nothing. Everything is checked first, the files are staged, then one transaction stores it all."""
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -52,25 +52,25 @@ class Order:
     created_by_id: int | None = None
 
 
-def queue_import(*, name: str, format: str, path: Path, images: Path | None, options: Options, by: str, **more) -> Job:
-    """A job that imports files. `more`: `created_by`; `upload`, a folder to delete when the job is over; `second` and
-    `origins`, see Format.read.
-    """
-    params = {"name": name, "format": format, "path": str(path), "images": str(images) if images else None}
-    params |= {"options": asdict(options), "by": by, "upload": more.get("upload")}
-    params |= {"second": str(more["second"])} if more.get("second") else {}
-    params |= {"origins": list(more["origins"])} if more.get("origins") else {}
-    params |= {"foreground": more.get("foreground", False)}
+def queue_import(
+    *, name: str, format: str, path: Path, images: Path | None, options: Options, by: str, created_by=None,
+    upload: str | None = None, second: Path | None = None, origins: Sequence[str] = (), foreground: bool = False,
+) -> Job:  # fmt: skip
+    """A job that imports files. `upload`: a folder to delete when the job is over; `second`, `origins`: Format.read."""
+    params: dict[str, object] = {
+        "name": name, "format": format, "path": str(path), "images": str(images) if images else None,
+        "options": asdict(options), "by": by, "upload": upload, "foreground": foreground,
+    }  # fmt: skip
+    params |= {"second": str(second)} if second else {}
+    params |= {"origins": list(origins)} if origins else {}
     title = f"New candidates for {name}" if options.new_candidates else f"Import {name}"
-    return jobs.queue_job(kind="import", title=title, params=params, by=by, created_by=more.get("created_by"))
+    return jobs.queue_job(kind="import", title=title, params=params, by=by, created_by=created_by)
 
 
 def import_files(job: Job, progress: jobs.Progress) -> None:
     """What a job of kind `import` does: the work that `jobs.jobs.run` is given."""
     params = job.params
-    order = Order(
-        params["name"], params["format"], Options(**params["options"]), params["by"], job.created_by_id
-    )  # fmt: skip
+    order = Order(params["name"], params["format"], Options(**params["options"]), params["by"], job.created_by_id)
     log, format = ProblemLog(order.options.skip_incomplete), FORMATS[order.source]
     progress.begin("reading rows")
     read = _counted(format.read(Path(params["path"]), log, **_reader_options(params)), progress)

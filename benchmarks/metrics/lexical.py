@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from statistics import fmean, median
-from typing import Any
+from typing import Any, TypedDict
 
 from rapidfuzz.distance import Levenshtein
 
@@ -26,6 +26,9 @@ STARTS = {
     "words": (0, *range(1, 21)),
     "overlap": tuple(tenths / 10 for tenths in range(11)),
 }
+
+
+Bin = TypedDict("Bin", {"from": float, "to": float | None, "count": int})  # `to` None: no upper end
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +87,7 @@ def _distribution(values: list[float], starts: tuple[float, ...]) -> dict[str, A
     counts: Counter[float] = Counter()
     for value, count in Counter(values).items():
         counts[starts[bisect_right(starts, value) - 1]] += count
-    bins = [
+    bins: list[Bin] = [
         {"from": low, "to": high, "count": counts[low]} for low, high in zip(starts, (*starts[1:], None), strict=True)
     ]
     return {"mean": fmean(values) if values else None, "median": median(values) if values else None, "bins": bins}

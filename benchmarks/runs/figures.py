@@ -50,15 +50,13 @@ def of_runs(runs: Sequence[Run]) -> Found:
 
 def within(room: int, runs: Sequence[Run]) -> tuple[list[Run], list[Run]]:
     """Those that have no more predictions than this together, the smallest first; and the others."""
-    sizes, now, later = counts(runs), [], []
+    now: list[Run] = []
+    later: list[Run] = []
+    sizes = dict(fetch(COUNTS, [run.pk for run in runs])) if runs else {}
     for run in sorted(runs, key=lambda run: sizes.get(run.pk, 0)):
         room -= sizes.get(run.pk, 0)
         (now if room >= 0 else later).append(run)
     return now, later
-
-
-def counts(runs: Sequence[Run]) -> dict[int, int]:
-    return dict(fetch(COUNTS, [run.pk for run in runs])) if runs else {}
 
 
 def compute(run: Run) -> dict:
@@ -99,7 +97,7 @@ def key(run: Run) -> str:
     return f"run-figures:{VERSION}:{run.pk}:{run.made_at.timestamp()}"
 
 
-def fetch(statement: str, *values: object) -> list[tuple]:
+def fetch(statement: str, *values: int | list[int]) -> list[tuple]:
     with connection.cursor() as cursor:
         cursor.execute(statement, values)
         return cursor.fetchall()

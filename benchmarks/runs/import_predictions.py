@@ -58,7 +58,9 @@ def take_in(job: Job, progress: jobs.Progress) -> None:
     progress.write()
     matching = match(abouts, [queries.record_of(item) for item in items.values()])
     whole = checked(matching, kind, files, log)
-    rows = [(items[about.record.key].pk, answer) for about in whole for answer in about.answers.values()]
+    rows = [
+        (items[about.record.key].pk, answer) for about in whole if about.record for answer in about.answers.values()
+    ]
     progress.begin("storing")
     store(job, benchmark, rows, {**matching.as_json(), **left_out(log), "answers": len(rows), "began": began})
 

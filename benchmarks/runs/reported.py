@@ -133,8 +133,8 @@ def _text(value: object, name: str, row: Row, log: ProblemLog) -> str:
 def _percent(value: object, row: Row, log: ProblemLog) -> float:
     file, number, _ = row
     try:
-        found = math.nan if isinstance(value, bool) else float(value)
-    except (TypeError, ValueError):
+        found = float(value) if isinstance(value, str | int | float) and not isinstance(value, bool) else math.nan
+    except ValueError:
         found = math.nan
     if not 0 <= found <= 100:
         log.error("WRONG_VALUE", file, number, "value", "Write percent, a number from 0 to 100 with a decimal point.")

@@ -61,9 +61,10 @@ class Scoring:
 
     def __init__(self, job: Job, progress: jobs.Progress):
         self.job, self.progress, self.began = job, progress, time.monotonic()
-        self.benchmark = Benchmark.objects.filter(pk=job.params["benchmark"]).first()
-        if self.benchmark is None:
+        benchmark = Benchmark.objects.filter(pk=job.params["benchmark"]).first()
+        if benchmark is None:
             raise _benchmark_gone()
+        self.benchmark = benchmark
         self.device = job.params["device"]
         self.model_name = parse_model(job.params["model"], job.params["pretrained"], settings.MODELS)
         self.kind = material.kind(self.benchmark)
@@ -181,16 +182,14 @@ class Scoring:
 
     def finish(self, run: Run, told: dict) -> None:
         model = run.model
-        facts = {
-            "run": run.pk,
-            "benchmark": self.benchmark.pk,
-            "kind": self.kind,
-            "items": self.benchmark.items.count(),
-        }
-        facts |= {"model": model.title, "fingerprint": model.fingerprint, "precision": model.precision}
-        facts |= {"device": self.encoder.loaded.device if self.encoder else "", "encoded": self.encoded}
-        facts |= {"seconds": round(time.monotonic() - self.began, 1), **told}
-        jobs.finish_job(job=self.job, by=self.job.params["by"], report=facts)
+        assert model is not None  # run_measured_by_one
+        report = {
+            "run": run.pk, "benchmark": self.benchmark.pk, "kind": self.kind, "items": self.benchmark.items.count(),
+            "model": model.title, "fingerprint": model.fingerprint, "precision": model.precision,
+            "device": self.encoder.loaded.device if self.encoder else "", "encoded": self.encoded,
+            "seconds": round(time.monotonic() - self.began, 1), **told,
+        }  # fmt: skip
+        jobs.finish_job(job=self.job, by=self.job.params["by"], report=report)
 
 
 def _benchmark_gone() -> CannotScore:
@@ -209,8 +208,10 @@ def _vectors(model: ScoringModel, contents: set[str]) -> dict:
 def model_row(encoder: Encoder, named: ModelName, made_by: str | None) -> ScoringModel:
     """The model's row by its fingerprint; it remembers the recipe that led there."""
     loaded = encoder.loaded
-    facts = {"name": named.name[:300], "pretrained": named.pretrained[:300], "title": named.title[:300]}
-    facts |= {"precision": loaded.precision, "sees_images": named.sees_images}
+    facts = {
+        "name": named.name[:300], "pretrained": named.pretrained[:300], "title": named.title[:300],
+        "precision": loaded.precision, "sees_images": named.sees_images,
+    }  # fmt: skip
     with transaction.atomic():
         ScoringModel.objects.get_or_create(fingerprint=loaded.fingerprint, defaults=facts)
         model = ScoringModel.objects.select_for_update(no_key=True).get(fingerprint=loaded.fingerprint)

@@ -4,12 +4,13 @@ from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from benchmarks import permissions, queries
 from benchmarks.models import Benchmark, Item
+from benchmarks.permissions import StaffRequest
 from benchmarks.views.likeness import likeness, panels
 
 PAGE = 20  # items
@@ -18,7 +19,7 @@ JOBS = 10
 
 @require_safe
 @permissions.staff_only
-def benchmark_list(request: HttpRequest) -> HttpResponse:
+def benchmark_list(request: StaffRequest) -> HttpResponse:
     benchmarks = queries.with_counts(Benchmark.objects.select_related("created_by"))
     context = {"section": "benchmarks", "benchmarks": benchmarks, "jobs": permissions.imports_for(request.user)[:JOBS]}
     return render(request, "benchmarks/list.html", context)
@@ -26,9 +27,9 @@ def benchmark_list(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 @permissions.staff_only
-def benchmark_detail(request: HttpRequest, pk: int) -> HttpResponse:
+def benchmark_detail(request: StaffRequest, pk: int) -> HttpResponse:
     benchmark = permissions.benchmark_for(request.user, pk)
-    kinds = list(queries.kinds(benchmark.items))
+    kinds = list(queries.kinds(benchmark.items.all()))
     chosen = {name: request.GET[name] for name in ("type", "subtype") if name in request.GET}
     items = benchmark.items.filter(**chosen)
     context = {
