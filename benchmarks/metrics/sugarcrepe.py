@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from benchmarks.metrics import base, inputs
-from benchmarks.metrics.base import Family, Figure, Group, Mean, Measure
+from benchmarks.metrics.base import Family, Figure, Mean, Measure
 from benchmarks.metrics.inputs import Scores
 
 SUBSETS = ("add_att", "add_obj", "replace_att", "replace_obj", "replace_rel", "swap_att", "swap_obj")
@@ -33,6 +33,7 @@ class Answered:
 
 
 FAMILY = Family(Answered, PAIRS, MEASURES)
+by_type = FAMILY.by_type
 
 
 def answered(
@@ -65,8 +66,3 @@ def subsets(items: Iterable[Answered]) -> dict[str, Figure]:
 def mean_of_subsets(items: Iterable[Answered]) -> Mean:
     """Over the subsets that are there; `groups` says how many. The benchmark has seven (`SUBSETS`)."""
     return base.mean(subsets(items).values(), CHANCE)
-
-
-def by_type(items: Iterable[Answered]) -> list[Group]:
-    """Each type and then its subtypes, in alphabetical order."""
-    return FAMILY.by_type(items)
