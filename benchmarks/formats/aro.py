@@ -14,9 +14,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, cast
 
-from benchmarks.formats import jsonfiles, jsontext, limits
+from benchmarks.formats import jsonfiles, jsontext
 from benchmarks.formats.base import SPLIT, Format, ProblemLog
-from benchmarks.formats.table import missing_column, nearest, too_many_rows
+from benchmarks.formats.table import missing_column, nearest
 from benchmarks.formats.writing import extras, image_part
 from benchmarks.records import CaptionRecord, ImageRecord, ItemRecord, Origin
 
@@ -30,29 +30,12 @@ ORDER = "field_order"  # in `meta`: the names of the row's fields, where they ca
 
 def read(path: Path, log: ProblemLog) -> Iterator[ItemRecord]:
     for name, data in jsonfiles.files(path, tuple(FILES.values()), log):
-        yield from items(data, Path(name).name, log)
-
-
-def items(data: bytes, file: str, log: ProblemLog) -> Iterator[ItemRecord]:
-    before = log.count
-    rows = jsonfiles.value(data, file, log)
-    if log.count > before:
-        return
-    if not isinstance(rows, list):
-        log.error("JSON_INVALID", file, 1, "", "The file must hold a list of rows: [{…}, {…}].")
-    elif not rows:
-        log.error("NO_ROWS", file, None, "", "The file has no rows; take it from its source again.")
-    else:
-        yield from records(rows, file, log)
-
-
-def records(rows: list[Any], file: str, log: ProblemLog) -> Iterator[ItemRecord]:
-    kind = kind_of(rows)
-    for number, row in enumerate(rows, 1):
-        if number > limits.MAX_ROWS:
-            too_many_rows(file, number, log)
-        if whole_row(row, kind, Origin(file, number), log):
-            yield record(row, kind, Origin(file, number))
+        file = Path(name).name
+        rows = jsonfiles.rows(data, list, "a list of rows: [{…}, {…}]", file, log)
+        kind = kind_of(rows)
+        for origin, row in jsonfiles.numbered(rows, file, log):
+            if whole_row(row, kind, origin, log):
+                yield record(row, kind, origin)
 
 
 def kind_of(rows: list[Any]) -> str:

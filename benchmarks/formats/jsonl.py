@@ -38,40 +38,33 @@ def read(path: Path, log: ProblemLog) -> Iterator[ItemRecord]:
             yield record_of(value, origin)
 
 
-def objects(path: Path, log: ProblemLog) -> Iterator[tuple[dict[str, Any], Origin]]:
-    """The object of each line that is one. What the others are is in the log."""
+def objects(
+    path: Path, log: ProblemLog, most: int = limits.MAX_ROWS, things: str = "items an import; split it"
+) -> Iterator[tuple[dict[str, Any], Origin]]:
+    """The object of each line that is one. What the others are is in the log. `things`: of which `most` may come."""
     count = 0
     with path.open("rb") as stream:
         for number, line in enumerate(text.lines(stream, path.name, log), 1):
             if not line.strip():
                 continue
             count += 1
-            if count > limits.MAX_ROWS:
-                too_many_rows(path.name, number, log)
-            origin = Origin(path.name, number)
-            value = parsed(line, origin, log)
-            if value is not None:
-                yield value, origin
+            if count > most:
+                too_many_rows(path.name, number, log, most, things)
+            before = log.count
+            value = jsontext.parse(line, path.name, number, log)
+            if isinstance(value, dict):
+                yield value, Origin(path.name, number)
+            elif log.count == before:
+                log.error("JSON_INVALID", path.name, number, "", "Each line must be one object: {…}.")
     if not count:
         log.error("NO_ROWS", path.name, None, "", "The file has only blank lines; export it again.")
 
 
-def parsed(line: str, origin: Origin, log: ProblemLog) -> dict[str, Any] | None:
-    """The object of one line, all of whose texts can be stored; or None with its problems in the log."""
-    before = log.count
-    value = jsontext.parse(line, origin.file, origin.row, log)
-    if log.count > before:
-        return None
-    if not isinstance(value, dict):
-        log.error("JSON_INVALID", origin.file, origin.row, "", "Each line must be one object: {…}.")
-        return None
-    return value if jsontext.storable_throughout(value, origin.file, origin.row, "", log) else None
-
-
 def well_formed(value: dict[str, Any], origin: Origin, log: ProblemLog) -> bool:
     before = log.count
-    check_object(value, FIELDS, "", origin, log)
-    check_lists(value, origin, log)
+    if jsontext.storable_throughout(value, origin.file, origin.row, "", log):
+        check_object(value, FIELDS, "", origin, log)
+        check_lists(value, origin, log)
     return log.count == before
 
 

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.formats import jsonfiles, jsonl, limits, parquet, release_shards
+from benchmarks.formats import jsonfiles, jsonl, jsontext, parquet, release_shards
 from benchmarks.formats.base import Format, ProblemLog
 from benchmarks.formats.release_shards import ShardContents
 from benchmarks.records import ROLES, CaptionRecord, ImageRecord, ItemRecord, Origin
@@ -108,6 +108,8 @@ class Lines:
 
 def well_formed(value: dict[str, Any], origin: Origin, log: ProblemLog) -> bool:
     before = log.count
+    if not jsontext.storable_throughout(value, origin.file, origin.row, "", log):
+        return False
     jsonl.check_object(value, FIELDS | NOT_TAKEN, "", origin, log, NOT_TAKEN)
     jsonl.check_entries(value.get("captions"), "captions", CAPTION | OF_CAPTION, OF_CAPTION, origin, log)
     of_image = MAY_IMAGE | OF_IMAGE
@@ -137,8 +139,7 @@ def source_format(folder: Path, log: ProblemLog) -> str:
     manifest = folder / MANIFEST
     if not manifest.is_file():
         return ""
-    with manifest.open("rb") as stream:
-        value = jsonfiles.value(stream.read(limits.MAX_JSON_BYTES + 1), MANIFEST, log)
+    value = jsonfiles.value(jsonfiles.content(manifest), MANIFEST, log)
     told: object = value.get("source_format", "") if isinstance(value, dict) else None
     if value is not None and not isinstance(told, str):
         log.error("WRONG_VALUE", MANIFEST, None, "source_format", "Give the release's own manifest, or none.")

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.formats import limits
+from benchmarks.formats import jsonfiles
 from benchmarks.formats.base import ProblemLog, Unreadable
 from workers.archives.archive import ArchiveRefused, Source, open_archive
 
@@ -30,8 +30,7 @@ class Single:
         return name if name == self.name else None
 
     def read(self, name: str) -> bytes:
-        with self.path.open("rb") as stream:
-            return stream.read(limits.MAX_JSON_BYTES + 1)
+        return jsonfiles.content(self.path)
 
     def unused(self, wanted: Sequence[str]) -> list[str]:
         return [] if self.name in wanted else [self.name]

@@ -146,8 +146,10 @@ def checked_rows(rows: Cells, header: list[str], file: str, kind: Kind, log: Pro
         log.error("NO_ROWS", file, None, "", "The file has a header and no rows; export it again.")
 
 
-def too_many_rows(file: str, row: int | None, log: ProblemLog) -> None:
-    log.error("TOO_MANY_ROWS", file, row, "", f"Give at most {limits.MAX_ROWS:,} items an import; split it.")
+def too_many_rows(
+    file: str, row: int, log: ProblemLog, most: int = limits.MAX_ROWS, things: str = "items an import; split it"
+) -> None:
+    log.error("TOO_MANY_ROWS", file, row, "", f"Give at most {most:,} {things}.")
     raise Unreadable
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from django.db import transaction
 
 from benchmarks import audit
-from benchmarks.formats import jsonfiles, limits
+from benchmarks.formats import jsonfiles
 from benchmarks.formats.base import ProblemLog, Unreadable
 from benchmarks.formats.table import missing_column, read_table
 from benchmarks.models import Benchmark, Run, RunOrigin
@@ -77,8 +77,7 @@ def _rows_of_csv(path: Path, log: ProblemLog) -> Iterator[Row]:
 
 def _rows_of_json(path: Path, log: ProblemLog) -> Iterator[Row]:
     before = log.count
-    with path.open("rb") as stream:
-        value = jsonfiles.value(stream.read(limits.MAX_JSON_BYTES + 1), path.name, log)
+    value = jsonfiles.value(jsonfiles.content(path), path.name, log)
     if not isinstance(value, list) or not all(isinstance(row, dict) for row in value):
         if log.count == before:
             log.error("JSON_INVALID", path.name, None, "", f"Give a list of objects with {', '.join(FIELDS)}.")
