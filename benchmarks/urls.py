@@ -2,7 +2,6 @@
 
 from django.urls import path, re_path
 
-from benchmarks.accounts import token_views
 from benchmarks.accounts import views as accounts_views
 from benchmarks.imports import views as imports_views
 from benchmarks.jobs import views as jobs_views
@@ -16,8 +15,8 @@ urlpatterns = [
     path("login/", accounts_views.log_in, name="login"),
     path("logout/", accounts_views.log_out, name="logout"),
     path("password/", accounts_views.first_password, name="first-password"),
-    path("token/", token_views.own_token, name="api-token"),
-    path("token/revoke/", token_views.token_revoke, name="api-token-revoke"),
+    path("token/", accounts_views.own_token, name="api-token"),
+    path("token/revoke/", accounts_views.token_revoke, name="api-token-revoke"),
     path("benchmarks/", benchmarks.benchmark_list, name="benchmark-list"),
     path("benchmarks/import/", imports_views.import_new, name="import-new"),
     path("benchmarks/<int:pk>/", benchmarks.benchmark_detail, name="benchmark-detail"),

@@ -17,13 +17,13 @@ from benchmarks.formats.writing import without_images
 from benchmarks.imports import candidate_rounds, listeners, staging
 from benchmarks.imports import images as import_images
 from benchmarks.imports import store as imports_store
-from benchmarks.imports.report import report_of
 from benchmarks.jobs import jobs, uploads
 from benchmarks.models import Benchmark, Image, Job, JobState
 from benchmarks.records import ItemRecord, Problem, Refused
 from workers.archives.archive import ArchiveRefused, Source, open_archive
 
 SQL_DISK_FULL = "53100"
+LISTED = 100  # names of unused files that the report keeps
 
 
 @dataclass(frozen=True)
@@ -253,6 +253,47 @@ def write_candidates(
     told = {"items": len(records), "images": count}
     audit.record(by=order.by, verb="imported new candidates", subject=benchmark, job=job.pk, **told)
     return benchmark, stored, {"new": False, "new_candidates": count}
+
+
+def report_of(
+    records: list[ItemRecord], source: Source | None, gathered: import_images.Gathered, *, stored: int, log: ProblemLog
+) -> dict:
+    """A JSON-able dict. `images`: what rows name (a file, a crop of one) = stored now + met before + same as another.
+
+    `files`: files of the source = used + unused + system files.
+    """
+    names = len(gathered.sha256)
+    same = len(gathered.same)
+    known = gathered.known + len(gathered.new) - stored  # these were stored by another import meanwhile
+    for part, other in gathered.same:
+        advice = f"The same bytes as {import_images.part_name(other)}; stored once."
+        log.note("SAME_CONTENT", import_images.part_name(part), None, "", advice)
+    return {
+        "items": len(records),
+        "left_out": log.left_out,  # rows that lacked a part
+        "captions": sum(len(record.captions) for record in records),
+        "uses": sum(len(record.images) for record in records),
+        "images": {"named": names, "stored": stored, "known": known, "same": same},
+        "files": _count_files(source, gathered),
+        "notes": [
+            {"code": n.code, "file": n.file, "row": n.row, "column": n.column, "advice": n.advice} for n in log.notes
+        ],
+        "note_count": log.note_count,
+    }
+
+
+def _count_files(source: Source | None, gathered: import_images.Gathered) -> dict | None:
+    if source is None:
+        return None
+    unused = source.unused(name for name, _ in gathered.sha256)
+    return {
+        "found": len(source.names) + len(source.ignored),
+        "used": len(source.names) - len(unused),
+        "unused": len(unused),
+        "unused_names": unused[:LISTED],
+        "system": len(source.ignored),
+        "system_names": source.ignored[:LISTED],
+    }
 
 
 @contextmanager

@@ -1,15 +1,38 @@
 """The page on which a model is named that is to score a benchmark."""
 
+from django import forms
 from django.http import HttpResponse
 from django.views.decorators.http import require_http_methods
 
 from benchmarks import permissions
 from benchmarks.audit import named
+from benchmarks.jobs.forms import DescribedForm
 from benchmarks.jobs.views import order_page
 from benchmarks.models import Job
 from benchmarks.permissions import StaffRequest
 from benchmarks.scoring import score
-from benchmarks.scoring.forms import ScoreForm
+from workers.scoring.model_name import LONGEST
+
+
+class ScoreForm(DescribedForm):
+    """Which model scores. Whether there is such a model, the worker says: this process does not know open_clip."""
+
+    model = forms.CharField(max_length=LONGEST)
+    pretrained = forms.CharField(max_length=LONGEST, required=False)
+    device = forms.CharField(max_length=8, initial="auto")
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        for field in self.fields.values():
+            field.widget.attrs |= {"autocomplete": "off", "spellcheck": "false"}
+
+    def clean(self) -> None:
+        """Of the server's files only those in its folder for models can be named here."""
+        for name in ("model", "pretrained"):
+            given = self.cleaned_data.get(name, "")
+            paths = [one.strip() for one in (given, given.partition(":")[2])]  # whole, or behind `local-dir:`
+            if any(path.startswith(("/", "~", "./", "../", "\\")) or ".." in path.split("/") for path in paths):
+                self.add_error(name, "Give the name of a file or folder in the server's folder for models, not a path.")
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
