@@ -102,18 +102,14 @@ def refuse_many(path: Path, title: str) -> None:
         size, location = end[internals._ECD_SIZE], end[internals._ECD_LOCATION]
         if size > limits.MAX_DIRECTORY_BYTES:
             raise ArchiveRefused("TOO_MANY_FILES", title, TOO_MANY)
-        start = directory_start(end, location, size)
+        zip64 = internals.sizeEndCentDir64 + internals.sizeEndCentDir64Locator
+        ends_in_zip64 = end[internals._ECD_SIGNATURE] == internals.stringEndArchive64
+        start = location - size - (zip64 if ends_in_zip64 else 0)  # it ends where the end records begin
         if start < 0:
             raise unreadable(title, "its list of entries is missing")
         file.seek(start)
         if count_entries(file.read(size)) > limits.MAX_FILES:
             raise ArchiveRefused("TOO_MANY_FILES", title, TOO_MANY)
-
-
-def directory_start(end: list, location: int, size: int) -> int:
-    """As zipfile reckons it: the directory ends where the end records begin."""
-    zip64 = internals.sizeEndCentDir64 + internals.sizeEndCentDir64Locator
-    return location - size - (zip64 if end[internals._ECD_SIGNATURE] == internals.stringEndArchive64 else 0)
 
 
 def count_entries(directory: bytes) -> int:
