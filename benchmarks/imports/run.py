@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -73,18 +73,14 @@ def import_files(job: Job, progress: jobs.Progress) -> None:
     order = Order(params["name"], params["format"], Options(**params["options"]), params["by"], job.created_by_id)
     log, format = ProblemLog(order.options.skip_incomplete), FORMATS[order.source]
     progress.begin("reading rows")
-    read = _counted(format.read(Path(params["path"]), log, **_reader_options(params)), progress)
-    records = check_records(prepared(read, order.options), log, format.keeps_same)
+    given: dict[str, object] = {"second": Path(params["second"])} if "second" in params else {}
+    given |= {"origins": tuple(params["origins"])} if "origins" in params else {}
+    rows = _counted(format.read(Path(params["path"]), log, **given), progress)
+    records = check_records(prepared(rows, order.options), log, format.keeps_same)
     if format.first_format and not log.count:
         order = replace(order, source=format.first_format(Path(params["path"]), records))
     with images_of(format, params, order.options, log) as source:
         import_records(job, progress, order, records, source, log)
-
-
-def _reader_options(params: dict) -> dict:
-    """What belongs to the format alone, as Format.read takes it."""
-    second = {"second": Path(params["second"])} if "second" in params else {}
-    return second | ({"origins": tuple(params["origins"])} if "origins" in params else {})
 
 
 def import_items(
@@ -123,21 +119,17 @@ def _counted(records: Iterable[ItemRecord], progress: jobs.Progress) -> Iterator
         yield record
 
 
-def images_of(format: Format, params: dict, options: Options, log: ProblemLog) -> AbstractContextManager:
-    """Where the images are: in the file itself, of formats that hold theirs; else where the user says."""
-    if format.images is None:
-        return images_at(params["images"], log)
-    return nullcontext(None if log.count or options.text_only else format.images(Path(params["path"])))
-
-
 @contextmanager
-def images_at(path: str | None, log: ProblemLog) -> Iterator[Source | None]:
-    """The images' source, or None where none was given or it cannot be opened (the log then says why)."""
+def images_of(format: Format, params: dict, options: Options, log: ProblemLog) -> Iterator[Source | None]:
+    """Where the images are: in the file itself, of formats that hold theirs; else where the user says. None where none
+    are given or their archive cannot be opened (the log then says why)."""
     with ExitStack() as stack:
         source = None
-        if path is not None:
+        if format.images is not None:
+            source = None if log.count or options.text_only else format.images(Path(params["path"]))
+        elif params["images"] is not None:
             try:
-                source = stack.enter_context(open_archive(Path(path)))
+                source = stack.enter_context(open_archive(Path(params["images"])))
             except ArchiveRefused as refused:
                 log.archive(refused)
         yield source
@@ -217,10 +209,10 @@ def store(
     with transaction.atomic():
         staging.serial()
         write = write_candidates if order.options.new_candidates else write_items
-        benchmark, stored, told = write(job, order, records, gathered, log)
+        benchmark, stored, facts = write(job, order, records, gathered, log)
         staged.place(stored)
         report = report_of(records, source, gathered, stored=len(stored), log=log)
-        report |= {"benchmark": benchmark.pk, "seconds": round(time.monotonic() - started, 1), **told}
+        report |= {"benchmark": benchmark.pk, "seconds": round(time.monotonic() - started, 1), **facts}
         jobs.finish_job(job=job, by=order.by, report=report)
         Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)
     listeners.notify(benchmark)
@@ -250,8 +242,8 @@ def write_candidates(
     log.refuse_if_any()
     stored = imports_store.store_images(gathered)
     count = candidate_rounds.store(benchmark, records, gathered)
-    told = {"items": len(records), "images": count}
-    audit.record(by=order.by, verb="imported new candidates", subject=benchmark, job=job.pk, **told)
+    facts = {"items": len(records), "images": count}
+    audit.record(by=order.by, verb="imported new candidates", subject=benchmark, job=job.pk, **facts)
     return benchmark, stored, {"new": False, "new_candidates": count}
 
 
@@ -275,9 +267,7 @@ def report_of(
         "uses": sum(len(record.images) for record in records),
         "images": {"named": names, "stored": stored, "known": known, "same": same},
         "files": _count_files(source, gathered),
-        "notes": [
-            {"code": n.code, "file": n.file, "row": n.row, "column": n.column, "advice": n.advice} for n in log.notes
-        ],
+        "notes": [note.as_json() for note in log.notes],
         "note_count": log.note_count,
     }
 

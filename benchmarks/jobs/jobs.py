@@ -83,10 +83,7 @@ def finish_job(*, job: Job, by: str, report: dict) -> Job:
 
 
 def fail_job(*, job: Job, by: str, problems: list[Problem], count: int | None = None) -> Job:
-    shown = [
-        {"code": p.code, "file": p.file, "row": p.row, "column": p.column, "advice": p.advice} for p in problems[:100]
-    ]
-    count = len(problems) if count is None else count
+    shown, count = [problem.as_json() for problem in problems[:100]], len(problems) if count is None else count
     return _move(job, JobState.FAILED, by, problems=shown, problem_count=count, finished_at=Now())
 
 
@@ -126,18 +123,14 @@ class Progress:
             self.write()
 
     def write(self) -> None:
+        """Raises Cancelled where the row says that somebody asked for it."""
         self.written = time.monotonic()
-        advance(job=self.job, done=self.done, total=self.total, phase=self.phase)
+        row = Job.objects.filter(pk=self.job.pk)
+        row.update(done=self.done, total=self.total, phase=self.phase, heartbeat_at=Now())
+        if row.values_list("cancel_asked", flat=True).get():
+            raise Cancelled
         if self.tell:
             self.tell(self.phase, self.done, self.total)
-
-
-def advance(*, job: Job, done: int, total: int | None, phase: str) -> None:
-    """Write how far it is. Raises Cancelled where the row says that somebody asked for it."""
-    row = Job.objects.filter(pk=job.pk)
-    row.update(done=done, total=total, phase=phase, heartbeat_at=Now())
-    if row.values_list("cancel_asked", flat=True).get():
-        raise Cancelled
 
 
 @contextmanager
@@ -149,15 +142,9 @@ def alone(name: str) -> Iterator[bool]:
     try:
         yield taken
     finally:
-        if taken:
-            _unlock(name)
-
-
-def _unlock(name: str) -> None:
-    """A connection that is gone took its locks with it."""
-    if connection.is_usable():
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT pg_advisory_unlock(hashtextextended(%s, 0))", [name])
+        if taken and connection.is_usable():  # a connection that is gone took its locks with it
+            with connection.cursor() as cursor:
+                cursor.execute("SELECT pg_advisory_unlock(hashtextextended(%s, 0))", [name])
 
 
 def run(*, job_id: int, by: str, work: Callable[[Job, Progress], None], tell: Callable | None = None) -> Job:
@@ -191,12 +178,8 @@ def _attempt(job: Job, by: str, work: Callable, progress: Progress) -> None:
         fail_job(job=job, by=by, problems=refusal.problems, count=refusal.count)
     except Exception:
         log.exception("Job %s failed", job.pk)
-        fail_job(job=job, by=by, problems=[_unexpected()])
-
-
-def _unexpected() -> Problem:
-    advice = "Winnow met something it did not expect; nothing was stored. The worker's log says more. Try again."
-    return Problem("UNEXPECTED", "", None, "", advice)
+        advice = "Winnow met something it did not expect; nothing was stored. The worker's log says more. Try again."
+        fail_job(job=job, by=by, problems=[Problem("UNEXPECTED", "", None, "", advice)])
 
 
 def revive_jobs(*, by: str) -> list[Job]:

@@ -9,7 +9,7 @@ subtype (the figure is of that part of the benchmark), family (as the source gro
 import hashlib
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -143,11 +143,6 @@ def _percent(value: object, row: Row, log: ProblemLog) -> float:
 def _digest(one: ReportedRow, kind: Kind) -> str:
     """Equal for the same figures of the same model from the same source."""
     return json.dumps([kind.name, one.model, one.source, one.figures()], sort_keys=True)
-
-
-def of_table(rows: Iterable[tuple[str, str, Mapping[str, float]]], source: str) -> list[ReportedRow]:
-    """Of (model, family, measures)."""
-    return [ReportedRow(model, source, family, dict(measures)) for model, family, measures in rows]
 
 
 # Stored as runs

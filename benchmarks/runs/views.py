@@ -3,7 +3,6 @@
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import NoReverseMatch, reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
 from benchmarks import permissions
@@ -54,7 +53,7 @@ def reported_new(request: StaffRequest, pk: int) -> HttpResponse:
             problems = refusal.problems
         else:
             messages.success(request, f"{len(made):,} rows stand beside the models now, marked as reported.")
-            return redirect(comparison(benchmark))
+            return redirect("benchmark-models", benchmark.pk)
     context = {"section": "benchmarks", "benchmark": benchmark, "form": form, "problems": problems}
     return render(request, "runs/reported.html", context, status=422 if form.errors or problems else 200)
 
@@ -86,12 +85,4 @@ def run_delete(request: StaffRequest, pk: int, run: int) -> HttpResponse:
     found = get_object_or_404(benchmark.runs, pk=run)
     reported.delete_run(run=found, by=named(request.user))
     messages.success(request, f"{found.title} is gone from this benchmark.")
-    return redirect(comparison(benchmark))
-
-
-def comparison(benchmark: Benchmark) -> str:
-    """The page that shows runs beside people; without it, the benchmark's own."""
-    try:
-        return reverse("benchmark-models", args=[benchmark.pk])
-    except NoReverseMatch:
-        return reverse("benchmark-detail", args=[benchmark.pk])
+    return redirect("benchmark-models", benchmark.pk)
