@@ -24,7 +24,7 @@ ACCIDENT = 1 / 20
 WEIGHED = {BIVLC.name: "i_pos2t", VISLA.name: "p1_n", HARD_POSITIVE.name: "original"}
 
 
-class Told(Protocol):
+class BlindRun(Protocol):
     """A run, as far as this goes."""
 
     pk: int
@@ -80,19 +80,18 @@ def by_chance(right: int, n: int, chance: float) -> float:
     return total
 
 
-def shares(runs: Iterable[Told], figures: Mapping[int, Mapping]) -> list[Share]:
+def shares(runs: Iterable[BlindRun], figures: Mapping[int, Mapping]) -> list[Share]:
     """Of blind runs. `figures`: by run, as `runs.figures.of_runs` has them; others are left out."""
-    return [
-        Share(run.pk, run.title, name, of["share"], of["low"], of["high"], of["chance"], of["n"], of.get("right"))
-        for run in runs
-        if run.blind
-        for name, of in headlines(run.kind, figures.get(run.pk, {}).get("measures", {})).items()
-    ]
+    found = []
+    for run in runs:
+        measures = figures.get(run.pk, {}).get("measures", {}) if run.blind else {}
+        headlines = [name for name in HEADLINES.get(run.kind, ()) if name in measures]
+        found += [_share(run, name, measures[name]) for name in headlines if measures[name].get("low") is not None]
+    return found
 
 
-def headlines(kind: str, measures: Mapping[str, Mapping]) -> dict[str, Mapping]:
-    wanted = {name: measures[name] for name in HEADLINES.get(kind, ()) if name in measures}
-    return {name: of for name, of in wanted.items() if of.get("low") is not None}
+def _share(run: BlindRun, name: str, of: Mapping) -> Share:
+    return Share(run.pk, run.title, name, of["share"], of["low"], of["high"], of["chance"], of["n"], of.get("right"))
 
 
 def weighed(kind: str) -> tuple[str, str]:
@@ -140,29 +139,28 @@ class Split:
         )
 
 
-def splits(run: Told, figures: Mapping) -> list[Split]:
+def splits(run: BlindRun, figures: Mapping) -> list[Split]:
     """Of a blind run, the whole first. `figures`: as `runs.figures.of_runs` has them."""
-    found = [made(run, WHOLE, name, of) for name, of in figures["measures"].items() if name in HEADLINES[run.kind]]
+    found = [_split(run, WHOLE, name, of) for name, of in figures["measures"].items() if name in HEADLINES[run.kind]]
     parts = {name: of for name, of in figures["measures"].items() if name in OF_WHOLE.get(run.kind, ())}
-    found += [made(run, name.replace("_", " "), name, of) for name, of in parts.items()]
-    found += [made(run, *one) for one in of_groups(run.kind, figures["groups"])]
+    found += [_split(run, name.replace("_", " "), name, of) for name, of in parts.items()]
+    found += [_split(run, *one) for one in _group_measures(run.kind, figures["groups"])]
     return [split for split in found if split is not None]
 
 
-def of_groups(kind: str, groups: Iterable[Mapping]) -> Iterator[tuple[str, str, Mapping]]:
+def _group_measures(kind: str, groups: Iterable[Mapping]) -> Iterator[tuple[str, str, Mapping]]:
     wanted = OF_GROUPS.get(kind, HEADLINES[kind])
     for group in groups:
         called = " ".join(filter(None, (group["type"] or "no type", group["subtype"])))
         yield from ((called, name, of) for name, of in group["measures"].items() if name in wanted)
 
 
-def made(run: Told, split: str, name: str, of: Mapping) -> Split | None:
+def _split(run: BlindRun, split: str, name: str, of: Mapping) -> Split | None:
     """None where there is no interval, as of no items and of figures that a source printed."""
     if of.get("low") is None:
         return None
-    share = Share(run.pk, run.title, name, of["share"], of["low"], of["high"], of["chance"], of["n"], of.get("right"))
     known = measure_name(run.kind, name) if name in HEADLINES[run.kind] and run.kind != SUGARCREPE.name else None
-    return Split(split, share, known.short if known else "accuracy")
+    return Split(split, _share(run, name, of), known.short if known else "accuracy")
 
 
 def warnings(found: Sequence[Split]) -> list[Split]:
@@ -175,10 +173,10 @@ def in_words(found: Sequence[Split]) -> list[str]:
     by_run: dict[int, list[Split]] = {}
     for split in warnings(found):
         by_run.setdefault(split.share.run, []).append(split)
-    return [parts[0].warning + also(parts[1:]) for parts in by_run.values()]
+    return [parts[0].warning + _other_parts(parts[1:]) for parts in by_run.values()]
 
 
-def also(parts: Sequence[Split]) -> str:
+def _other_parts(parts: Sequence[Split]) -> str:
     named = list(dict.fromkeys(f"{split.name} ({split.words})" for split in parts))
     if not named:
         return ""

@@ -28,7 +28,7 @@ FIELDS = ("image_path", *BOX, "true_caption", "false_caption")  # and the mark: 
 ORDER = "field_order"  # in `meta`: the names of the row's fields, where they came in another order
 
 
-def read(path: Path, log: ProblemLog) -> Iterator[ItemRecord]:
+def read_items(path: Path, log: ProblemLog) -> Iterator[ItemRecord]:
     for name, data in jsonfiles.files(path, tuple(FILES.values()), log):
         file = Path(name).name
         rows = jsonfiles.rows(data, list, "a list of rows: [{…}, {…}]", file, log)
@@ -41,15 +41,15 @@ def read(path: Path, log: ProblemLog) -> Iterator[ItemRecord]:
 def kind_of(rows: list[Any]) -> str:
     """By the first row that has a field that tells, or else a name that is like one."""
     fields = [list(row) for row in rows if isinstance(row, dict)]
-    told = (kind for row in fields for kind, mark in MARKS.items() if mark in row)
-    meant = (kind for row in fields[:1] for kind, mark in MARKS.items() if nearest(mark, row))
-    return next(told, None) or next(meant, "relation")
+    marked = (kind for row in fields for kind, mark in MARKS.items() if mark in row)
+    alike = (kind for row in fields[:1] for kind, mark in MARKS.items() if nearest(mark, row))
+    return next(marked, None) or next(alike, "relation")
 
 
 def record(row: dict[str, Any], kind: str, origin: Origin) -> ItemRecord:
     mark = MARKS[kind]
-    told = FIELDS if kind == "attribution" else (*FIELDS, mark)  # the pair's own order is in `meta` alone
-    meta = {name: value for name, value in row.items() if name not in told}
+    stored = FIELDS if kind == "attribution" else (*FIELDS, mark)  # the pair's own order is in `meta` alone
+    meta = {name: value for name, value in row.items() if name not in stored}
     if list(row) != own_order(row, mark):
         meta[ORDER] = list(row)
     x, y, width, height = (int(row[name]) for name in BOX)
@@ -136,7 +136,7 @@ FORMAT = Format(
     title="ARO: VG-Relation and VG-Attribution (JSON)",
     accepts=f"{' and '.join(FILES.values())} in a folder or a .zip, or one of them. Items get crops of the images.",
     endings=(".zip", ".json"),
-    reader=read,
+    reader=read_items,
     several=True,
     split={
         "image": SPLIT["image"],

@@ -23,7 +23,7 @@ SHARED = ("image_id", "false_caption", "image_path")  # what both rows must say
 WANTED = tuple(f"vl_checklist_{name}.json" for name in SUBTYPES)
 
 
-def read(path: Path, log: ProblemLog, second: Path | None = None) -> Iterator[ItemRecord]:
+def read_items(path: Path, log: ProblemLog, second: Path | None = None) -> Iterator[ItemRecord]:
     for file, one, other in sides.halves(path, second, SIDES, WANTED, log):
         name = Path(file).stem.removeprefix("vl_checklist_")
         if one.data is None or other.data is None:
@@ -42,20 +42,16 @@ def read(path: Path, log: ProblemLog, second: Path | None = None) -> Iterator[It
 def items(
     name: str, first: list[Any], second: list[Any], titles: tuple[str, str], log: ProblemLog
 ) -> Iterator[ItemRecord]:
-    check_lengths(first, second, titles, log)
+    if len(first) != len(second):
+        shorter = titles[len(second) < len(first)]
+        advice = f"{titles[0]} has {len(first):,} rows, {titles[1]} {len(second):,}; the others have no partner."
+        log.error("SIDES_DIFFER", shorter, min(len(first), len(second)) + 1, "", advice)
     shape = f"The row must be an object with {', '.join(FIELDS)}."
     for origin, rows in jsonfiles.numbered(zip(first, second, strict=False), titles[0], log):
         origins = origin, Origin(titles[1], origin.row)
         sound = [jsonfiles.sound_row(row, TEXTS, shape, of, log) for row, of in zip(rows, origins, strict=True)]
         if all(sound) and together(rows, origins, log):
             yield record(f"{name}-{origin.row - 1}", SUBTYPES[name], rows, origin)
-
-
-def check_lengths(first: list[Any], second: list[Any], titles: tuple[str, str], log: ProblemLog) -> None:
-    if len(first) != len(second):
-        shorter = titles[len(second) < len(first)]
-        advice = f"{titles[0]} has {len(first):,} rows, {titles[1]} {len(second):,}; the others have no partner."
-        log.error("SIDES_DIFFER", shorter, min(len(first), len(second)) + 1, "", advice)
 
 
 def together(rows: tuple[dict[str, Any], dict[str, Any]], origins: tuple[Origin, Origin], log: ProblemLog) -> bool:
@@ -110,7 +106,7 @@ FORMAT = Format(
     title="Hard Positives (JSON)",
     accepts=f"{' and '.join(WANTED)}, each twice; or a .zip with the folders original and hard_positive.",
     endings=(".zip", ".json"),
-    reader=read,
+    reader=read_items,
     several=True,
     sides=SIDES,
     keeps_same=True,

@@ -32,7 +32,7 @@ OPTIONAL = {"type", "subtype", "images", "meta", "truth", "licence", "attributio
 WORDS = {bool: "true or false", str: "text, in quotes", list: "a list: […]", dict: "an object: {…}"}
 
 
-def read(path: Path, log: ProblemLog) -> Iterator[ItemRecord]:
+def read_items(path: Path, log: ProblemLog) -> Iterator[ItemRecord]:
     for value, origin in objects(path, log):
         if well_formed(value, origin, log):
             yield record_of(value, origin)
@@ -71,7 +71,8 @@ def well_formed(value: dict[str, Any], origin: Origin, log: ProblemLog) -> bool:
 def check_lists(value: dict[str, Any], origin: Origin, log: ProblemLog) -> None:
     for name, fields in (("captions", CAPTION), ("images", IMAGE)):
         check_entries(value.get(name), name, fields, OPTIONAL, origin, log)
-    for protocol, options in truth_of(value).items():
+    truth = value.get("truth")
+    for protocol, options in truth.items() if isinstance(truth, dict) else ():
         if not (isinstance(options, list) and all(isinstance(option, str) for option in options)):
             column = f"truth.{protocol[:60]}"
             log.error("WRONG_VALUE", origin.file, origin.row, column, 'Write a list of texts: ["candidate-0"].')
@@ -84,20 +85,12 @@ def check_entries(
     for place, entry in enumerate(entries if isinstance(entries, list) else []):
         if isinstance(entry, dict):
             check_object(entry, fields, f"{name}[{place}].", origin, log, optional)
-            check_crop(entry.get("crop"), f"{name}[{place}].crop", origin, log)
+            crop = entry.get("crop")
+            if isinstance(crop, list) and not (len(crop) == 4 and all(type(number) is int for number in crop)):
+                advice, column = "Write four whole numbers: [x, y, width, height].", f"{name}[{place}].crop"
+                log.error("WRONG_VALUE", origin.file, origin.row, column, advice)
         else:
             log.error("WRONG_VALUE", origin.file, origin.row, f"{name}[{place}]", "Write an object here: {…}.")
-
-
-def check_crop(crop: object, column: str, origin: Origin, log: ProblemLog) -> None:
-    """Four whole numbers, where it is a list; `check_object` has said what else is wrong."""
-    if isinstance(crop, list) and not (len(crop) == 4 and all(type(number) is int for number in crop)):
-        log.error("WRONG_VALUE", origin.file, origin.row, column, "Write four whole numbers: [x, y, width, height].")
-
-
-def truth_of(value: dict[str, Any]) -> dict[str, Any]:
-    truth = value.get("truth", {})
-    return truth if isinstance(truth, dict) else {}
 
 
 def check_object(
@@ -159,14 +152,8 @@ def to_line(record: ItemRecord) -> str:
 
 
 def image_object(image: ImageRecord) -> dict[str, object]:
-    given: dict[str, object] = {
-        "role": image.role,
-        "file": image.name,
-        "licence": image.licence,
-        "attribution": image.attribution,
-    }
-    given["crop"] = image.crop and list(image.crop)
-    return {name: value for name, value in given.items() if value or name in ("role", "file")}
+    optional = {"licence": image.licence, "attribution": image.attribution, "crop": image.crop and list(image.crop)}
+    return {"role": image.role, "file": image.name} | {name: value for name, value in optional.items() if value}
 
 
 FORMAT = Format(
@@ -174,6 +161,6 @@ FORMAT = Format(
     title="Winnow manifest (JSON Lines)",
     accepts="A .jsonl file with one item a line; docs/reference/formats.md shows every field.",
     endings=(".jsonl", ".ndjson"),
-    reader=read,
+    reader=read_items,
     candidates=True,
 )

@@ -19,7 +19,7 @@ TEXTS = dict.fromkeys(FIELDS, jsonfiles.TEXT)
 ENDS = {"swap_obj": "\n"}  # how the published files end: a line break in this one, nothing in the others
 
 
-def read(path: Path, log: ProblemLog) -> Iterator[ItemRecord]:
+def read_items(path: Path, log: ProblemLog) -> Iterator[ItemRecord]:
     for name, data in jsonfiles.files(path, [f"{subset}.json" for subset in SUBSETS], log):
         yield from subset(Path(name).stem, data, Path(name).name, log)
 
@@ -66,7 +66,7 @@ FORMAT = Format(
     title="SugarCrepe (JSON)",
     accepts="A folder or a .zip with SugarCrepe's files (add_att.json … swap_obj.json), or one of them.",
     endings=(".zip", ".json"),
-    reader=read,
+    reader=read_items,
     several=True,
     split={name: part for name, part in SPLIT.items() if name != "negative_image"},
     writer=write,

@@ -120,7 +120,8 @@ def read_rows(path: Path, log: ProblemLog, kind: Kind, layouts: Sequence[Sequenc
             log.error("EMPTY_FILE", path.name, None, "", "The file has only blank lines; export it again.")
             return
         number, header = first
-        refuse_other_delimiter(header, number, path.name, kind, {name for layout in layouts for name in layout}, log)
+        known = {name for layout in layouts for name in layout}
+        refuse_other_delimiter(header, number, path.name, kind, known, log)
         required = max(layouts, key=lambda layout: len({*layout} & {*header}))
         check_header(header, number, path.name, required, log)
         yield from checked_rows(rows, header, path.name, kind, log)
@@ -176,13 +177,9 @@ def missing_column(name: str, others: list[str], file: str, row: int | None, log
 
 def nearest(name: str, others: list[str]) -> str:
     """The one of `others` that is most like `name`, capitals and spaces aside; empty where none is."""
-    plain = {spelt(other): other for other in others}
-    found = difflib.get_close_matches(spelt(name), list(plain), n=1, cutoff=0.6)
-    return plain[found[0]] if found else ""
-
-
-def spelt(name: str) -> str:
-    return name.strip().lower().replace(" ", "_")
+    spelling, *spellings = (one.strip().lower().replace(" ", "_") for one in (name, *others))
+    found = difflib.get_close_matches(spelling, spellings, n=1, cutoff=0.6)
+    return dict(zip(spellings, others, strict=True))[found[0]] if found else ""
 
 
 def refuse_other_delimiter(

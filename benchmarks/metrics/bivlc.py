@@ -59,10 +59,7 @@ def scored(scores: Sequence[Sequence[float]], type: str = "", subtype: str = "")
 
 
 def answered(
-    scores: Scores,
-    types: Sequence[str] = (),
-    subtypes: Sequence[str] = (),
-    keys: Sequence[str] = (),
+    scores: Scores, types: Sequence[str] = (), subtypes: Sequence[str] = (), keys: Sequence[str] = ()
 ) -> list[Answered]:
     """From the similarities of n items, shape (n, 2, 2): `scores[item][c][i]` is s(C_c, I_i). Or a mapping with n
     values under each of `SCORES`. `types`, `subtypes` and `keys` (each item's name): n of each, or none.

@@ -46,10 +46,7 @@ by_type = FAMILY.by_type
 
 
 def answered(
-    scores: Scores,
-    types: Sequence[str] = (),
-    subtypes: Sequence[str] = (),
-    keys: Sequence[str] = (),
+    scores: Scores, types: Sequence[str] = (), subtypes: Sequence[str] = (), keys: Sequence[str] = ()
 ) -> list[Answered]:
     """From the scores of n items against their own image: shape (n, 3), columns c, cp, cn, or a mapping with n values
     under each of `SCORES`. `types`, `subtypes` and `keys` (each item's name): n of each, or none.

@@ -73,14 +73,13 @@ def overlap(items: Iterable[tuple[str, str, str]]) -> dict[str, Any]:
     are the same for every pair and whatever the items. `mean` and `median` are None where there are no items.
     """
     items = list(items)
-    return {pair: _pair([compare(item[a], item[b]) for item in items]) for pair, (a, b) in PAIRS.items()}
-
-
-def _pair(found: list[Likeness]) -> dict[str, Any]:
-    return {"n": len(found)} | {
-        measure: _distribution([getattr(likeness, measure) for likeness in found], starts)
-        for measure, starts in STARTS.items()
-    }
+    overlaps: dict[str, Any] = {}
+    for pair, (a, b) in PAIRS.items():
+        found = [compare(item[a], item[b]) for item in items]
+        overlaps[pair] = {"n": len(found)}
+        for measure, starts in STARTS.items():
+            overlaps[pair][measure] = _distribution([getattr(one, measure) for one in found], starts)
+    return overlaps
 
 
 def _distribution(values: list[float], starts: tuple[float, ...]) -> dict[str, Any]:

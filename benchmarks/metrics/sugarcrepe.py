@@ -37,10 +37,7 @@ by_type = FAMILY.by_type
 
 
 def answered(
-    scores: Scores,
-    types: Sequence[str] = (),
-    subtypes: Sequence[str] = (),
-    keys: Sequence[str] = (),
+    scores: Scores, types: Sequence[str] = (), subtypes: Sequence[str] = (), keys: Sequence[str] = ()
 ) -> list[Answered]:
     """From the scores of n items against their image: shape (n, 2), columns positive, negative, or a mapping with n
     values under each of `SCORES`. `types`, `subtypes` and `keys` (each item's name): n of each, or none.

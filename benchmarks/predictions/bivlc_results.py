@@ -32,7 +32,7 @@ CORRECT_COLUMNS = ("filename", "caption", "negative_caption", "type", "subtype",
 TRUTH = {"True": True, "False": False, "1": True, "0": False}
 
 
-def read(path: Path, log: ProblemLog, kind: Kind) -> Iterator[Answer]:
+def read_answers(path: Path, log: ProblemLog, kind: Kind) -> Iterator[Answer]:
     named: Counter[tuple[object, ...]] = Counter()
     for row in read_table(path, log, COLUMNS):
         verdicts = {name: truth(row, name, path.name, log) for name in (*QUESTIONS, *FOLLOWS) if name in row.values}
@@ -81,5 +81,5 @@ def consistent(verdicts: Mapping[str, bool | None], row: int, file: str, log: Pr
     return log.count == before
 
 
-LAYOUT = Layout("bivlc-results", "BiVLC results (CSV)", ("bivlc",), (".csv",), read)
+LAYOUT = Layout("bivlc-results", "BiVLC results (CSV)", ("bivlc",), (".csv",), read_answers)
 CORRECT = Layout("sugarcrepe-correct", "Right or wrong on SugarCrepe (CSV)", ("sugarcrepe",), (".csv",), read_correct)

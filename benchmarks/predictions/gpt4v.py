@@ -28,7 +28,7 @@ CHOSEN = "multiple_choice_answer"
 SUMMARY = "accuracy"
 
 
-def read(path: Path, log: ProblemLog, kind: Kind) -> Iterator[Answer]:
+def read_answers(path: Path, log: ProblemLog, kind: Kind) -> Iterator[Answer]:
     if path.stem not in SUBSETS:
         log.error("WRONG_TYPE", path.name, None, "", f"Name the file after its subset: {', '.join(SUBSETS)}.")
         return
@@ -64,4 +64,4 @@ def sound_answer(row: dict[str, Any], origin: Origin, log: ProblemLog) -> bool:
     return False
 
 
-LAYOUT = Layout("gpt4v", "GPT-4V's answers to SugarCrepe (JSON)", ("sugarcrepe",), (".json",), read)
+LAYOUT = Layout("gpt4v", "GPT-4V's answers to SugarCrepe (JSON)", ("sugarcrepe",), (".json",), read_answers)

@@ -24,7 +24,7 @@ TEXTS = ("question", "choice", "type", "subtype")
 ITEM = 'Write the item\'s id as text, or its captions: {"positive": "…", "negative": "…"}.'
 
 
-def read(path: Path, log: ProblemLog, kind: Kind) -> Iterator[Answer]:
+def read_answers(path: Path, log: ProblemLog, kind: Kind) -> Iterator[Answer]:
     known: dict[object, Reference] = {}  # one for all answers about an item: there are many
     for value, origin in objects(path, log, MAX_ANSWERS, "answers a file"):
         before = log.count
@@ -103,4 +103,4 @@ def reference(item: str | dict[str, str], known: dict[object, Reference]) -> Ref
     return known[same]
 
 
-LAYOUT = Layout("jsonl", "Winnow predictions (JSON Lines)", tuple(KINDS), (".jsonl", ".ndjson"), read)
+LAYOUT = Layout("jsonl", "Winnow predictions (JSON Lines)", tuple(KINDS), (".jsonl", ".ndjson"), read_answers)

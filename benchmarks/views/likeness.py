@@ -55,9 +55,11 @@ def panels(overlap: Mapping[str, Mapping]) -> list[dict]:
 
 
 def _panel(measure: str, pairs: Mapping[str, Mapping]) -> dict:
-    shown = _shown_bins(measure, [found["bins"] for found in pairs.values()])
-    most = max(one["count"] for found in pairs.values() for one in found["bins"]) or 1
-    bins = next(iter(pairs.values()))["bins"][:shown]
+    every: list[Sequence[Bin]] = [found["bins"] for found in pairs.values()]
+    last = max(place for bins in every for place, one in enumerate(bins, 1) if one["count"])
+    shown = len(every[0]) if measure == "overlap" else max(LEAST, last)  # the axis of overlap has an end
+    most = max(one["count"] for bins in every for one in bins)
+    bins = every[0][:shown]
     return {
         "measure": measure,
         "title": TITLES[measure],
@@ -69,13 +71,6 @@ def _panel(measure: str, pairs: Mapping[str, Mapping]) -> dict:
             for place, one in enumerate(bins)
         ],
     }
-
-
-def _shown_bins(measure: str, every: Sequence[Sequence[Bin]]) -> int:
-    """Up to the last bin in which there is something; of overlap all, since its axis has an end."""
-    if measure == "overlap":
-        return len(every[0])
-    return max(LEAST, *(place for bins in every for place, one in enumerate(bins, 1) if one["count"]))
 
 
 def _row(pair: str, found: Mapping, shown: int, most: int) -> dict:

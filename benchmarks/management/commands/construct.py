@@ -28,7 +28,7 @@ class Command(BaseCommand):
         if wrong := output.refused(path, out, rows.ENDINGS if kind == "refine" else rows.LINES, kind):
             raise CommandError(wrong)
         log = ProblemLog()
-        made = KINDS[kind].make(RowsToConstruct(path.name, rows.read(path, log), log, seed))
+        made = KINDS[kind].make(RowsToConstruct(path.name, rows.read_rows(path, log), log, seed))
         checks.check_records(made.items or (), log)
         refuse(log, self.stdout, "Nothing was written")
         content = output.items(made.items) if made.items is not None else output.rows(made.kept or [], out)

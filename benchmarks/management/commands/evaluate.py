@@ -38,7 +38,7 @@ class Command(BaseCommand):
         refuse(log, self.stdout, "Nothing was computed")
         assert found is not None  # it is None only with a problem in the log
         report = {**as_json(found), "matching": matching.as_json() if matching else None, **left_out(log)}
-        lines = [*as_lines(found), *said_of(report)]
+        lines = [*as_lines(found), *notes_below(report)]
         self.stdout.write(json.dumps(report, ensure_ascii=False, indent=2) if options["json"] else "\n".join(lines))
 
 
@@ -47,11 +47,13 @@ def left_out(log: ProblemLog) -> dict:
     return {"left_out": log.left_out, "left_out_first": gaps[:100]}
 
 
-def said_of(report: dict) -> list[str]:
+def notes_below(report: dict) -> list[str]:
     """What stands below the table: what was left out, and what did not match."""
     lines = [f"Left out as incomplete: {report['left_out']:,}"] if report["left_out"] else []
-    if told := report["matching"]:
-        lines.append(f"Items {told['items']:,}: {told['matched']:,} answered, {told['unanswered']:,} not.")
-        lines.append(f"Answers that match no item: {told['unmatched']:,}")
-        lines += [f"  {one['file']} · {one['row']} · {one['reason']}: {one['item']}" for one in told["unmatched_first"]]
+    if matching := report["matching"]:
+        lines.append(f"Items {matching['items']:,}: {matching['matched']:,} answered, {matching['unanswered']:,} not.")
+        lines.append(f"Answers that match no item: {matching['unmatched']:,}")
+        lines += [
+            f"  {one['file']} · {one['row']} · {one['reason']}: {one['item']}" for one in matching["unmatched_first"]
+        ]
     return lines
