@@ -39,16 +39,17 @@ def read_items(path: Path, log: ProblemLog) -> Iterator[ItemRecord]:
 
 
 def objects(
-    path: Path, log: ProblemLog, most: int = limits.MAX_ROWS, things: str = "items an import; split it"
+    path: Path, log: ProblemLog, most: int | None = None, things: str = "items an import; split it"
 ) -> Iterator[tuple[dict[str, Any], Origin]]:
-    """The object of each line that is one. What the others are is in the log. `things`: of which `most` may come."""
+    """The object of each line that is one. What the others are is in the log. `things`: of which `most` may come, by
+    default as many as items of an import."""
     count = 0
     with path.open("rb") as stream:
         for number, line in enumerate(text.lines(stream, path.name, log), 1):
             if not line.strip():
                 continue
             count += 1
-            if count > most:
+            if count > (most or limits.MAX_ROWS):
                 too_many_rows(path.name, number, log, most, things)
             before = log.count
             value = jsontext.parse(line, path.name, number, log)

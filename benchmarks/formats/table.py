@@ -148,9 +148,9 @@ def checked_rows(rows: Cells, header: list[str], file: str, kind: Kind, log: Pro
 
 
 def too_many_rows(
-    file: str, row: int, log: ProblemLog, most: int = limits.MAX_ROWS, things: str = "items an import; split it"
+    file: str, row: int, log: ProblemLog, most: int | None = None, things: str = "items an import; split it"
 ) -> None:
-    log.error("TOO_MANY_ROWS", file, row, "", f"Give at most {most:,} {things}.")
+    log.error("TOO_MANY_ROWS", file, row, "", f"Give at most {most or limits.MAX_ROWS:,} {things}.")
     raise Unreadable
 
 
