@@ -1,5 +1,7 @@
 """Reads that are used twice: each takes a queryset and returns one."""
 
+from collections.abc import Mapping, Sequence
+
 from django.db import connection
 from django.db.models import Count, IntegerField, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
@@ -30,10 +32,9 @@ def record_of(item: Item) -> ItemRecord:
     )
 
 
-def image_record(*fields) -> ImageRecord:
+def image_record(role, name, licence, attribution, round, crop) -> ImageRecord:
     """From what the database has; its lists are our tuples."""
-    *others, crop = fields
-    return ImageRecord(*others, crop and tuple(crop))
+    return ImageRecord(role, name, licence, attribution, round, crop and tuple(crop))
 
 
 MATERIAL = """
@@ -79,7 +80,7 @@ def kinds(items: QuerySet[Item]) -> QuerySet:
     return items.order_by("type", "subtype").values("type", "subtype").annotate(count=Count("pk"))
 
 
-def rounds(benchmark: Benchmark) -> list[dict]:
+def rounds(benchmark: Benchmark) -> Sequence[Mapping]:
     """Rounds of candidates, each with its `items`; none where there are no candidates."""
     uses = ItemImage.objects.filter(item__benchmark=benchmark, role=Role.CANDIDATE)
     return list(uses.order_by("round").values("round").annotate(items=Count("item", distinct=True)))

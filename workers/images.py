@@ -70,7 +70,7 @@ def check_and_render(data: bytes) -> Rendered:
     turn = orientation(image)
     size = image.size[::-1] if turn in SIDEWAYS else image.size
     pixels = turned(as_srgb(shrunk(decoded(image)), image.info.get("icc_profile"), notes), turn)
-    return rendered(data, FORMATS[image.format], size, pixels, notes)
+    return rendered(data, FORMATS[str(image.format)], size, pixels, notes)
 
 
 def rendered(data: bytes, format: str, size: tuple[int, int], pixels: Image.Image, notes: list[str]) -> Rendered:
@@ -97,11 +97,11 @@ def upright(data: bytes) -> Upright:
     notes, turn = noted(image), orientation(image)
     pixels, info = decoded(image), image.info
     if pixels.mode in PNG_MODES and len(info.get("icc_profile") or b"") <= MAX_PROFILE:
-        kept = {name: info[name] for name in ("transparency", "icc_profile") if info.get(name) is not None}
+        names = ["transparency", "icc_profile"]
     else:
-        pixels, kept = as_srgb(pixels, info.get("icc_profile"), notes), {}
+        pixels, names = as_srgb(pixels, info.get("icc_profile"), notes), []
     pixels = turned(pixels, turn) if turn in TURNS else pixels.copy()  # a copy lets go of the file and its decoder
-    pixels.info = kept
+    pixels.info = {name: info[name] for name in names if info.get(name) is not None}
     return Upright(pixels, tuple(notes))
 
 
@@ -188,8 +188,8 @@ def fitted(image: Image.Image, side: int) -> Image.Image:
     longest = max(image.size)
     if longest <= side:
         return image
-    size = tuple(max(1, round(length * side / longest)) for length in image.size)
-    return image.resize(size, Image.Resampling.LANCZOS, reducing_gap=3.0)
+    width, height = (max(1, round(length * side / longest)) for length in image.size)
+    return image.resize((width, height), Image.Resampling.LANCZOS, reducing_gap=3.0)
 
 
 def as_srgb(image: Image.Image, profile: bytes | None, notes: list[str]) -> Image.Image:
@@ -213,7 +213,7 @@ def with_profile(image: Image.Image, profile: bytes, notes: list[str]) -> Image.
         given = ImageCms.ImageCmsProfile(io.BytesIO(profile))
         if "sRGB" in ImageCms.getProfileDescription(given):
             return image
-        return ImageCms.profileToProfile(image, given, ImageCms.createProfile("sRGB"), outputMode="RGB")
+        return ImageCms.profileToProfile(image, given, ImageCms.createProfile("sRGB"), outputMode="RGB") or image
     except Exception:  # a profile is written by anybody, and often belongs to another colour space than the pixels
         notes.append("colour profile not used: it cannot be read or does not fit the pixels")
         return image

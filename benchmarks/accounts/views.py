@@ -1,7 +1,10 @@
-"""Logging in and out. A password that somebody else made works once; then its owner chooses one."""
+"""Logging in and out, and one's own token for the API. A password that somebody else made works once; then its owner
+chooses one.
+"""
 
 import hashlib
 
+from django.contrib import messages
 from django.contrib.auth import login, logout, update_session_auth_hash
 from django.contrib.auth.forms import AuthenticationForm, SetPasswordForm
 from django.contrib.auth.hashers import make_password
@@ -10,14 +13,17 @@ from django.core.cache import cache
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render, resolve_url
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
+from rest_framework.authtoken.models import Token
 
-from benchmarks import audit
-from benchmarks.permissions import OWN_PASSWORD
+from benchmarks import audit, permissions
+from benchmarks.accounts import tokens
+from benchmarks.permissions import OWN_PASSWORD, StaffRequest
 
 TRIES = 10  # a minute, for each address and name
 SLOW_DOWN = "Too many tries. Wait a minute, then try again."
@@ -98,3 +104,26 @@ def first_password(request: HttpRequest) -> HttpResponse:
 def log_out(request: HttpRequest) -> HttpResponse:
     logout(request)
     return redirect("login")
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+@permissions.staff_only
+def own_token(request: StaffRequest) -> HttpResponse:
+    """POST makes a new one. It is in the answer itself: nothing keeps it that could show it a second time."""
+    made = tokens.make_token(user=request.user, by=audit.named(request.user)) if request.method == "POST" else ""
+    context = {
+        "section": "token",
+        "made": made,
+        "token": Token.objects.filter(user=request.user).first(),
+        "address": request.build_absolute_uri(reverse("api-study-list")),
+    }
+    return render(request, "accounts/token.html", context)
+
+
+@require_POST
+@permissions.staff_only
+def token_revoke(request: StaffRequest) -> HttpResponse:
+    there_was = tokens.revoke_token(user=request.user, by=audit.named(request.user))
+    messages.success(request, "The token opens nothing any more." if there_was else "There was no token.")
+    return redirect("api-token")

@@ -26,8 +26,9 @@ def refined(first: Run, second: Run, seed: int) -> tuple[list[str], Refined]:
 def weighed(run: Run) -> dict[str, tuple[float, float]]:
     """Item → scores of the right and the wrong caption, in the benchmark's order."""
     names = shares.weighed(run.kind)
-    rows = run.predictions.filter(question__in=names, score__isnull=False).order_by("item__position")
+    rows = run.predictions.filter(question__in=names).order_by("item__position")
     found: dict[str, dict[str, float]] = {}
     for key, name, score in rows.values_list("item__key", "question", "score"):
-        found.setdefault(key, {})[name] = score
+        if score is not None:
+            found.setdefault(key, {})[name] = score
     return {key: (of[names[0]], of[names[1]]) for key, of in found.items() if len(of) == len(names)}

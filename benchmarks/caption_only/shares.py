@@ -1,11 +1,15 @@
-"""What models that see no image get right, and when that is too much: a benchmark that captions alone answer. Pure."""
+"""What models that see no image get right, of the whole benchmark and part by part, and when that is too much: a
+benchmark that captions alone answer. Pure.
+"""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import exp, lgamma, log, log1p, tanh
 from typing import Protocol
 
+from benchmarks.metrics import sugarcrepe
 from benchmarks.predictions.kinds import ARO, BIVLC, HARD_POSITIVE, KINDS, SUGARCREPE, VISLA
+from benchmarks.predictions.names import measure_name
 
 # What a benchmark is judged by: not the halves of it, nor VISLA's T2T, which is asked of captions alone on purpose.
 HEADLINES: Mapping[str, Sequence[str]] = {
@@ -20,7 +24,7 @@ ACCIDENT = 1 / 20
 WEIGHED = {BIVLC.name: "i_pos2t", VISLA.name: "p1_n", HARD_POSITIVE.name: "original"}
 
 
-class Told(Protocol):
+class BlindRun(Protocol):
     """A run, as far as this goes."""
 
     pk: int
@@ -76,24 +80,23 @@ def by_chance(right: int, n: int, chance: float) -> float:
     return total
 
 
-def shares(runs: Iterable[Told], figures: Mapping[int, Mapping]) -> list[Share]:
+def shares(runs: Iterable[BlindRun], figures: Mapping[int, Mapping]) -> list[Share]:
     """Of blind runs. `figures`: by run, as `runs.figures.of_runs` has them; others are left out."""
-    return [
-        Share(run.pk, run.title, name, of["share"], of["low"], of["high"], of["chance"], of["n"], of.get("right"))
-        for run in runs
-        if run.blind
-        for name, of in headlines(run.kind, figures.get(run.pk, {}).get("measures", {})).items()
-    ]
+    found = []
+    for run in runs:
+        measures = figures.get(run.pk, {}).get("measures", {}) if run.blind else {}
+        headlines = [name for name in HEADLINES.get(run.kind, ()) if name in measures]
+        found += [_share(run, name, measures[name]) for name in headlines if measures[name].get("low") is not None]
+    return found
 
 
-def headlines(kind: str, measures: Mapping[str, Mapping]) -> dict[str, Mapping]:
-    wanted = {name: measures[name] for name in HEADLINES.get(kind, ()) if name in measures}
-    return {name: of for name, of in wanted.items() if of.get("low") is not None}
+def _share(run: BlindRun, name: str, of: Mapping) -> Share:
+    return Share(run.pk, run.title, name, of["share"], of["low"], of["high"], of["chance"], of["n"], of.get("right"))
 
 
 def weighed(kind: str) -> tuple[str, str]:
     """The names of the scores of the right and the wrong caption."""
-    return KINDS[kind].family.questions[WEIGHED.get(kind, "caption")][0]
+    return KINDS[kind].measured.questions[WEIGHED.get(kind, "caption")][0]
 
 
 def gaps(right: Sequence[float], wrong: Sequence[float]) -> list[float]:
@@ -104,3 +107,78 @@ def gaps(right: Sequence[float], wrong: Sequence[float]) -> list[float]:
     """
     plain = all(0 <= score <= 1 for score in (*right, *wrong))
     return [one - other if plain else tanh((one - other) / 2) for one, other in zip(right, wrong, strict=True)]
+
+
+# Part by part: the whole, its types and subtypes
+
+WHOLE = "all"
+NAMED = 8  # parts in a sentence
+OF_GROUPS = {SUGARCREPE.name: ("accuracy",)}  # whose groups are measured otherwise than the whole
+OF_WHOLE = {SUGARCREPE.name: sugarcrepe.SUBSETS}  # measures of the whole that are each of one part
+ADVICE = (
+    "Report the figure of this blind model beside every other model’s, or refine the benchmark: keep the items that "
+    "two blind models get right and wrong in equal numbers."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """`name`: "all", "swap" or "swap att"."""
+
+    name: str
+    share: Share
+    words: str  # of the measure: "I2T"
+
+    @property
+    def warning(self) -> str:
+        of, low, high = self.share, 100 * self.share.low, 100 * self.share.high
+        where = "the whole benchmark" if self.name == WHOLE else self.name
+        return (
+            f"{of.title}, which sees no image, answers {where} better than chance: {self.words} {100 * of.share:.1f} % "
+            f"(95 % from {low:.1f} to {high:.1f} %, n = {of.n:,}), where chance is {100 * of.chance:.1f} %."
+        )
+
+
+def splits(run: BlindRun, figures: Mapping) -> list[Split]:
+    """Of a blind run, the whole first. `figures`: as `runs.figures.of_runs` has them."""
+    found = [_split(run, WHOLE, name, of) for name, of in figures["measures"].items() if name in HEADLINES[run.kind]]
+    parts = {name: of for name, of in figures["measures"].items() if name in OF_WHOLE.get(run.kind, ())}
+    found += [_split(run, name.replace("_", " "), name, of) for name, of in parts.items()]
+    found += [_split(run, *one) for one in _group_measures(run.kind, figures["groups"])]
+    return [split for split in found if split is not None]
+
+
+def _group_measures(kind: str, groups: Iterable[Mapping]) -> Iterator[tuple[str, str, Mapping]]:
+    wanted = OF_GROUPS.get(kind, HEADLINES[kind])
+    for group in groups:
+        called = " ".join(filter(None, (group["type"] or "no type", group["subtype"])))
+        yield from ((called, name, of) for name, of in group["measures"].items() if name in wanted)
+
+
+def _split(run: BlindRun, split: str, name: str, of: Mapping) -> Split | None:
+    """None where there is no interval, as of no items and of figures that a source printed."""
+    if of.get("low") is None:
+        return None
+    known = measure_name(run.kind, name) if name in HEADLINES[run.kind] and run.kind != SUGARCREPE.name else None
+    return Split(split, _share(run, name, of), known.short if known else "accuracy")
+
+
+def warnings(found: Sequence[Split]) -> list[Split]:
+    """Those in which chance is beaten by more than the interval."""
+    return [split for split in found if split.share.warns]
+
+
+def in_words(found: Sequence[Split]) -> list[str]:
+    """A sentence for each model that is warned of: the first part with its figures, the others by name."""
+    by_run: dict[int, list[Split]] = {}
+    for split in warnings(found):
+        by_run.setdefault(split.share.run, []).append(split)
+    return [parts[0].warning + _other_parts(parts[1:]) for parts in by_run.values()]
+
+
+def _other_parts(parts: Sequence[Split]) -> str:
+    named = list(dict.fromkeys(f"{split.name} ({split.words})" for split in parts))
+    if not named:
+        return ""
+    more = f" and {len(named) - NAMED:,} more" if len(named) > NAMED else ""
+    return f" So it does in {', '.join(named[:NAMED])}{more}."

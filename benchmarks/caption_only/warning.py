@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from benchmarks.caption_only.by_part import Split, in_words, splits
+from benchmarks.caption_only.shares import Split, in_words, splits
 from benchmarks.models import Benchmark, Run
 from benchmarks.runs import figures as run_figures
 from benchmarks.runs.answers import runs_of

@@ -24,12 +24,12 @@ NAMES = {  # field → the columns that it may stand in, ours first, then ARO's,
 }
 
 
-def read(path: Path, log: ProblemLog) -> list[Row]:
+def read_rows(path: Path, log: ProblemLog) -> list[Row]:
     """The rows of a file, by its ending; their number is the line, or the place from 1 in a JSON file.
 
     Never raises on bad input: nothing may be made of the rows once `log.count` is above 0.
     """
-    reader = read_csv if path.suffix.lower() == ".csv" else read_lines if path.suffix.lower() in LINES else read_json
+    reader = _read_csv if path.suffix.lower() == ".csv" else _read_lines if path.suffix.lower() in LINES else _read_json
     rows: list[Row] = []
     try:
         rows += reader(path, log)
@@ -42,11 +42,11 @@ def read(path: Path, log: ProblemLog) -> list[Row]:
     return rows
 
 
-def read_csv(path: Path, log: ProblemLog) -> Iterator[Row]:
+def _read_csv(path: Path, log: ProblemLog) -> Iterator[Row]:
     return read_table(path, log, ())
 
 
-def read_lines(path: Path, log: ProblemLog) -> Iterator[Row]:
+def _read_lines(path: Path, log: ProblemLog) -> Iterator[Row]:
     with path.open("rb") as stream:
         for number, line in enumerate(text.lines(stream, path.name, log), 1):
             if not line.strip():
@@ -54,10 +54,10 @@ def read_lines(path: Path, log: ProblemLog) -> Iterator[Row]:
             before = log.count
             value = jsontext.parse(line, path.name, number, log)
             if log.count == before:
-                yield from sound(value, number, path.name, log)
+                yield from _sound_row(value, number, path.name, log)
 
 
-def read_json(path: Path, log: ProblemLog) -> Iterator[Row]:
+def _read_json(path: Path, log: ProblemLog) -> Iterator[Row]:
     before = log.count
     with path.open("rb") as stream:
         value = jsontext.parse(text.read_whole(stream, path.name, log), path.name, None, log)
@@ -67,10 +67,10 @@ def read_json(path: Path, log: ProblemLog) -> Iterator[Row]:
             log.error("JSON_INVALID", path.name, 1, "", "The file must hold one list of rows: [{…}, {…}].")
         return
     for number, row in enumerate(rows, 1):
-        yield from sound(row, number, path.name, log)
+        yield from _sound_row(row, number, path.name, log)
 
 
-def sound(value: object, number: int, file: str, log: ProblemLog) -> Iterator[Row]:
+def _sound_row(value: object, number: int, file: str, log: ProblemLog) -> Iterator[Row]:
     """The row, where it is an object whose text can be stored; its problems otherwise."""
     if isinstance(value, dict):
         if jsontext.storable_throughout(value, file, number, "", log):
@@ -109,13 +109,13 @@ def item(row: Row, file: str, log: ProblemLog, *fields: str) -> ItemRecord:
         type=words(row, "type", file, log, needed=False),
         subtype=words(row, "subtype", file, log, needed=False),
         captions=(),
-        images=(ImageRecord("positive", image, crop=box(row, file, log)),) if image else (),
+        images=(ImageRecord("positive", image, crop=_box(row, file, log)),) if image else (),
         meta={name: value for name, value in row.values.items() if name not in taken},
         origin=Origin(file, row.number),
     )
 
 
-def box(row: Row, file: str, log: ProblemLog) -> Crop | None:
+def _box(row: Row, file: str, log: ProblemLog) -> Crop | None:
     """The part of the image that the row means, where it has ARO's four columns for it."""
     if not set(BOX) <= row.values.keys():
         return None
@@ -136,7 +136,7 @@ def captioned(row: Row, file: str, log: ProblemLog) -> ItemRecord | None:
     """
     before = log.count
     if "captions" in row.values:
-        return manifest_item(row, file, log)
+        return _manifest_item(row, file, log)
     texts = {"positive": words(row, "caption", file, log)}
     if negative := words(row, "negative_caption", file, log, needed=False):
         texts["negative"] = negative
@@ -144,7 +144,7 @@ def captioned(row: Row, file: str, log: ProblemLog) -> ItemRecord | None:
     return made if log.count == before else None
 
 
-def manifest_item(row: Row, file: str, log: ProblemLog) -> ItemRecord | None:
+def _manifest_item(row: Row, file: str, log: ProblemLog) -> ItemRecord | None:
     before = log.count
     origin = Origin(file, row.number)
     jsonl.check_object(row.values, jsonl.FIELDS, "", origin, log)

@@ -14,9 +14,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, cast
 
-from benchmarks.formats import jsonfiles, jsontext, limits
+from benchmarks.formats import jsonfiles, jsontext
 from benchmarks.formats.base import SPLIT, Format, ProblemLog
-from benchmarks.formats.table import missing_column, nearest, too_many_rows
+from benchmarks.formats.table import missing_column, nearest
 from benchmarks.formats.writing import extras, image_part
 from benchmarks.records import CaptionRecord, ImageRecord, ItemRecord, Origin
 
@@ -28,45 +28,28 @@ FIELDS = ("image_path", *BOX, "true_caption", "false_caption")  # and the mark: 
 ORDER = "field_order"  # in `meta`: the names of the row's fields, where they came in another order
 
 
-def read(path: Path, log: ProblemLog) -> Iterator[ItemRecord]:
+def read_items(path: Path, log: ProblemLog) -> Iterator[ItemRecord]:
     for name, data in jsonfiles.files(path, tuple(FILES.values()), log):
-        yield from items(data, Path(name).name, log)
-
-
-def items(data: bytes, file: str, log: ProblemLog) -> Iterator[ItemRecord]:
-    before = log.count
-    rows = jsonfiles.value(data, file, log)
-    if log.count > before:
-        return
-    if not isinstance(rows, list):
-        log.error("JSON_INVALID", file, 1, "", "The file must hold a list of rows: [{…}, {…}].")
-    elif not rows:
-        log.error("NO_ROWS", file, None, "", "The file has no rows; take it from its source again.")
-    else:
-        yield from records(rows, file, log)
-
-
-def records(rows: list[Any], file: str, log: ProblemLog) -> Iterator[ItemRecord]:
-    kind = kind_of(rows)
-    for number, row in enumerate(rows, 1):
-        if number > limits.MAX_ROWS:
-            too_many_rows(file, number, log)
-        if whole_row(row, kind, Origin(file, number), log):
-            yield record(row, kind, Origin(file, number))
+        file = Path(name).name
+        rows = jsonfiles.rows(data, list, "a list of rows: [{…}, {…}]", file, log)
+        kind = kind_of(rows)
+        for origin, row in jsonfiles.numbered(rows, file, log):
+            if whole_row(row, kind, origin, log):
+                yield record(row, kind, origin)
 
 
 def kind_of(rows: list[Any]) -> str:
     """By the first row that has a field that tells, or else a name that is like one."""
     fields = [list(row) for row in rows if isinstance(row, dict)]
-    told = (kind for row in fields for kind, mark in MARKS.items() if mark in row)
-    meant = (kind for row in fields[:1] for kind, mark in MARKS.items() if nearest(mark, row))
-    return next(told, None) or next(meant, "relation")
+    marked = (kind for row in fields for kind, mark in MARKS.items() if mark in row)
+    alike = (kind for row in fields[:1] for kind, mark in MARKS.items() if nearest(mark, row))
+    return next(marked, None) or next(alike, "relation")
 
 
 def record(row: dict[str, Any], kind: str, origin: Origin) -> ItemRecord:
     mark = MARKS[kind]
-    told = FIELDS if kind == "attribution" else (*FIELDS, mark)  # the pair's own order is in `meta` alone
-    meta = {name: value for name, value in row.items() if name not in told}
+    stored = FIELDS if kind == "attribution" else (*FIELDS, mark)  # the pair's own order is in `meta` alone
+    meta = {name: value for name, value in row.items() if name not in stored}
     if list(row) != own_order(row, mark):
         meta[ORDER] = list(row)
     x, y, width, height = (int(row[name]) for name in BOX)
@@ -153,7 +136,7 @@ FORMAT = Format(
     title="ARO: VG-Relation and VG-Attribution (JSON)",
     accepts=f"{' and '.join(FILES.values())} in a folder or a .zip, or one of them. Items get crops of the images.",
     endings=(".zip", ".json"),
-    reader=read,
+    reader=read_items,
     several=True,
     split={
         "image": SPLIT["image"],

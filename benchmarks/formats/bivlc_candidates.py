@@ -16,12 +16,10 @@ COLUMNS = ("filename", "caption", "negative_caption", "type", "subtype", "index"
 CANDIDATE = re.compile(r"hn_img_([0-8])")
 
 
-def read(path: Path, log: ProblemLog) -> Iterator[ItemRecord]:
-    noted = False
-    for row in read_table(path, log, COLUMNS):
-        if not noted:
+def read_items(path: Path, log: ProblemLog) -> Iterator[ItemRecord]:
+    for index, row in enumerate(read_table(path, log, COLUMNS)):
+        if index == 0:
             note_extra_columns(extra(row), path.name, log)
-            noted = True
         yield record(row, path.name)
 
 
@@ -55,6 +53,6 @@ FORMAT = Format(
     title="BiVLC candidates (CSV)",
     accepts="A .csv with the columns filename, caption, negative_caption, type, subtype, index, hn_img_0, hn_img_1 …",
     endings=(".csv",),
-    reader=read,
+    reader=read_items,
     candidates=True,
 )

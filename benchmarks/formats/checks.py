@@ -7,7 +7,7 @@ from hashlib import sha256
 from benchmarks.formats import limits
 from benchmarks.formats.base import ProblemLog
 from benchmarks.formats.writing import named_images
-from benchmarks.records import ROLES, Crop, ItemRecord, Origin
+from benchmarks.records import ROLES, ItemRecord, Origin
 from workers.archives import names as archives_names
 
 REMOTE = re.compile(r"[a-z][a-z0-9+.-]*://|(?:data|file|https?|ftp|javascript|blob|mailto):|//|\\\\", re.IGNORECASE)
@@ -32,18 +32,25 @@ def check_records(records: Iterable[ItemRecord], log: ProblemLog, keeps_same: bo
     revealing: dict[str, list[tuple[Origin, str]]] = {}
     for record in records:
         origin = record.origin or Origin("", len(checked) + 1)
-        if log.skip_incomplete and (lacking := _lacks_caption(record)):
-            log.gap("VALUE_MISSING", origin.file, origin.row, lacking, "The item lacks this caption.")
+        empty = next((caption.role for caption in record.captions if not caption.text.strip()), None)
+        if log.skip_incomplete and empty is not None:
+            log.gap("VALUE_MISSING", origin.file, origin.row, f"{empty[:20]} caption", "The item lacks this caption.")
             continue
         _check_record(record, _at(log.error, origin), _at(log.note, origin))
         _check_captions_differ(record, origin, log, keeps_same)
-        _check_key_once(record.key, origin, keys, log)
+        first = keys.setdefault(record.key, origin)
+        if first is not origin:
+            advice = f"Row {first.row} of {first.file} has the id “{record.key[:80]}” too; give each item its own."
+            log.error("DUPLICATE_ID", origin.file, origin.row, "id", advice)
         _note_same_content(record, origin, contents, log)
         for image in record.images:
             if REVEALING.search(image.name):
                 revealing.setdefault(image.role, []).append((origin, image.name))
         checked.append(record)
-    _note_revealing(revealing, log)
+    for role, found in revealing.items():  # names never leave the server, but their owner should know
+        origin, name = found[0]
+        advice = f"{len(found):,} names like “{name[:80]}” may reveal the answer. Annotators never see file names."
+        log.note("REVEALING_NAME", origin.file, origin.row, f"{role} image", advice)
     if log.left_out and not checked:
         log.error("NO_ROWS", "", None, "", "No row is whole: nothing is left to import. Complete the rows.")
     return checked
@@ -80,23 +87,14 @@ def _check_captions(record: ItemRecord, error: Say, note: Say) -> None:
     if len(record.captions) > limits.MAX_CAPTIONS:
         error("TOO_MANY_PARTS", "captions", f"Give an item at most {limits.MAX_CAPTIONS} captions.")
     for caption in record.captions:
-        column = f"{caption.role[:20]} caption"
+        text, column = caption.text, f"{caption.role[:20]} caption"
         _check_role(caption.role, column, error)
-        _check_caption(caption.text, column, error, note)
-
-
-def _lacks_caption(record: ItemRecord) -> str:
-    """The column of the first caption that is empty; empty where none is."""
-    return next((f"{caption.role[:20]} caption" for caption in record.captions if not caption.text.strip()), "")
-
-
-def _check_caption(text: str, column: str, error: Say, note: Say) -> None:
-    if not text.strip():
-        error("VALUE_MISSING", column, "Write the caption, or remove the row.")
-    if len(text) > limits.MAX_CAPTION or len(text.encode("utf-8", "replace")) > limits.MAX_CAPTION_BYTES:
-        most = f"{limits.MAX_CAPTION:,} characters and {limits.MAX_CAPTION_BYTES:,} bytes"
-        error("FIELD_TOO_LONG", column, f"Give at most {most}.")
-    _note_invisible(text, column, note)
+        if not text.strip():
+            error("VALUE_MISSING", column, "Write the caption, or remove the row.")
+        if len(text) > limits.MAX_CAPTION or len(text.encode("utf-8", "replace")) > limits.MAX_CAPTION_BYTES:
+            most = f"{limits.MAX_CAPTION:,} characters and {limits.MAX_CAPTION_BYTES:,} bytes"
+            error("FIELD_TOO_LONG", column, f"Give at most {most}.")
+        _note_invisible(text, column, note)
 
 
 def _note_invisible(text: str, column: str, note: Say) -> None:
@@ -129,17 +127,12 @@ def _check_images(record: ItemRecord, error: Say, note: Say) -> None:
         _check_length(column, image.licence, limits.MAX_LICENCE, error)
         _check_length(column, image.attribution, limits.MAX_ATTRIBUTION, error)
         _note_invisible(image.name, column, note)
-        _check_crop(image.crop, column, error)
+        if image.crop and (min(image.crop[:2]) < 0 or min(image.crop[2:]) < 1):  # its size is looked at when it is read
+            advice = "Give a crop that starts at 0 or above and has a width and a height of 1 pixel at least."
+            error("CROP_OUTSIDE", column, advice)
         if image.part in seen:
             note("SAME_IMAGE", column, "The item uses this image in another place too.")
         seen.add(image.part)
-
-
-def _check_crop(crop: Crop | None, column: str, error: Say) -> None:
-    """What can be said without the image; whether it is large enough is looked at when it is read."""
-    if crop and (min(crop[:2]) < 0 or min(crop[2:]) < 1):
-        advice = "Give a crop that starts at 0 or above and has a width and a height of 1 pixel at least."
-        error("CROP_OUTSIDE", column, advice)
 
 
 def _check_name(name: str, column: str, error: Say) -> None:
@@ -154,13 +147,6 @@ def _check_name(name: str, column: str, error: Say) -> None:
         error("UNSAFE_PATH", column, advice)
 
 
-def _check_key_once(key: str, origin: Origin, keys: dict[str, Origin], log: ProblemLog) -> None:
-    first = keys.setdefault(key, origin)
-    if first is not origin:
-        advice = f"Row {first.row} of {first.file} has the id “{key[:80]}” too; give each item its own."
-        log.error("DUPLICATE_ID", origin.file, origin.row, "id", advice)
-
-
 def _note_same_content(record: ItemRecord, origin: Origin, contents: dict[bytes, Origin], log: ProblemLog) -> None:
     parts: list[tuple[str, object]] = [(caption.role, caption.text) for caption in record.captions]
     parts += named_images(record)
@@ -169,16 +155,3 @@ def _note_same_content(record: ItemRecord, origin: Origin, contents: dict[bytes,
     if first is not origin:
         advice = f"Same captions and images as row {first.row} of {first.file}; kept as an item of its own."
         log.note("SAME_ITEM", origin.file, origin.row, "", advice)
-
-
-def _note_revealing(revealing: dict[str, list[tuple[Origin, str]]], log: ProblemLog) -> None:
-    """One note a role: names of files never leave the server, but their owner should know."""
-    for role, found in revealing.items():
-        origin, name = found[0]
-        advice = f"{len(found):,} names like “{name[:80]}” may reveal the answer. Annotators never see file names."
-        log.note("REVEALING_NAME", origin.file, origin.row, f"{role} image", advice)
-
-
-def image_names(records: Iterable[ItemRecord]) -> list[str]:
-    """Every image name that the records use, once, in their order."""
-    return list(dict.fromkeys(image.name for record in records for image in record.images))

@@ -10,87 +10,60 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from benchmarks.formats import jsonfiles, jsontext, limits, sides
+from benchmarks.formats import jsonfiles, sides
 from benchmarks.formats.base import SPLIT, Format, ProblemLog
-from benchmarks.formats.table import missing_column, too_many_rows
 from benchmarks.formats.writing import extras, image_name
 from benchmarks.records import CaptionRecord, ImageRecord, ItemRecord, Origin
 
 SIDES = ("original", "hard positive")
 SUBTYPES = {"attributes": "att", "relations": "rel"}
 FIELDS = ("image_id", "true_caption", "false_caption", "image_path")
+TEXTS = dict.fromkeys(FIELDS, jsonfiles.TEXT)
 SHARED = ("image_id", "false_caption", "image_path")  # what both rows must say
 WANTED = tuple(f"vl_checklist_{name}.json" for name in SUBTYPES)
 
 
-def read(path: Path, log: ProblemLog, second: Path | None = None) -> Iterator[ItemRecord]:
+def read_items(path: Path, log: ProblemLog, second: Path | None = None) -> Iterator[ItemRecord]:
     for file, one, other in sides.halves(path, second, SIDES, WANTED, log):
         name = Path(file).stem.removeprefix("vl_checklist_")
         if one.data is None or other.data is None:
             absent = one.title if one.data is None else other.title
             log.error("SIDE_MISSING", absent, None, "", "The other side has this file; add it, or take both away.")
             continue
-        first, last = rows_of(one.data, one.title, log), rows_of(other.data, other.title, log)
-        if first is not None and last is not None:
-            yield from items(name, first, last, (one.title, other.title), log)
-
-
-def rows_of(data: bytes, title: str, log: ProblemLog) -> list[Any] | None:
-    """The rows of a file; None with its problems in the log."""
-    before = log.count
-    rows = jsonfiles.value(data, title, log)
-    if isinstance(rows, list) and rows:
-        return rows
-    if rows == []:
-        log.error("NO_ROWS", title, None, "", "The file has no rows; take it from its source again.")
-    elif log.count == before:
-        log.error("JSON_INVALID", title, 1, "", "The file must hold one list of rows: [{…}, {…}].")
-    return None
+        titles = one.title, other.title
+        first, last = (
+            jsonfiles.rows(data, list, "one list of rows: [{…}, {…}]", title, log)
+            for data, title in zip((one.data, other.data), titles, strict=True)
+        )
+        if first and last:
+            yield from items(name, first, last, titles, log)
 
 
 def items(
     name: str, first: list[Any], second: list[Any], titles: tuple[str, str], log: ProblemLog
 ) -> Iterator[ItemRecord]:
-    check_lengths(first, second, titles, log)
-    for number, rows in enumerate(zip(first, second, strict=False), 1):
-        if number > limits.MAX_ROWS:
-            too_many_rows(titles[0], number, log)
-        sound = [whole_row(row, number, title, log) for row, title in zip(rows, titles, strict=True)]
-        if all(sound) and together(rows, number, titles, log):
-            yield record(f"{name}-{number - 1}", SUBTYPES[name], rows, Origin(titles[0], number))
-
-
-def check_lengths(first: list[Any], second: list[Any], titles: tuple[str, str], log: ProblemLog) -> None:
     if len(first) != len(second):
         shorter = titles[len(second) < len(first)]
         advice = f"{titles[0]} has {len(first):,} rows, {titles[1]} {len(second):,}; the others have no partner."
         log.error("SIDES_DIFFER", shorter, min(len(first), len(second)) + 1, "", advice)
+    shape = f"The row must be an object with {', '.join(FIELDS)}."
+    for origin, rows in jsonfiles.numbered(zip(first, second, strict=False), titles[0], log):
+        origins = origin, Origin(titles[1], origin.row)
+        sound = [jsonfiles.sound_row(row, TEXTS, shape, of, log) for row, of in zip(rows, origins, strict=True)]
+        if all(sound) and together(rows, origins, log):
+            yield record(f"{name}-{origin.row - 1}", SUBTYPES[name], rows, origin)
 
 
-def whole_row(row: object, number: int, title: str, log: ProblemLog) -> bool:
-    """Whether the row is an object that has the four texts. Logs what is not so."""
-    if not isinstance(row, dict):
-        log.error("JSON_INVALID", title, number, "", f"The row must be an object with {', '.join(FIELDS)}.")
-        return False
-    before = log.count
-    for field in FIELDS:
-        if field not in row:
-            missing_column(field, [other for other in row if other not in FIELDS], title, number, log)
-        elif not isinstance(row[field], str):
-            log.error("WRONG_VALUE", title, number, field, "Write this value as text, in quotes.")
-    jsontext.storable_throughout(row, title, number, "", log)
-    return log.count == before
-
-
-def together(
-    rows: tuple[dict[str, Any], dict[str, Any]], number: int, titles: tuple[str, str], log: ProblemLog
-) -> bool:
+def together(rows: tuple[dict[str, Any], dict[str, Any]], origins: tuple[Origin, Origin], log: ProblemLog) -> bool:
     """Whether the two rows are of one image and one negative caption. Logs what differs."""
     differing = [field for field in SHARED if rows[0][field] != rows[1][field]]
     if differing:
         here, there = (row[differing[0]][:80] for row in reversed(rows))
-        advice = f"“{here}” here, “{there}” in row {number} of {titles[0]}. Both files need the same rows in one order."
-        log.error("SIDES_DIFFER", titles[1], number, ", ".join(differing), advice)
+        first, second = origins
+        advice = (
+            f"“{here}” here, “{there}” in row {first.row} of {first.file}. Both files need the same rows in one order."
+        )
+        log.error("SIDES_DIFFER", second.file, second.row, ", ".join(differing), advice)
     return not differing
 
 
@@ -133,7 +106,7 @@ FORMAT = Format(
     title="Hard Positives (JSON)",
     accepts=f"{' and '.join(WANTED)}, each twice; or a .zip with the folders original and hard_positive.",
     endings=(".zip", ".json"),
-    reader=read,
+    reader=read_items,
     several=True,
     sides=SIDES,
     keeps_same=True,

@@ -1,12 +1,20 @@
 """JSON files by name: loose, or in a folder or archive among others. Pure."""
 
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any, TypeVar
 
 from benchmarks.formats import jsontext, limits, text
 from benchmarks.formats.base import ProblemLog, Unreadable
+from benchmarks.formats.table import missing_column, too_many_rows
+from benchmarks.records import Origin
 from workers.archives.archive import ArchiveRefused, Source, open_archive
+
+Rows = TypeVar("Rows", list[Any], dict[str, Any])
+Row = TypeVar("Row")
+OBJECT_OF_ROWS = 'one object of rows: {"0": {…}, "1": {…}}'
+TEXT = (str, "Write this value as text, in quotes.")
 
 
 def files(path: Path, wanted: Sequence[str], log: ProblemLog) -> Iterator[tuple[str, bytes]]:
@@ -15,8 +23,7 @@ def files(path: Path, wanted: Sequence[str], log: ProblemLog) -> Iterator[tuple[
     What is missing of them, and what else is there, is noted; NO_ROWS where all of them are missing.
     """
     if path.suffix.lower() == ".json" and path.is_file():
-        with path.open("rb") as stream:
-            yield path.name, stream.read(limits.MAX_JSON_BYTES + 1)
+        yield path.name, content(path)
         return
     try:
         with open_archive(path) as source:
@@ -25,6 +32,12 @@ def files(path: Path, wanted: Sequence[str], log: ProblemLog) -> Iterator[tuple[
     except ArchiveRefused as refused:
         log.archive(refused)
         raise Unreadable from refused
+
+
+def content(path: Path) -> bytes:
+    """Of a loose file: all of it, or as much of a larger one as shows that it is too large."""
+    with path.open("rb") as stream:
+        return stream.read(limits.MAX_JSON_BYTES + 1)
 
 
 def note_others(source: Source, wanted: Sequence[str], file: str, log: ProblemLog) -> None:
@@ -44,3 +57,43 @@ def value(data: bytes, file: str, log: ProblemLog) -> object | None:
         return jsontext.parse(text.read_whole(io.BytesIO(data), file, log), file, None, log)
     except Unreadable:
         return None  # other files may have problems to list too
+
+
+def rows(data: bytes, kind: type[Rows], shape: str, file: str, log: ProblemLog) -> Rows:
+    """The rows of a file that holds one list, or one object, of them; none with its problems in the log."""
+    before = log.count
+    found = value(data, file, log)
+    if isinstance(found, kind):
+        if not found:
+            log.error("NO_ROWS", file, None, "", "The file has no rows; take it from its source again.")
+        return found
+    if log.count == before:
+        log.error("JSON_INVALID", file, 1, "", f"The file must hold {shape}.")
+    return kind()
+
+
+def numbered(rows: Iterable[Row], file: str, log: ProblemLog) -> Iterator[tuple[Origin, Row]]:
+    """Each row and where it stands. TOO_MANY_ROWS ends the reading."""
+    for number, row in enumerate(rows, 1):
+        if number > limits.MAX_ROWS:
+            too_many_rows(file, number, log)
+        yield Origin(file, number), row
+
+
+def sound_row(
+    row: object, fields: Mapping[str, tuple[type, str]], shape: str, origin: Origin, log: ProblemLog, key: str = ""
+) -> bool:
+    """Whether the row is an object whose fields are of these types. `fields`: the type, and the advice where it is
+    another; `shape`: the advice where the row is no object; `key`: of a row that an object holds under it."""
+    if not isinstance(row, dict):
+        log.error("JSON_INVALID", origin.file, origin.row, key[:80], shape)
+        return False
+    before = log.count
+    for field, (kind, advice) in fields.items():
+        if field not in row:
+            others = [other for other in row if other not in fields]
+            missing_column(field, others, origin.file, origin.row, log)
+        elif not isinstance(row[field], kind):
+            log.error("WRONG_VALUE", origin.file, origin.row, field, advice)
+    jsontext.storable_throughout({key: row} if key else row, origin.file, origin.row, "", log)
+    return log.count == before

@@ -32,53 +32,48 @@ OPTIONAL = {"type", "subtype", "images", "meta", "truth", "licence", "attributio
 WORDS = {bool: "true or false", str: "text, in quotes", list: "a list: […]", dict: "an object: {…}"}
 
 
-def read(path: Path, log: ProblemLog) -> Iterator[ItemRecord]:
+def read_items(path: Path, log: ProblemLog) -> Iterator[ItemRecord]:
     for value, origin in objects(path, log):
         if well_formed(value, origin, log):
             yield record_of(value, origin)
 
 
-def objects(path: Path, log: ProblemLog) -> Iterator[tuple[dict[str, Any], Origin]]:
-    """The object of each line that is one. What the others are is in the log."""
+def objects(
+    path: Path, log: ProblemLog, most: int | None = None, things: str = "items an import; split it"
+) -> Iterator[tuple[dict[str, Any], Origin]]:
+    """The object of each line that is one. What the others are is in the log. `things`: of which `most` may come, by
+    default as many as items of an import."""
     count = 0
     with path.open("rb") as stream:
         for number, line in enumerate(text.lines(stream, path.name, log), 1):
             if not line.strip():
                 continue
             count += 1
-            if count > limits.MAX_ROWS:
-                too_many_rows(path.name, number, log)
-            origin = Origin(path.name, number)
-            value = parsed(line, origin, log)
-            if value is not None:
-                yield value, origin
+            if count > (most or limits.MAX_ROWS):
+                too_many_rows(path.name, number, log, most, things)
+            before = log.count
+            value = jsontext.parse(line, path.name, number, log)
+            if isinstance(value, dict):
+                yield value, Origin(path.name, number)
+            elif log.count == before:
+                log.error("JSON_INVALID", path.name, number, "", "Each line must be one object: {…}.")
     if not count:
         log.error("NO_ROWS", path.name, None, "", "The file has only blank lines; export it again.")
 
 
-def parsed(line: str, origin: Origin, log: ProblemLog) -> dict[str, Any] | None:
-    """The object of one line, all of whose texts can be stored; or None with its problems in the log."""
-    before = log.count
-    value = jsontext.parse(line, origin.file, origin.row, log)
-    if log.count > before:
-        return None
-    if not isinstance(value, dict):
-        log.error("JSON_INVALID", origin.file, origin.row, "", "Each line must be one object: {…}.")
-        return None
-    return value if jsontext.storable_throughout(value, origin.file, origin.row, "", log) else None
-
-
 def well_formed(value: dict[str, Any], origin: Origin, log: ProblemLog) -> bool:
     before = log.count
-    check_object(value, FIELDS, "", origin, log)
-    check_lists(value, origin, log)
+    if jsontext.storable_throughout(value, origin.file, origin.row, "", log):
+        check_object(value, FIELDS, "", origin, log)
+        check_lists(value, origin, log)
     return log.count == before
 
 
 def check_lists(value: dict[str, Any], origin: Origin, log: ProblemLog) -> None:
     for name, fields in (("captions", CAPTION), ("images", IMAGE)):
         check_entries(value.get(name), name, fields, OPTIONAL, origin, log)
-    for protocol, options in truth_of(value).items():
+    truth = value.get("truth")
+    for protocol, options in truth.items() if isinstance(truth, dict) else ():
         if not (isinstance(options, list) and all(isinstance(option, str) for option in options)):
             column = f"truth.{protocol[:60]}"
             log.error("WRONG_VALUE", origin.file, origin.row, column, 'Write a list of texts: ["candidate-0"].')
@@ -91,20 +86,12 @@ def check_entries(
     for place, entry in enumerate(entries if isinstance(entries, list) else []):
         if isinstance(entry, dict):
             check_object(entry, fields, f"{name}[{place}].", origin, log, optional)
-            check_crop(entry.get("crop"), f"{name}[{place}].crop", origin, log)
+            crop = entry.get("crop")
+            if isinstance(crop, list) and not (len(crop) == 4 and all(type(number) is int for number in crop)):
+                advice, column = "Write four whole numbers: [x, y, width, height].", f"{name}[{place}].crop"
+                log.error("WRONG_VALUE", origin.file, origin.row, column, advice)
         else:
             log.error("WRONG_VALUE", origin.file, origin.row, f"{name}[{place}]", "Write an object here: {…}.")
-
-
-def check_crop(crop: object, column: str, origin: Origin, log: ProblemLog) -> None:
-    """Four whole numbers, where it is a list; `check_object` has said what else is wrong."""
-    if isinstance(crop, list) and not (len(crop) == 4 and all(type(number) is int for number in crop)):
-        log.error("WRONG_VALUE", origin.file, origin.row, column, "Write four whole numbers: [x, y, width, height].")
-
-
-def truth_of(value: dict[str, Any]) -> dict[str, Any]:
-    truth = value.get("truth", {})
-    return truth if isinstance(truth, dict) else {}
 
 
 def check_object(
@@ -166,14 +153,8 @@ def to_line(record: ItemRecord) -> str:
 
 
 def image_object(image: ImageRecord) -> dict[str, object]:
-    given: dict[str, object] = {
-        "role": image.role,
-        "file": image.name,
-        "licence": image.licence,
-        "attribution": image.attribution,
-    }
-    given["crop"] = image.crop and list(image.crop)
-    return {name: value for name, value in given.items() if value or name in ("role", "file")}
+    optional = {"licence": image.licence, "attribution": image.attribution, "crop": image.crop and list(image.crop)}
+    return {"role": image.role, "file": image.name} | {name: value for name, value in optional.items() if value}
 
 
 FORMAT = Format(
@@ -181,6 +162,6 @@ FORMAT = Format(
     title="Winnow manifest (JSON Lines)",
     accepts="A .jsonl file with one item a line; docs/reference/formats.md shows every field.",
     endings=(".jsonl", ".ndjson"),
-    reader=read,
+    reader=read_items,
     candidates=True,
 )

@@ -38,16 +38,15 @@ class Layout:
         found = files(path)
         if not found:
             log.error("NO_ROWS", path.name, None, "", "There is no .parquet file in this folder.")
-        sound = [file for file in found if self.sound(file, log)]
+        sound = [file for file in found if is_safe(file, log) and self.fits(file, log)]
         rows = Rows(self, log)
         for file in sound:
             yield from rows.read(file)
         if sound and not rows.count:
             log.error("NO_ROWS", path.name, None, "", "The file has columns and no rows; export it again.")
 
-    def sound(self, file: Path, log: ProblemLog) -> bool:
-        """Whether the file can be read safely and has the columns; the log says why not."""
-        return is_safe(file, log) and check_schema(parquet.schema(file), self.split, self.optional, file.name, log)
+    def fits(self, file: Path, log: ProblemLog) -> bool:
+        return check_schema(parquet.schema(file), self.split, self.optional, file.name, log)
 
 
 def is_safe(file: Path, log: ProblemLog) -> bool:
@@ -111,8 +110,10 @@ class Rows:
         if of == "image":
             return part, self.image(batch, name, place, role, origin)
         value = self.plain(batch.column(name)[place], name, origin)
+        if part in PACKED and isinstance(value, str):
+            value = jsontext.parse(value, f"{origin.file}, {name}", origin.row, self.log)
         if of == "meta":
-            return part, self.unpacked(value, name, origin) if part in PACKED else value
+            return part, value
         return part, CaptionRecord(role.partition("-")[0], cast(str, value)) if of == "caption" else value
 
     def image(self, batch: pa.RecordBatch, name: str, place: int, role: str, origin: Origin) -> ImageRecord | None:
@@ -139,19 +140,13 @@ class Rows:
     def decoded(self, data: bytes, name: str, origin: Origin) -> str:
         """Arrow does not look whether text is UTF-8."""
         try:
-            told = data.decode("utf-8", "surrogatepass")
+            decoded = data.decode("utf-8", "surrogatepass")
         except UnicodeDecodeError as error:
             advice = f"Byte {error.start} of this text is not UTF-8. Write the text as UTF-8."
             self.log.error("ENCODING", origin.file, origin.row, name, advice)
             return ""
-        text.storable(told, origin.file, origin.row, name, self.log)
-        return told
-
-    def unpacked(self, value: object, name: str, origin: Origin) -> object:
-        """What the JSON in a text says."""
-        return (
-            jsontext.parse(value, f"{origin.file}, {name}", origin.row, self.log) if isinstance(value, str) else value
-        )
+        text.storable(decoded, origin.file, origin.row, name, self.log)
+        return decoded
 
 
 def format_of(name: str, title: str, split: Mapping[str, str]) -> Format:

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.formats import jsonfiles, jsonl, limits, parquet, release_shards
+from benchmarks.formats import jsonfiles, jsonl, jsontext, parquet, release_shards
 from benchmarks.formats.base import Format, ProblemLog
 from benchmarks.formats.release_shards import ShardContents
 from benchmarks.records import ROLES, CaptionRecord, ImageRecord, ItemRecord, Origin
@@ -36,15 +36,15 @@ POSITIVE, NEGATIVE = "positive-0", "negative_image"  # an image of an item, a co
 CANNOT = (AttributeError, IndexError, KeyError, TypeError, ValueError)  # what a writer may raise of others' items
 
 
-def read(path: Path, log: ProblemLog) -> Iterator[ItemRecord]:
+def read_items(path: Path, log: ProblemLog) -> Iterator[ItemRecord]:
     folder = folder_of(path)
     items = folder / ITEMS
     if not items.is_file():
         log.error("FILE_UNREADABLE", ITEMS, None, "", f"Give the release's {ITEMS} beside its shards.")
         return
     source_format(folder, log)
-    looked = release_shards.read_shards(folder, log)
-    yield from Lines(looked, log).read(items)
+    shard_contents = release_shards.read_shards(folder, log)
+    yield from Lines(shard_contents, log).read(items)
 
 
 def folder_of(path: Path) -> Path:
@@ -55,8 +55,8 @@ def folder_of(path: Path) -> Path:
 class Lines:
     """Reads items.jsonl."""
 
-    def __init__(self, looked: ShardContents, log: ProblemLog):
-        self.looked, self.log = looked, log
+    def __init__(self, shard_contents: ShardContents, log: ProblemLog):
+        self.shards, self.log = shard_contents, log
         self.lines: Counter[str] = Counter()  # of each split
         self.absent = 0  # images that the release only tells of
 
@@ -66,7 +66,7 @@ class Lines:
             if well_formed(value, origin, self.log):
                 self.lines[value["split"]] += 1
                 yield self.record(value, origin)
-        if self.log.count == before and self.looked.sound:
+        if self.log.count == before and self.shards.sound:
             self.compare(items.name)
         if self.absent:
             advice = f"{self.absent:,} images are told of and not in the release, as candidates that were not chosen."
@@ -74,9 +74,9 @@ class Lines:
 
     def compare(self, file: str) -> None:
         """A line of items.jsonl for each row of the shards."""
-        for split in sorted(self.lines | self.looked.rows):
-            if self.lines[split] != self.looked.rows[split]:
-                there = f"{self.looked.rows[split]:,} rows in the shards, {self.lines[split]:,} lines here"
+        for split in sorted(self.lines | self.shards.rows):
+            if self.lines[split] != self.shards.rows[split]:
+                there = f"{self.shards.rows[split]:,} rows in the shards, {self.lines[split]:,} lines here"
                 advice = f"The split “{split[:80]}” has {there}. Give all files of one release."
                 self.log.error("SIDES_DIFFER", file, None, "split", advice)
 
@@ -98,16 +98,18 @@ class Lines:
             self.absent += 1
             return None
         role = "negative" if image["chosen"] else "positive"
-        if self.looked.sound and image["sha256"] not in self.looked.names:
+        if self.shards.sound and image["sha256"] not in self.shards.names:
             advice = f"No shard has the image {image['sha256'][:64]}. Give all files of the release."
             self.log.error("MISSING_IMAGE", origin.file, origin.row, f"{role} image", advice)
         crop = tuple(image["crop"]) if "crop" in image else None
-        told = image["source_name"], image.get("licence", ""), image.get("attribution", "")
-        return ImageRecord(role, *told, crop=crop, file=self.looked.names.get(image["sha256"], ""))
+        facts = image["source_name"], image.get("licence", ""), image.get("attribution", "")
+        return ImageRecord(role, *facts, crop=crop, file=self.shards.names.get(image["sha256"], ""))
 
 
 def well_formed(value: dict[str, Any], origin: Origin, log: ProblemLog) -> bool:
     before = log.count
+    if not jsontext.storable_throughout(value, origin.file, origin.row, "", log):
+        return False
     jsonl.check_object(value, FIELDS | NOT_TAKEN, "", origin, log, NOT_TAKEN)
     jsonl.check_entries(value.get("captions"), "captions", CAPTION | OF_CAPTION, OF_CAPTION, origin, log)
     of_image = MAY_IMAGE | OF_IMAGE
@@ -137,12 +139,13 @@ def source_format(folder: Path, log: ProblemLog) -> str:
     manifest = folder / MANIFEST
     if not manifest.is_file():
         return ""
-    with manifest.open("rb") as stream:
-        value = jsonfiles.value(stream.read(limits.MAX_JSON_BYTES + 1), MANIFEST, log)
-    told: object = value.get("source_format", "") if isinstance(value, dict) else None
-    if value is not None and not isinstance(told, str):
+    value = jsonfiles.value(jsonfiles.content(manifest), MANIFEST, log)
+    name: object = value.get("source_format", "") if isinstance(value, dict) else None
+    if isinstance(name, str):
+        return name
+    if value is not None:
         log.error("WRONG_VALUE", MANIFEST, None, "source_format", "Give the release's own manifest, or none.")
-    return told if isinstance(told, str) else ""
+    return ""
 
 
 def first_format(path: Path, records: Sequence[ItemRecord]) -> str:
@@ -151,15 +154,13 @@ def first_format(path: Path, records: Sequence[ItemRecord]) -> str:
     The one that the manifest tells, where its files can be written of these items; else one of these very columns.
     """
     folder = folder_of(path)
-    told, columns = source_format(folder, ProblemLog()), release_shards.columns(folder)
+    source, columns = source_format(folder, ProblemLog()), release_shards.columns(folder)
     for one in parquet.WRITTEN:
-        if one.name == told and {*one.split} in (columns, columns - {NEGATIVE}) and can_write(one, records):
+        if one.name == source and {*one.split} in (columns, columns - {NEGATIVE}) and can_write(one, records):
             return one.name
     others = [FORMAT, *parquet.FORMATS]
-    found = [one for one in others if {*one.split} == columns] + [
-        one for one in others if {*one.split} == columns - {NEGATIVE}
-    ]
-    return found[0].name if found else FORMAT.name
+    found = (one.name for wanted in (columns, columns - {NEGATIVE}) for one in others if {*one.split} == wanted)
+    return next(found, FORMAT.name)
 
 
 def can_write(format: Format, records: Sequence[ItemRecord]) -> bool:
@@ -177,7 +178,7 @@ FORMAT = Format(
     title="Release of Winnow",
     accepts=f"Its {ITEMS}, its {MANIFEST} and the .parquet files of its data folder. They hold the images.",
     endings=(".jsonl", ".parquet", ".json"),
-    reader=read,
+    reader=read_items,
     several=True,
     images=lambda path: release_shards.images(folder_of(path)),
     keeps_same=True,

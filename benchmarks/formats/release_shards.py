@@ -38,25 +38,21 @@ def shards(folder: Path) -> list[Path]:
     return sorted(path for path in place.glob("*.parquet") if SHARD.fullmatch(path.name))
 
 
-def _note_others(folder: Path, found: Sequence[Path], log: ProblemLog) -> None:
-    """Loose files that look like data and are none; beside a folder of data the release has others of its own."""
-    for path in sorted({*folder.glob("*.parquet")} - {*found} if not (folder / DATA).is_dir() else ()):
-        log.note("FILE_IGNORED", path.name, None, "", "Not a shard of the release; left out.")
-
-
 def read_shards(folder: Path, log: ProblemLog) -> ShardContents:
     """Read all of them once: each image must have the SHA-256 that it is called by."""
-    before, found, looked = log.count, shards(folder), ShardContents()
+    before, found, shard_contents = log.count, shards(folder), ShardContents()
     if not found:
         advice = "There is no shard of the release, such as test-00000-of-00001.parquet. Give those of its data folder."
         log.error("FILE_UNREADABLE", folder.name, None, "", advice)
-    _note_others(folder, found, log)
+    if not (folder / DATA).is_dir():  # beside a folder of data the release has other files of its own
+        for path in sorted({*folder.glob("*.parquet")} - {*found}):
+            log.note("FILE_IGNORED", path.name, None, "", "Not a shard of the release; left out.")
     _check_all_there([path.name for path in found], log)
     for path in found:
         if is_safe(path, log) and _fits(path, log):
-            _read_shard(path, looked, log)
-    looked.sound = log.count == before
-    return looked
+            _read_shard(path, shard_contents, log)
+    shard_contents.sound = log.count == before
+    return shard_contents
 
 
 def _check_all_there(names: Sequence[str], log: ProblemLog) -> None:
@@ -77,19 +73,19 @@ def _fits(path: Path, log: ProblemLog) -> bool:
     return fitting
 
 
-def _read_shard(path: Path, looked: ShardContents, log: ProblemLog) -> None:
+def _read_shard(path: Path, shard_contents: ShardContents, log: ProblemLog) -> None:
     columns = [name for name in IMAGES if name in parquet.schema(path).names]
     shard, row = SHARD.fullmatch(path.name), 0
     for batch in parquet.batches(path, columns):
         for place in range(batch.num_rows):
             row += 1
             for column in columns:
-                _read_image(batch, column, place, Origin(path.name, row), looked, log)
-    looked.rows[shard["split"] if shard else ""] += row
+                _read_image(batch, column, place, Origin(path.name, row), shard_contents, log)
+    shard_contents.rows[shard["split"] if shard else ""] += row
 
 
 def _read_image(
-    batch: pa.RecordBatch, column: str, place: int, origin: Origin, looked: ShardContents, log: ProblemLog
+    batch: pa.RecordBatch, column: str, place: int, origin: Origin, shard_contents: ShardContents, log: ProblemLog
 ) -> None:
     data, path = cell(batch, column, place)
     if data is None:
@@ -97,7 +93,7 @@ def _read_image(
     refuse_large(data, column, origin, log)
     content, named = sha256(data).hexdigest(), NAME.fullmatch(path)
     if named and named["sha256"].decode() == content:
-        looked.names.setdefault(content, path.decode())
+        shard_contents.names.setdefault(content, path.decode())
     else:
         advice = (
             "The bytes are not those that the image is called by, its SHA-256. Copy the file from its source again."

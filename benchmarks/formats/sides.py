@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.formats import limits
+from benchmarks.formats import jsonfiles
 from benchmarks.formats.base import ProblemLog, Unreadable
 from workers.archives.archive import ArchiveRefused, Source, open_archive
 
@@ -30,8 +30,7 @@ class Single:
         return name if name == self.name else None
 
     def read(self, name: str) -> bytes:
-        with self.path.open("rb") as stream:
-            return stream.read(limits.MAX_JSON_BYTES + 1)
+        return jsonfiles.content(self.path)
 
     def unused(self, wanted: Sequence[str]) -> list[str]:
         return [] if self.name in wanted else [self.name]
@@ -65,7 +64,10 @@ def halves(
     try:
         with ExitStack() as stack:
             first, other = opened(path, second, names, stack, log)
-            note_ignored((first, other), wanted, log)
+            for source in dict.fromkeys((first.source, other.source)):
+                asked = [side.prefix + name for side in (first, other) if side.source is source for name in wanted]
+                for name in source.unused(asked):
+                    log.note("FILE_IGNORED", name, None, "", "Not one of the format's files; left out.")
             yield from both(first, other, wanted, log)
     except ArchiveRefused as refused:
         log.archive(refused)
@@ -107,10 +109,3 @@ def loose(path: Path) -> bool:
 
 def source_of(path: Path, name: str, stack: ExitStack) -> Source | Single:
     return Single(path, name) if loose(path) else stack.enter_context(open_archive(path))
-
-
-def note_ignored(sides: tuple[Side, Side], wanted: Sequence[str], log: ProblemLog) -> None:
-    for source in dict.fromkeys(side.source for side in sides):
-        asked = [side.prefix + name for side in sides if side.source is source for name in wanted]
-        for name in source.unused(asked):
-            log.note("FILE_IGNORED", name, None, "", "Not one of the format's files; left out.")

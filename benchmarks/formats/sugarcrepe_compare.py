@@ -20,12 +20,14 @@ ORIGINS = ("SUGARCREPE", "ARO+CREPE")
 WANTED = tuple(f"{subset}.json" for subset in sugarcrepe.SUBSETS)
 
 
-def read(
+def read_items(
     path: Path, log: ProblemLog, second: Path | None = None, origins: tuple[str, str] = ORIGINS
 ) -> Iterator[ItemRecord]:
     for file, *halves in sides.halves(path, second, SIDES, WANTED, log):
         name = Path(file).stem
-        first_rows, second_rows = (rows_of(name, half, log) for half in halves)
+        first_rows, second_rows = (
+            [] if half.data is None else list(sugarcrepe.subset(name, half.data, half.title, log)) for half in halves
+        )
         absent = [half.title for half in halves if half.data is None]
         if absent:
             count = len(first_rows) + len(second_rows)
@@ -34,10 +36,6 @@ def read(
             for one, other in matched(first_rows, second_rows, (halves[0].title, halves[1].title), log):
                 note_same(one, other, log)
                 yield record(name, one, other, origins)
-
-
-def rows_of(name: str, half: sides.Half, log: ProblemLog) -> list[ItemRecord]:
-    return [] if half.data is None else list(sugarcrepe.subset(name, half.data, half.title, log))
 
 
 def matched(
@@ -115,7 +113,7 @@ FORMAT = Format(
     title="Two origins of negatives (JSON)",
     accepts="SugarCrepe's files twice, from two origins; or a .zip with the folders first and second.",
     endings=(".zip", ".json"),
-    reader=read,
+    reader=read_items,
     several=True,
     sides=SIDES,
     origins=ORIGINS,

@@ -120,7 +120,8 @@ def read_rows(path: Path, log: ProblemLog, kind: Kind, layouts: Sequence[Sequenc
             log.error("EMPTY_FILE", path.name, None, "", "The file has only blank lines; export it again.")
             return
         number, header = first
-        refuse_other_delimiter(header, number, path.name, kind, {name for layout in layouts for name in layout}, log)
+        known = {name for layout in layouts for name in layout}
+        refuse_other_delimiter(header, number, path.name, kind, known, log)
         required = max(layouts, key=lambda layout: len({*layout} & {*header}))
         check_header(header, number, path.name, required, log)
         yield from checked_rows(rows, header, path.name, kind, log)
@@ -146,8 +147,10 @@ def checked_rows(rows: Cells, header: list[str], file: str, kind: Kind, log: Pro
         log.error("NO_ROWS", file, None, "", "The file has a header and no rows; export it again.")
 
 
-def too_many_rows(file: str, row: int | None, log: ProblemLog) -> None:
-    log.error("TOO_MANY_ROWS", file, row, "", f"Give at most {limits.MAX_ROWS:,} items an import; split it.")
+def too_many_rows(
+    file: str, row: int, log: ProblemLog, most: int | None = None, things: str = "items an import; split it"
+) -> None:
+    log.error("TOO_MANY_ROWS", file, row, "", f"Give at most {most or limits.MAX_ROWS:,} {things}.")
     raise Unreadable
 
 
@@ -174,13 +177,9 @@ def missing_column(name: str, others: list[str], file: str, row: int | None, log
 
 def nearest(name: str, others: list[str]) -> str:
     """The one of `others` that is most like `name`, capitals and spaces aside; empty where none is."""
-    plain = {spelt(other): other for other in others}
-    found = difflib.get_close_matches(spelt(name), list(plain), n=1, cutoff=0.6)
-    return plain[found[0]] if found else ""
-
-
-def spelt(name: str) -> str:
-    return name.strip().lower().replace(" ", "_")
+    spelling, *spellings = (one.strip().lower().replace(" ", "_") for one in (name, *others))
+    found = difflib.get_close_matches(spelling, spellings, n=1, cutoff=0.6)
+    return dict(zip(spellings, others, strict=True))[found[0]] if found else ""
 
 
 def refuse_other_delimiter(

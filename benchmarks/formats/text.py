@@ -30,7 +30,9 @@ def chunks(stream: BinaryIO, file: str, log: ProblemLog, cap: int = limits.MAX_F
         except UnicodeDecodeError as error:
             good = error.object[: error.start].decode(encoding)
             row += breaks(good, last)
-            say_encoding(error, offset - waiting + error.start, row, encoding, file, log)
+            byte, around = offset - waiting + error.start, error.object[max(0, error.start - 40) : error.start + 40]
+            advice = f"Byte {byte} is not {encoding.upper()}; it looks like {guessed(around)}. Save the file as UTF-8."
+            log.error("ENCODING", file, row, "", advice)
             raise Unreadable from error
         yield text
         if not data:
@@ -51,7 +53,8 @@ def beginning(stream: BinaryIO, file: str, log: ProblemLog) -> tuple[bytes, int,
         raise Unreadable
     mark, encoding = next(((mark, name) for mark, name in BOMS if data.startswith(mark)), (b"", "utf-8"))
     data = data[len(mark) :]
-    refuse_utf16_without_mark(data, mark, file, log)
+    if not mark:
+        refuse_utf16_without_mark(data, file, log)
     return data, len(mark), encoding
 
 
@@ -60,10 +63,10 @@ def breaks(text: str, last: str) -> int:
     return len(BREAK.findall(text)) - (last == "\r" and text.startswith("\n"))
 
 
-def refuse_utf16_without_mark(data: bytes, mark: bytes, file: str, log: ProblemLog) -> None:
+def refuse_utf16_without_mark(data: bytes, file: str, log: ProblemLog) -> None:
     """UTF-16 of mostly Latin text has a NUL in every second byte."""
     sample = data[:4096]
-    if mark or len(sample) < 4:
+    if len(sample) < 4:
         return
     even, odd = sample[0::2].count(0), sample[1::2].count(0)
     if max(even, odd) > 0.4 * len(sample) / 2 and min(even, odd) < 0.1 * max(even, odd):
@@ -71,12 +74,6 @@ def refuse_utf16_without_mark(data: bytes, mark: bytes, file: str, log: ProblemL
         advice = f"Byte 0: this looks like {guess} without its mark. Save the file as UTF-8."
         log.error("ENCODING", file, 1, "", advice)
         raise Unreadable
-
-
-def say_encoding(error: UnicodeDecodeError, byte: int, row: int, encoding: str, file: str, log: ProblemLog) -> None:
-    around = error.object[max(0, error.start - 40) : error.start + 40]
-    advice = f"Byte {byte} is not {encoding.upper()}; it looks like {guessed(around)}. Save the file as UTF-8."
-    log.error("ENCODING", file, row, "", advice)
 
 
 def guessed(data: bytes) -> str:

@@ -28,11 +28,6 @@ class Layout:
     file: str
     columns: tuple[str, ...]
 
-    @property
-    def required(self) -> tuple[str, ...]:
-        """The columns without which a row is no item."""
-        return self.columns[: 1 + len(CAPTIONS)]
-
 
 GENERIC = Layout("generic", "Generic_VISLA.tsv", ("filename", "caption", "second positive", "negative_caption"))
 REFERENCES = ("Best reference (Semantically close)", "Reference-2 (Completely irrelevant)")
@@ -40,21 +35,17 @@ SPATIAL = Layout("spatial", "Spatial_VISLA.tsv", ("image", "sent1", "sent2", *RE
 LAYOUTS = (GENERIC, SPATIAL)
 
 
-def read(path: Path, log: ProblemLog) -> Iterator[ItemRecord]:
+def read_items(path: Path, log: ProblemLog) -> Iterator[ItemRecord]:
     layout = None
     for index, row in enumerate(read_rows(path, log, TABS, [layout.columns for layout in LAYOUTS])):
         if layout is None:
             layout = next(one for one in LAYOUTS if {*one.columns} <= {*row.values})
             note_extra_columns(extra(row, layout), path.name, log)
-        if whole(row, layout, path.name, log):
+        required = layout.columns[: 1 + len(CAPTIONS)]  # without one of them a row is no item
+        if lacking := [name for name in required if not row.values[name].strip()]:
+            log.gap("INCOMPLETE_ROW", path.name, row.number, ", ".join(lacking), "Nothing stands here.")
+        else:
             yield record(row, f"{layout.name}-{index}", layout, path.name)
-
-
-def whole(row: Row, layout: Layout, file: str, log: ProblemLog) -> bool:
-    lacking = [name for name in layout.required if not row.values[name].strip()]
-    if lacking:
-        log.gap("INCOMPLETE_ROW", file, row.number, ", ".join(lacking), "Nothing stands here.")
-    return not lacking
 
 
 def record(row: Row, key: str, layout: Layout, file: str) -> ItemRecord:
@@ -79,16 +70,12 @@ def write(records: Iterable[ItemRecord]) -> Iterator[tuple[str, bytes]]:
     """The published files: CRLF between rows, none after the last. Further columns follow in alphabetical order."""
     items = list(records)
     for layout in LAYOUTS:
-        own = [item for item in items if layout_of(item) is layout]
+        own = [item for item in items if (SPATIAL if item.type == SPATIAL.name else GENERIC) is layout]
         if own:
             known = [IRRELEVANT] if layout is SPATIAL else []
             further = sorted({name for item in own for name in extras(item.meta, known)})
             rows = [[*layout.columns, *further], *(row_of(item, layout, further) for item in own)]
             yield layout.file, "\r\n".join(map(line, rows)).encode()
-
-
-def layout_of(item: ItemRecord) -> Layout:
-    return SPATIAL if item.type == SPATIAL.name else GENERIC
 
 
 def row_of(item: ItemRecord, layout: Layout, further: list[str]) -> list[str]:
@@ -107,7 +94,7 @@ FORMAT = Format(
     title="VISLA (TSV)",
     accepts="Generic_VISLA.tsv or Spatial_VISLA.tsv: tabs between cells, quotes are part of the text.",
     endings=(".tsv",),
-    reader=read,
+    reader=read_items,
     keeps_same=True,
     split={
         "image": SPLIT["image"],

@@ -21,12 +21,12 @@ def image_part(record: ItemRecord, role: str) -> Part:
 def named_images(record: ItemRecord) -> list[tuple[str, Part]]:
     """The role of each image and which it is, of those too that were left out."""
     gone = record.meta.get(LEFT_OUT)
-    told = [left_out(one) for one in gone] if isinstance(gone, list) else []  # a source may use our name for its own
-    return [(image.role, image.part) for image in record.images] + [one for one in told if one]
+    left = [left_out(one) for one in gone] if isinstance(gone, list) else []  # a source may use our name for its own
+    return [(image.role, image.part) for image in record.images] + [one for one in left if one]
 
 
-def left_out(told: object) -> tuple[str, Part] | None:
-    match told:
+def left_out(entry: object) -> tuple[str, Part] | None:
+    match entry:
         case [str(role), str(name)]:
             return role, (name, None)
         case [str(role), str(name), [int(x), int(y), int(width), int(height)]]:

@@ -31,7 +31,7 @@ WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type 
 """
 
 
-def _rows(statement: str, *values: object) -> list[tuple]:
+def _rows(statement: str, *values: str) -> list[tuple]:
     with connection.cursor() as cursor:
         cursor.execute(statement, values)
         return cursor.fetchall()

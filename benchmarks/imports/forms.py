@@ -6,16 +6,16 @@ from django.core.files.uploadedfile import UploadedFile
 from benchmarks.formats.base import HOLDS_IMAGES, ORIGIN, Format, wrong_origins
 from benchmarks.formats.registry import FORMATS
 from benchmarks.formats.sugarcrepe_compare import ORIGINS
-from benchmarks.jobs.upload_fields import FilesField, fits, named_once
+from benchmarks.jobs.forms import DescribedForm, FilesField, fits
 from benchmarks.models import Benchmark
 
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz")
 PICTURES = (".jpg", ".jpeg", ".png", ".webp", ".gif")
 
 
-class ImportForm(forms.Form):
+class ImportForm(DescribedForm):
     format = forms.ChoiceField(choices=[(format.name, format.title) for format in FORMATS.values()], initial="jsonl")
-    data = FilesField(allow_empty_file=True)
+    data = FilesField(allow_empty_file=True)  # type: ignore[assignment]  # the class takes its fields away
     second = FilesField(required=False, allow_empty_file=True)
     first_origin = forms.CharField(required=False, initial=ORIGINS[0], max_length=ORIGIN)
     second_origin = forms.CharField(required=False, initial=ORIGINS[1], max_length=ORIGIN)
@@ -26,40 +26,27 @@ class ImportForm(forms.Form):
     new_candidates = forms.BooleanField(required=False)
     skip_incomplete = forms.BooleanField(required=False)
 
-    def __init__(self, *args, **kwargs):
-        super().__init__(*args, **kwargs)
-        for name, field in self.fields.items():
-            if name in self.errors:
-                field.widget.attrs |= {"aria-invalid": "true", "aria-describedby": f"{name}-error"}
-
-    def clean_data(self) -> list[UploadedFile]:
-        return named_once(self.cleaned_data["data"])
-
-    def clean_second(self) -> list[UploadedFile]:
-        return named_once(self.cleaned_data["second"])
-
     def clean_images(self) -> list[UploadedFile]:
-        files = named_once(self.cleaned_data["images"])
-        allowed = ARCHIVES if len(files) == 1 else PICTURES
-        if any(not file.name.lower().endswith((*allowed, *PICTURES)) for file in files):
+        files = self.cleaned_data["images"]
+        allowed = (*ARCHIVES, *PICTURES) if len(files) == 1 else PICTURES
+        if not all(fits(file.name, allowed) for file in files):
             raise forms.ValidationError("Give one .zip, .tar or .tar.gz, or the image files themselves.")
         return files
 
-    def clean(self) -> dict:
-        cleaned = super().clean()
-        format = FORMATS.get(cleaned.get("format", ""))
-        if format:
-            self.check_files("data", format)
-            self.check_files("second", format)
-            if format.sides:
-                self.check_sides(cleaned, format)
-            elif cleaned.get("second"):
-                self.add_error("second", f"{format.title} has no second side.")
-            if format.images and cleaned.get("images"):
-                self.add_error("images", HOLDS_IMAGES)
-            if cleaned.get("new_candidates"):
-                self.check_new_candidates(cleaned, format)
-        return cleaned
+    def clean(self) -> None:
+        given, format = self.cleaned_data, FORMATS.get(self.cleaned_data.get("format", ""))
+        if format is None:
+            return
+        self.check_files("data", format)
+        self.check_files("second", format)
+        if format.sides:
+            self.check_sides(format, *format.sides)
+        elif given.get("second"):
+            self.add_error("second", f"{format.title} has no second side.")
+        if format.images and given.get("images"):
+            self.add_error("images", HOLDS_IMAGES)
+        if given.get("new_candidates"):
+            self.check_new_candidates(format)
 
     def check_files(self, name: str, format: Format) -> None:
         """Their endings, and how many they are."""
@@ -70,23 +57,21 @@ class ImportForm(forms.Form):
         elif not format.several and len(files) > 1:
             self.add_error(name, f"{format.title} takes one file; import one after the other.")
 
-    def check_sides(self, cleaned: dict, format: Format) -> None:
+    def check_sides(self, format: Format, first: str, second: str) -> None:
         """One archive holds both sides; loose files are of one. The names of origins, where the format has such."""
-        files = cleaned.get("data", [])
-        if files and not cleaned.get("second") and not fits(files[0].name, ARCHIVES) and "second" not in self.errors:
-            self.add_error("second", f"These are the {format.sides[0]} side; give the {format.sides[1]} side too.")
-        if format.origins and (wrong := wrong_origins(self.origins(cleaned, format))):
+        files, others = self.cleaned_data.get("data", []), self.cleaned_data.get("second")
+        if files and not others and not fits(files[0].name, ARCHIVES) and "second" not in self.errors:
+            self.add_error("second", f"These are the {first} side; give the {second} side too.")
+        if format.origins and (wrong := wrong_origins(self.origins(format))):
             self.add_error("second_origin", wrong)
 
-    @staticmethod
-    def origins(cleaned: dict, format: Format) -> list[str] | None:
-        """What the sides are called; None where the format's sides have no names."""
-        if not format.origins:
-            return None
-        given = cleaned.get("first_origin"), cleaned.get("second_origin")
-        return [name or usual for name, usual in zip(given, format.origins, strict=True)]
+    def origins(self, format: Format) -> list[str]:
+        """What the sides are called; empty where the format's sides have no names."""
+        given = self.cleaned_data.get("first_origin"), self.cleaned_data.get("second_origin")
+        return [name or usual for name, usual in zip(given, format.origins or (), strict=False)]
 
-    def check_new_candidates(self, cleaned: dict, format: Format) -> None:
+    def check_new_candidates(self, format: Format) -> None:
+        cleaned = self.cleaned_data
         if not format.candidates:
             self.add_error("new_candidates", f"{format.title} has no candidate images.")
         elif cleaned.get("text_only"):

@@ -174,17 +174,17 @@ def check_and_keep(data: bytes, staging: Staging) -> list[Kept]:
 
 def crop_and_keep(data: bytes, staging: Staging, crops: Iterable[Crop]) -> list[Kept]:
     """What a thread does with crops of an image: each kept, or refused alone. Raises as `check_and_keep`."""
+    found: list[Kept] = []
     with in_turn(data):
         whole = images.upright(data)
-        return [crop_kept(whole, crop, staging) for crop in crops]
-
-
-def crop_kept(whole: images.Upright, crop: Crop, staging: Staging) -> Kept:
-    try:
-        data, rendered = images.crop(whole, *crop)
-    except images.ImageRefused as refused:
-        return refused
-    return staging.keep(data, rendered), rendered.notes
+        for crop in crops:
+            try:
+                png, rendered = images.crop(whole, *crop)
+            except images.ImageRefused as refused:
+                found.append(refused)
+            else:
+                found.append((staging.keep(png, rendered), rendered.notes))
+    return found
 
 
 def in_turn(data: bytes) -> AbstractContextManager:

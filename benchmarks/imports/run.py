@@ -1,8 +1,8 @@
 """The import: all or nothing. Everything is checked first, the files are staged, then one transaction stores it all."""
 
 import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -17,13 +17,13 @@ from benchmarks.formats.writing import without_images
 from benchmarks.imports import candidate_rounds, listeners, staging
 from benchmarks.imports import images as import_images
 from benchmarks.imports import store as imports_store
-from benchmarks.imports.report import report_of
 from benchmarks.jobs import jobs, uploads
 from benchmarks.models import Benchmark, Image, Job, JobState
 from benchmarks.records import ItemRecord, Problem, Refused
 from workers.archives.archive import ArchiveRefused, Source, open_archive
 
 SQL_DISK_FULL = "53100"
+LISTED = 100  # names of unused files that the report keeps
 
 
 @dataclass(frozen=True)
@@ -52,39 +52,35 @@ class Order:
     created_by_id: int | None = None
 
 
-def queue_import(*, name: str, format: str, path: Path, images: Path | None, options: Options, by: str, **more) -> Job:
-    """A job that imports files. `more`: `created_by`; `upload`, a folder to delete when the job is over; `second` and
-    `origins`, see Format.read.
-    """
-    params = {"name": name, "format": format, "path": str(path), "images": str(images) if images else None}
-    params |= {"options": asdict(options), "by": by, "upload": more.get("upload")}
-    params |= {"second": str(more["second"])} if more.get("second") else {}
-    params |= {"origins": list(more["origins"])} if more.get("origins") else {}
-    params |= {"foreground": more.get("foreground", False)}
+def queue_import(
+    *, name: str, format: str, path: Path, images: Path | None, options: Options, by: str, created_by=None,
+    upload: str | None = None, second: Path | None = None, origins: Sequence[str] = (), foreground: bool = False,
+) -> Job:  # fmt: skip
+    """A job that imports files. `upload`: a folder to delete when the job is over; `second`, `origins`: Format.read."""
+    params: dict[str, object] = {
+        "name": name, "format": format, "path": str(path), "images": str(images) if images else None,
+        "options": asdict(options), "by": by, "upload": upload, "foreground": foreground,
+    }  # fmt: skip
+    params |= {"second": str(second)} if second else {}
+    params |= {"origins": list(origins)} if origins else {}
     title = f"New candidates for {name}" if options.new_candidates else f"Import {name}"
-    return jobs.queue_job(kind="import", title=title, params=params, by=by, created_by=more.get("created_by"))
+    return jobs.queue_job(kind="import", title=title, params=params, by=by, created_by=created_by)
 
 
 def import_files(job: Job, progress: jobs.Progress) -> None:
     """What a job of kind `import` does: the work that `jobs.jobs.run` is given."""
     params = job.params
-    order = Order(
-        params["name"], params["format"], Options(**params["options"]), params["by"], job.created_by_id
-    )  # fmt: skip
+    order = Order(params["name"], params["format"], Options(**params["options"]), params["by"], job.created_by_id)
     log, format = ProblemLog(order.options.skip_incomplete), FORMATS[order.source]
     progress.begin("reading rows")
-    read = _counted(format.read(Path(params["path"]), log, **_reader_options(params)), progress)
-    records = check_records(prepared(read, order.options), log, format.keeps_same)
+    given: dict[str, object] = {"second": Path(params["second"])} if "second" in params else {}
+    given |= {"origins": tuple(params["origins"])} if "origins" in params else {}
+    rows = _counted(format.read(Path(params["path"]), log, **given), progress)
+    records = check_records(prepared(rows, order.options), log, format.keeps_same)
     if format.first_format and not log.count:
         order = replace(order, source=format.first_format(Path(params["path"]), records))
     with images_of(format, params, order.options, log) as source:
         import_records(job, progress, order, records, source, log)
-
-
-def _reader_options(params: dict) -> dict:
-    """What belongs to the format alone, as Format.read takes it."""
-    second = {"second": Path(params["second"])} if "second" in params else {}
-    return second | ({"origins": tuple(params["origins"])} if "origins" in params else {})
 
 
 def import_items(
@@ -123,21 +119,17 @@ def _counted(records: Iterable[ItemRecord], progress: jobs.Progress) -> Iterator
         yield record
 
 
-def images_of(format: Format, params: dict, options: Options, log: ProblemLog) -> AbstractContextManager:
-    """Where the images are: in the file itself, of formats that hold theirs; else where the user says."""
-    if format.images is None:
-        return images_at(params["images"], log)
-    return nullcontext(None if log.count or options.text_only else format.images(Path(params["path"])))
-
-
 @contextmanager
-def images_at(path: str | None, log: ProblemLog) -> Iterator[Source | None]:
-    """The images' source, or None where none was given or it cannot be opened (the log then says why)."""
+def images_of(format: Format, params: dict, options: Options, log: ProblemLog) -> Iterator[Source | None]:
+    """Where the images are: in the file itself, of formats that hold theirs; else where the user says. None where none
+    are given or their archive cannot be opened (the log then says why)."""
     with ExitStack() as stack:
         source = None
-        if path is not None:
+        if format.images is not None:
+            source = None if log.count or options.text_only else format.images(Path(params["path"]))
+        elif params["images"] is not None:
             try:
-                source = stack.enter_context(open_archive(Path(path)))
+                source = stack.enter_context(open_archive(Path(params["images"])))
             except ArchiveRefused as refused:
                 log.archive(refused)
         yield source
@@ -217,10 +209,10 @@ def store(
     with transaction.atomic():
         staging.serial()
         write = write_candidates if order.options.new_candidates else write_items
-        benchmark, stored, told = write(job, order, records, gathered, log)
+        benchmark, stored, facts = write(job, order, records, gathered, log)
         staged.place(stored)
         report = report_of(records, source, gathered, stored=len(stored), log=log)
-        report |= {"benchmark": benchmark.pk, "seconds": round(time.monotonic() - started, 1), **told}
+        report |= {"benchmark": benchmark.pk, "seconds": round(time.monotonic() - started, 1), **facts}
         jobs.finish_job(job=job, by=order.by, report=report)
         Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)
     listeners.notify(benchmark)
@@ -250,9 +242,48 @@ def write_candidates(
     log.refuse_if_any()
     stored = imports_store.store_images(gathered)
     count = candidate_rounds.store(benchmark, records, gathered)
-    told = {"items": len(records), "images": count}
-    audit.record(by=order.by, verb="imported new candidates", subject=benchmark, job=job.pk, **told)
+    facts = {"items": len(records), "images": count}
+    audit.record(by=order.by, verb="imported new candidates", subject=benchmark, job=job.pk, **facts)
     return benchmark, stored, {"new": False, "new_candidates": count}
+
+
+def report_of(
+    records: list[ItemRecord], source: Source | None, gathered: import_images.Gathered, *, stored: int, log: ProblemLog
+) -> dict:
+    """A JSON-able dict. `images`: what rows name (a file, a crop of one) = stored now + met before + same as another.
+
+    `files`: files of the source = used + unused + system files.
+    """
+    names = len(gathered.sha256)
+    same = len(gathered.same)
+    known = gathered.known + len(gathered.new) - stored  # these were stored by another import meanwhile
+    for part, other in gathered.same:
+        advice = f"The same bytes as {import_images.part_name(other)}; stored once."
+        log.note("SAME_CONTENT", import_images.part_name(part), None, "", advice)
+    return {
+        "items": len(records),
+        "left_out": log.left_out,  # rows that lacked a part
+        "captions": sum(len(record.captions) for record in records),
+        "uses": sum(len(record.images) for record in records),
+        "images": {"named": names, "stored": stored, "known": known, "same": same},
+        "files": _count_files(source, gathered),
+        "notes": [note.as_json() for note in log.notes],
+        "note_count": log.note_count,
+    }
+
+
+def _count_files(source: Source | None, gathered: import_images.Gathered) -> dict | None:
+    if source is None:
+        return None
+    unused = source.unused(name for name, _ in gathered.sha256)
+    return {
+        "found": len(source.names) + len(source.ignored),
+        "used": len(source.names) - len(unused),
+        "unused": len(unused),
+        "unused_names": unused[:LISTED],
+        "system": len(source.ignored),
+        "system_names": source.ignored[:LISTED],
+    }
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable, Iterator
 from itertools import count
+from typing import TypeVar
 
 from django.db.models import Max
 
@@ -10,9 +11,10 @@ from benchmarks import queries
 from benchmarks.formats.base import ProblemLog
 from benchmarks.imports.images import Gathered
 from benchmarks.models import Benchmark, Caption, Image, Item, ItemImage
-from benchmarks.records import ItemRecord, Origin
+from benchmarks.records import CaptionRecord, ImageRecord, ItemRecord, Origin
 
 BATCH = 1000
+Part = TypeVar("Part", CaptionRecord, ImageRecord)
 
 
 def check_against_stored(benchmark_name: str, records: list[ItemRecord], log: ProblemLog) -> None:
@@ -92,7 +94,7 @@ def image_ids(gathered: Gathered) -> dict[str, int]:
     return ids
 
 
-def _with_positions(things: Iterable) -> Iterator[tuple[int, object]]:
+def _with_positions(things: Iterable[Part]) -> Iterator[tuple[int, Part]]:
     """(position among those of its role, thing)."""
     counters: dict[str, Iterator[int]] = {}
     for thing in things:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from celery import Task
 from django.db import connection, transaction
 from django.db.models.functions import Now
 
@@ -19,7 +20,7 @@ from benchmarks.records import Problem, Refused
 
 WRITE_EVERY = 0.5  # seconds between two progress writes
 TRIES = 3  # a job whose worker died this often is failed: it may be what kills the worker
-RUNNERS: dict[str, Callable] = {}  # kind of job -> the Celery task that runs it
+RUNNERS: dict[str, Task] = {}  # kind of job -> the Celery task that runs it
 log = logging.getLogger(__name__)
 Tell = Callable[[int, int], None]  # called with how much is done, of how much
 
@@ -36,10 +37,10 @@ class Cancelled(Exception):
     """Somebody asked for the job to be stopped."""
 
 
-def runs(kind: str) -> Callable:
+def runs(kind: str) -> Callable[[Task], Task]:
     """Decorator of a Celery task `task(job_id)`: it is what runs jobs of this kind."""
 
-    def keep(task):
+    def keep(task: Task) -> Task:
         RUNNERS[kind] = task
         return task
 
@@ -82,10 +83,7 @@ def finish_job(*, job: Job, by: str, report: dict) -> Job:
 
 
 def fail_job(*, job: Job, by: str, problems: list[Problem], count: int | None = None) -> Job:
-    shown = [
-        {"code": p.code, "file": p.file, "row": p.row, "column": p.column, "advice": p.advice} for p in problems[:100]
-    ]
-    count = len(problems) if count is None else count
+    shown, count = [problem.as_json() for problem in problems[:100]], len(problems) if count is None else count
     return _move(job, JobState.FAILED, by, problems=shown, problem_count=count, finished_at=Now())
 
 
@@ -125,18 +123,14 @@ class Progress:
             self.write()
 
     def write(self) -> None:
+        """Raises Cancelled where the row says that somebody asked for it."""
         self.written = time.monotonic()
-        advance(job=self.job, done=self.done, total=self.total, phase=self.phase)
+        row = Job.objects.filter(pk=self.job.pk)
+        row.update(done=self.done, total=self.total, phase=self.phase, heartbeat_at=Now())
+        if row.values_list("cancel_asked", flat=True).get():
+            raise Cancelled
         if self.tell:
             self.tell(self.phase, self.done, self.total)
-
-
-def advance(*, job: Job, done: int, total: int | None, phase: str) -> None:
-    """Write how far it is. Raises Cancelled where the row says that somebody asked for it."""
-    row = Job.objects.filter(pk=job.pk)
-    row.update(done=done, total=total, phase=phase, heartbeat_at=Now())
-    if row.values_list("cancel_asked", flat=True).get():
-        raise Cancelled
 
 
 @contextmanager
@@ -148,15 +142,9 @@ def alone(name: str) -> Iterator[bool]:
     try:
         yield taken
     finally:
-        if taken:
-            _unlock(name)
-
-
-def _unlock(name: str) -> None:
-    """A connection that is gone took its locks with it."""
-    if connection.is_usable():
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT pg_advisory_unlock(hashtextextended(%s, 0))", [name])
+        if taken and connection.is_usable():  # a connection that is gone took its locks with it
+            with connection.cursor() as cursor:
+                cursor.execute("SELECT pg_advisory_unlock(hashtextextended(%s, 0))", [name])
 
 
 def run(*, job_id: int, by: str, work: Callable[[Job, Progress], None], tell: Callable | None = None) -> Job:
@@ -190,12 +178,8 @@ def _attempt(job: Job, by: str, work: Callable, progress: Progress) -> None:
         fail_job(job=job, by=by, problems=refusal.problems, count=refusal.count)
     except Exception:
         log.exception("Job %s failed", job.pk)
-        fail_job(job=job, by=by, problems=[_unexpected()])
-
-
-def _unexpected() -> Problem:
-    advice = "Winnow met something it did not expect; nothing was stored. The worker's log says more. Try again."
-    return Problem("UNEXPECTED", "", None, "", advice)
+        advice = "Winnow met something it did not expect; nothing was stored. The worker's log says more. Try again."
+        fail_job(job=job, by=by, problems=[Problem("UNEXPECTED", "", None, "", advice)])
 
 
 def revive_jobs(*, by: str) -> list[Job]:
@@ -240,7 +224,7 @@ class Pace:
 def pace(job: Job) -> Pace:
     """Of the present phase, from its start to the last progress written."""
     percent = 100 * job.done / job.total if job.total else None
-    if job.state != JobState.RUNNING or not job.done or not job.phase_started_at:
+    if job.state != JobState.RUNNING or not (job.done and job.phase_started_at and job.heartbeat_at):
         return Pace(percent, None, None)
     spent = max((job.heartbeat_at - job.phase_started_at).total_seconds(), 0.001)
     rate = job.done / spent

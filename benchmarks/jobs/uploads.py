@@ -1,7 +1,6 @@
 """Files that came through the browser, kept under `var/uploads/` until the job that reads them is over."""
 
 import errno
-import os
 import shutil
 import time
 import uuid
@@ -10,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from django.conf import settings
-from django.core.files.move import file_move_safe
+from django.core.files.storage import FileSystemStorage
 from django.core.files.uploadedfile import UploadedFile
 
 from benchmarks.models import Job
@@ -43,23 +42,12 @@ def new_folder() -> Path:
     return folder
 
 
-def keep(files: list[UploadedFile], folder: Path) -> Path | None:
-    """Save files under their own names. One file: its path; several: their folder; none: None."""
-    if not files:
-        return None
+def keep(files: list[UploadedFile], folder: Path) -> Path:
+    """Save files under their own names in the new `folder`. The path of one file; of several their folder."""
     folder.mkdir()
-    for file in files:
-        save(file, folder / Path(file.name).name)
-    return folder / Path(files[0].name).name if len(files) == 1 else folder
-
-
-def save(file: UploadedFile, target: Path) -> None:
-    if hasattr(file, "temporary_file_path"):
-        file_move_safe(file.temporary_file_path(), target)
-        os.chmod(target, 0o644)
-        return
-    with target.open("xb") as out:
-        shutil.copyfileobj(file, out)
+    storage = FileSystemStorage(folder)
+    names = [storage.save(file.name, file) for file in files]
+    return folder / names[0] if len(names) == 1 else folder
 
 
 def drop(folder: Path | str) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from benchmarks.metrics import base, inputs
-from benchmarks.metrics.base import Family, Figure, Group, Mean, Measure
+from benchmarks.metrics.base import Family, Figure, Mean, Measure
 from benchmarks.metrics.inputs import Scores
 
 RELATION, ATTRIBUTION, ORDER = "relation", "attribution", "order"  # types of items
@@ -46,6 +46,7 @@ class Answered:
 
 
 FAMILY = Family(Answered, PAIRS, MEASURES)
+by_type = FAMILY.by_type
 
 
 def answered(
@@ -95,8 +96,3 @@ def split(items: Iterable[Answered]) -> dict[str, Mean]:
         name: base.mean((part for relation, part in found.items() if relation in kind), MEASURES["caption"].chance)
         for name, kind in (("spatial", SPATIAL), ("verbs", VERBS))
     }
-
-
-def by_type(items: Iterable[Answered]) -> list[Group]:
-    """Each type and then its subtypes, in alphabetical order."""
-    return FAMILY.by_type(items)

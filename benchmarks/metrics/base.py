@@ -78,10 +78,6 @@ class Group:
     measures: dict[str, Figure]
 
 
-def every(answers: Sequence[bool]) -> bool:
-    return all(answers)
-
-
 def exactly_one(answers: Sequence[bool]) -> bool:
     return sum(answers) == 1
 
@@ -92,7 +88,7 @@ class Measure:
 
     needs: tuple[str, ...]
     chance: float
-    rule: Callable[[Sequence[bool]], bool] = every
+    rule: Callable[[Sequence[bool]], bool] = all
 
 
 @dataclass(frozen=True)

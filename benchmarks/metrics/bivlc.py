@@ -10,11 +10,11 @@ I2T is right where both questions about an image are, T2I where both about a cap
 equal score is no choice: a tie is not right. All shares are between 0 and 1.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from benchmarks.metrics import inputs
-from benchmarks.metrics.base import Family, Figure, Group, Measure
+from benchmarks.metrics.base import Family, Measure
 from benchmarks.metrics.inputs import Scores
 
 # Which similarity must be the greater one. s(c1,i0): the negative caption and the positive image.
@@ -47,6 +47,10 @@ class Answered:
 
 
 FAMILY = Family(Answered, PAIRS, {name: Measure(needs, CHANCE[name]) for name, needs in NEEDS.items()})
+right = FAMILY.right
+accuracy = FAMILY.accuracy
+accuracies = FAMILY.accuracies
+by_type = FAMILY.by_type
 
 
 def scored(scores: Sequence[Sequence[float]], type: str = "", subtype: str = "") -> Answered:
@@ -55,10 +59,7 @@ def scored(scores: Sequence[Sequence[float]], type: str = "", subtype: str = "")
 
 
 def answered(
-    scores: Scores,
-    types: Sequence[str] = (),
-    subtypes: Sequence[str] = (),
-    keys: Sequence[str] = (),
+    scores: Scores, types: Sequence[str] = (), subtypes: Sequence[str] = (), keys: Sequence[str] = ()
 ) -> list[Answered]:
     """From the similarities of n items, shape (n, 2, 2): `scores[item][c][i]` is s(C_c, I_i). Or a mapping with n
     values under each of `SCORES`. `types`, `subtypes` and `keys` (each item's name): n of each, or none.
@@ -68,23 +69,3 @@ def answered(
     if not hasattr(scores, "keys"):
         scores = inputs.table(scores, (None, 2, 2), "s(C, I) by item, caption and image").reshape(-1, 4)
     return FAMILY.answered(inputs.named(scores, SCORES), types, subtypes, keys)
-
-
-def right(item: Answered, measure: str) -> bool | None:
-    """Whether the item is right by this measure; None unless every question that it needs is answered."""
-    return FAMILY.right(item, measure)
-
-
-def accuracy(items: Iterable[Answered], measure: str) -> Figure:
-    """Over the items that have every answer that the measure needs."""
-    return FAMILY.accuracy(items, measure)
-
-
-def accuracies(items: Iterable[Answered]) -> dict[str, Figure]:
-    """Every measure by its name, in the order of `MEASURES`."""
-    return FAMILY.accuracies(items)
-
-
-def by_type(items: Iterable[Answered]) -> list[Group]:
-    """Each type and then its subtypes, in alphabetical order."""
-    return FAMILY.by_type(items)

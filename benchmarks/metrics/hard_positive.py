@@ -16,7 +16,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from benchmarks.metrics import base, inputs
-from benchmarks.metrics.base import Family, Figure, Group, Mean, Measure
+from benchmarks.metrics.base import Family, Group, Mean, Measure
 from benchmarks.metrics.inputs import Scores
 
 SCORES = ("s(c)", "s(cp)", "s(cn)")
@@ -41,13 +41,12 @@ class Answered:
 
 
 FAMILY = Family(Answered, PAIRS, MEASURES)
+accuracies = FAMILY.accuracies
+by_type = FAMILY.by_type
 
 
 def answered(
-    scores: Scores,
-    types: Sequence[str] = (),
-    subtypes: Sequence[str] = (),
-    keys: Sequence[str] = (),
+    scores: Scores, types: Sequence[str] = (), subtypes: Sequence[str] = (), keys: Sequence[str] = ()
 ) -> list[Answered]:
     """From the scores of n items against their own image: shape (n, 3), columns c, cp, cn, or a mapping with n values
     under each of `SCORES`. `types`, `subtypes` and `keys` (each item's name): n of each, or none.
@@ -55,16 +54,6 @@ def answered(
     A tie is not right. BadInput: NaN, another shape, a column missing, two items of one name.
     """
     return FAMILY.answered(inputs.named(scores, SCORES), types, subtypes, keys)
-
-
-def accuracies(items: Iterable[Answered]) -> dict[str, Figure]:
-    """Every measure by its name: original, augmented, brittleness."""
-    return FAMILY.accuracies(items)
-
-
-def by_type(items: Iterable[Answered]) -> list[Group]:
-    """Each type (replace, swap) and then its subtypes, in alphabetical order."""
-    return FAMILY.by_type(items)
 
 
 def means_of_subtypes(groups: Iterable[Group]) -> dict[str, dict[str, Mean]]:

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from statistics import fmean, median
-from typing import Any
+from typing import Any, TypedDict
 
 from rapidfuzz.distance import Levenshtein
 
@@ -26,6 +26,9 @@ STARTS = {
     "words": (0, *range(1, 21)),
     "overlap": tuple(tenths / 10 for tenths in range(11)),
 }
+
+
+Bin = TypedDict("Bin", {"from": float, "to": float | None, "count": int})  # `to` None: no upper end
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,21 +73,20 @@ def overlap(items: Iterable[tuple[str, str, str]]) -> dict[str, Any]:
     are the same for every pair and whatever the items. `mean` and `median` are None where there are no items.
     """
     items = list(items)
-    return {pair: _pair([compare(item[a], item[b]) for item in items]) for pair, (a, b) in PAIRS.items()}
-
-
-def _pair(found: list[Likeness]) -> dict[str, Any]:
-    return {"n": len(found)} | {
-        measure: _distribution([getattr(likeness, measure) for likeness in found], starts)
-        for measure, starts in STARTS.items()
-    }
+    overlaps: dict[str, Any] = {}
+    for pair, (a, b) in PAIRS.items():
+        found = [compare(item[a], item[b]) for item in items]
+        overlaps[pair] = {"n": len(found)}
+        for measure, starts in STARTS.items():
+            overlaps[pair][measure] = _distribution([getattr(one, measure) for one in found], starts)
+    return overlaps
 
 
 def _distribution(values: list[float], starts: tuple[float, ...]) -> dict[str, Any]:
     counts: Counter[float] = Counter()
     for value, count in Counter(values).items():
         counts[starts[bisect_right(starts, value) - 1]] += count
-    bins = [
+    bins: list[Bin] = [
         {"from": low, "to": high, "count": counts[low]} for low, high in zip(starts, (*starts[1:], None), strict=True)
     ]
     return {"mean": fmean(values) if values else None, "median": median(values) if values else None, "bins": bins}

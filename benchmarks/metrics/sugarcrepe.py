@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from benchmarks.metrics import base, inputs
-from benchmarks.metrics.base import Family, Figure, Group, Mean, Measure
+from benchmarks.metrics.base import Family, Figure, Mean, Measure
 from benchmarks.metrics.inputs import Scores
 
 SUBSETS = ("add_att", "add_obj", "replace_att", "replace_obj", "replace_rel", "swap_att", "swap_obj")
@@ -33,13 +33,11 @@ class Answered:
 
 
 FAMILY = Family(Answered, PAIRS, MEASURES)
+by_type = FAMILY.by_type
 
 
 def answered(
-    scores: Scores,
-    types: Sequence[str] = (),
-    subtypes: Sequence[str] = (),
-    keys: Sequence[str] = (),
+    scores: Scores, types: Sequence[str] = (), subtypes: Sequence[str] = (), keys: Sequence[str] = ()
 ) -> list[Answered]:
     """From the scores of n items against their image: shape (n, 2), columns positive, negative, or a mapping with n
     values under each of `SCORES`. `types`, `subtypes` and `keys` (each item's name): n of each, or none.
@@ -65,8 +63,3 @@ def subsets(items: Iterable[Answered]) -> dict[str, Figure]:
 def mean_of_subsets(items: Iterable[Answered]) -> Mean:
     """Over the subsets that are there; `groups` says how many. The benchmark has seven (`SUBSETS`)."""
     return base.mean(subsets(items).values(), CHANCE)
-
-
-def by_type(items: Iterable[Answered]) -> list[Group]:
-    """Each type and then its subtypes, in alphabetical order."""
-    return FAMILY.by_type(items)

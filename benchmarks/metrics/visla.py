@@ -12,11 +12,11 @@ image follows from Table 8, where models without a text encoder of their own (Vi
 equal score is no choice: a tie is not right. All shares are between 0 and 1.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from benchmarks.metrics import inputs
-from benchmarks.metrics.base import Family, Figure, Group, Measure
+from benchmarks.metrics.base import Family, Measure
 from benchmarks.metrics.inputs import Array, Scores
 
 TEXTS = ("s(p1,p2)", "s(p1,n)", "s(p2,n)")
@@ -47,6 +47,8 @@ class Answered:
 
 
 FAMILY = Family(Answered, PAIRS, MEASURES)
+accuracies = FAMILY.accuracies
+by_type = FAMILY.by_type
 
 
 def answered(
@@ -66,13 +68,3 @@ def answered(
     for given, columns in ((texts, TEXTS), (images, IMAGES)):
         scores |= {} if given is None else inputs.named(given, columns)
     return FAMILY.answered(scores, types, subtypes, keys)
-
-
-def accuracies(items: Iterable[Answered]) -> dict[str, Figure]:
-    """Every measure by its name: t2t, i2t, p1_n, p2_n."""
-    return FAMILY.accuracies(items)
-
-
-def by_type(items: Iterable[Answered]) -> list[Group]:
-    """Each type (generic, spatial) and then its subtypes, in alphabetical order."""
-    return FAMILY.by_type(items)

@@ -1,9 +1,12 @@
-"""BiVLC's `results_*.csv`: a row for each item, with which of its four questions the model had right.
+"""Files of results in BiVLC's repository, which say of each item what the model had right.
 
-Columns: caption, negative_caption, type, subtype, text_score_i0 and text_score_i1 (given the positive, the negative
-image: was its caption chosen), image_score_c0 and image_score_c1 (given the positive, the negative caption: was its
-image). text_score, image_score and group_score, where they are there, must be what follows from these. The columns of
-images hold what a program printed, and are not read.
+`results_*.csv` has BiVLC's four questions. Columns: caption, negative_caption, type, subtype, text_score_i0 and
+text_score_i1 (given the positive, the negative image: was its caption chosen), image_score_c0 and image_score_c1 (given
+the positive, the negative caption: was its image). text_score, image_score and group_score, where they are there, must
+be what follows from these. The columns of images hold what a program printed, and are not read.
+
+`sugarcrepe_correct_*.csv` has SugarCrepe's one question. Columns: filename, caption, negative_caption, type, subtype,
+correct (1 or 0).
 """
 
 from collections import Counter
@@ -25,19 +28,32 @@ FOLLOWS = {
     "group_score": tuple(QUESTIONS),
 }
 COLUMNS = ("caption", "negative_caption", "type", "subtype", *QUESTIONS)
+CORRECT_COLUMNS = ("filename", "caption", "negative_caption", "type", "subtype", "correct")
 TRUTH = {"True": True, "False": False, "1": True, "0": False}
 
 
-def read(path: Path, log: ProblemLog, kind: Kind) -> Iterator[Answer]:
+def read_answers(path: Path, log: ProblemLog, kind: Kind) -> Iterator[Answer]:
     named: Counter[tuple[object, ...]] = Counter()
     for row in read_table(path, log, COLUMNS):
         verdicts = {name: truth(row, name, path.name, log) for name in (*QUESTIONS, *FOLLOWS) if name in row.values}
         if None in verdicts.values() or not consistent(verdicts, row.number, path.name, log):
             continue
         item = reference(row, named)
-        kinds, origin = (row.values["type"], row.values["subtype"]), Origin(path.name, row.number)
         for column, question in QUESTIONS.items():
-            yield Answer(item, question, None, RIGHT if verdicts[column] else WRONG, *kinds, origin)
+            yield answer(item, question, bool(verdicts[column]), row, path.name)
+
+
+def read_correct(path: Path, log: ProblemLog, kind: Kind) -> Iterator[Answer]:
+    named: Counter[tuple[object, ...]] = Counter()
+    for row in read_table(path, log, CORRECT_COLUMNS):
+        right = truth(row, "correct", path.name, log)
+        if right is not None:
+            yield answer(reference(row, named, row.values["filename"]), "caption", right, row, path.name)
+
+
+def answer(item: Reference, question: str, right: bool, row: Row, file: str) -> Answer:
+    kinds, origin = (row.values["type"], row.values["subtype"]), Origin(file, row.number)
+    return Answer(item, question, None, RIGHT if right else WRONG, *kinds, origin)
 
 
 def reference(row: Row, named: Counter[tuple[object, ...]], image: str = "") -> Reference:
@@ -65,4 +81,5 @@ def consistent(verdicts: Mapping[str, bool | None], row: int, file: str, log: Pr
     return log.count == before
 
 
-LAYOUT = Layout("bivlc-results", "BiVLC results (CSV)", ("bivlc",), (".csv",), read)
+LAYOUT = Layout("bivlc-results", "BiVLC results (CSV)", ("bivlc",), (".csv",), read_answers)
+CORRECT = Layout("sugarcrepe-correct", "Right or wrong on SugarCrepe (CSV)", ("sugarcrepe",), (".csv",), read_correct)

@@ -37,14 +37,11 @@ def collect(answers: Iterable[Answer], log: ProblemLog) -> list[ItemAnswers]:
             about = found[answer.item] = ItemAnswers(answer.item, answer.type, answer.subtype, answer.origin)
         first = about.answers.setdefault(answer.question, answer)
         if first is not answer:
-            said_twice(answer, first, log)
+            where = f"Row {first.origin.row} of {first.origin.file}"
+            advice = f"{where} answers this of “{str(answer.item)[:80]}” too; keep one."
+            log.error("DUPLICATE_ID", answer.origin.file, answer.origin.row, answer.question, advice)
         check_type(about, answer, log)
     return list(found.values())
-
-
-def said_twice(answer: Answer, first: Answer, log: ProblemLog) -> None:
-    advice = f"Row {first.origin.row} of {first.origin.file} answers this of “{str(answer.item)[:80]}” too; keep one."
-    log.error("DUPLICATE_ID", answer.origin.file, answer.origin.row, answer.question, advice)
 
 
 def check_type(about: ItemAnswers, answer: Answer, log: ProblemLog) -> None:

@@ -12,46 +12,38 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from benchmarks.formats import jsonfiles, jsontext, limits
+from benchmarks.formats import jsonfiles
 from benchmarks.formats.base import ProblemLog
 from benchmarks.formats.sugarcrepe import FIELDS, SUBSETS
-from benchmarks.formats.table import missing_column, too_many_rows
 from benchmarks.predictions.base import NONE, Answer, Layout, Reference
 from benchmarks.predictions.kinds import Kind
 from benchmarks.records import Origin
 
-KINDS = {**dict.fromkeys(FIELDS, str), "correct": bool, "answer": dict}
-WORDS = {str: "text, in quotes", bool: "true or false", dict: "an object: {…}"}
+OF_ROW: dict[str, tuple[type, str]] = {
+    **dict.fromkeys(FIELDS, (str, "Write this as text, in quotes.")),
+    "correct": (bool, "Write this as true or false."),
+    "answer": (dict, "Write this as an object: {…}."),
+}
 CHOSEN = "multiple_choice_answer"
 SUMMARY = "accuracy"
 
 
-def read(path: Path, log: ProblemLog, kind: Kind) -> Iterator[Answer]:
+def read_answers(path: Path, log: ProblemLog, kind: Kind) -> Iterator[Answer]:
     if path.stem not in SUBSETS:
         log.error("WRONG_TYPE", path.name, None, "", f"Name the file after its subset: {', '.join(SUBSETS)}.")
         return
-    before = log.count
-    with path.open("rb") as stream:
-        rows = jsonfiles.value(stream.read(limits.MAX_JSON_BYTES + 1), path.name, log)
-    if isinstance(rows, dict):
-        yield from answers(path.stem, rows, path.name, log)
-    elif log.count == before:
-        log.error("JSON_INVALID", path.name, 1, "", 'The file must hold one object of rows: {"0": {…}, "1": {…}}.')
-
-
-def answers(subset: str, rows: dict[str, Any], file: str, log: ProblemLog) -> Iterator[Answer]:
-    type, subtype = subset.split("_")
-    if not {*rows} - {SUMMARY}:
-        log.error("NO_ROWS", file, None, "", "The file has no rows; take it from its source again.")
-    for number, (key, row) in enumerate(rows.items(), 1):
-        if number > limits.MAX_ROWS:
-            too_many_rows(file, number, log)
+    type, subtype = path.stem.split("_")
+    rows = jsonfiles.rows(jsonfiles.content(path), dict, jsonfiles.OBJECT_OF_ROWS, path.name, log)
+    if {*rows} == {SUMMARY}:
+        log.error("NO_ROWS", path.name, None, "", "The file has no rows; take it from its source again.")
+    for origin, (key, row) in jsonfiles.numbered(rows.items(), path.name, log):
         if key == SUMMARY and isinstance(row, int | float):
             continue
-        if whole_row(row, key, number, file, log):
+        shape = "The row must be an object with captions and an answer."
+        if jsonfiles.sound_row(row, OF_ROW, shape, origin, log, key) and sound_answer(row, origin, log):
             captions = (("positive", row["caption"]), ("negative", row["negative_caption"]))
-            item = Reference(f"{subset}-{key}", captions, row["filename"])
-            yield Answer(item, "caption", None, choice(row), type, subtype, Origin(file, number))
+            item = Reference(f"{path.stem}-{key}", captions, row["filename"])
+            yield Answer(item, "caption", None, choice(row), type, subtype, origin)
 
 
 def choice(row: dict[str, Any]) -> str:
@@ -59,29 +51,17 @@ def choice(row: dict[str, Any]) -> str:
     return "positive" if said == row["caption"] else "negative" if said == row["negative_caption"] else NONE
 
 
-def whole_row(row: object, key: str, number: int, file: str, log: ProblemLog) -> bool:
-    """Whether an answer can be made of the row. Logs what is not so."""
-    if not isinstance(row, dict):
-        log.error("JSON_INVALID", file, number, key[:80], "The row must be an object with captions and an answer.")
-        return False
-    before = log.count
-    for field, kind in KINDS.items():
-        if field not in row:
-            missing_column(field, [other for other in row if other not in KINDS], file, number, log)
-        elif not isinstance(row[field], kind):
-            log.error("WRONG_VALUE", file, number, field, f"Write this as {WORDS[kind]}.")
-    jsontext.storable_throughout({key: row}, file, number, "", log)
-    if log.count == before:
-        check_answer(row, number, file, log)
-    return log.count == before
-
-
-def check_answer(row: dict[str, Any], number: int, file: str, log: ProblemLog) -> None:
+def sound_answer(row: dict[str, Any], origin: Origin, log: ProblemLog) -> bool:
+    """Whether the row says what was chosen, and `correct` says the same. Logs what is not so."""
     if not isinstance(row["answer"].get(CHOSEN), str):
-        log.error("WRONG_VALUE", file, number, f"answer.{CHOSEN}", "Write the chosen caption, or an empty text.")
-    elif (choice(row) == "positive") != row["correct"]:
-        advice = f"This does not follow from {CHOSEN}; take the file from its source again."
-        log.error("WRONG_VALUE", file, number, "correct", advice)
+        advice = "Write the chosen caption, or an empty text."
+        log.error("WRONG_VALUE", origin.file, origin.row, f"answer.{CHOSEN}", advice)
+        return False
+    if (choice(row) == "positive") == row["correct"]:
+        return True
+    advice = f"This does not follow from {CHOSEN}; take the file from its source again."
+    log.error("WRONG_VALUE", origin.file, origin.row, "correct", advice)
+    return False
 
 
-LAYOUT = Layout("gpt4v", "GPT-4V's answers to SugarCrepe (JSON)", ("sugarcrepe",), (".json",), read)
+LAYOUT = Layout("gpt4v", "GPT-4V's answers to SugarCrepe (JSON)", ("sugarcrepe",), (".json",), read_answers)

@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from benchmarks.formats import jsontext, text
-from benchmarks.formats.base import ProblemLog, Unreadable
+from benchmarks.formats import jsontext
+from benchmarks.formats.base import ProblemLog
+from benchmarks.formats.jsonl import objects
 from benchmarks.formats.table import missing_column, nearest
 from benchmarks.predictions.base import NONE, RIGHT, WRONG, Answer, Layout, Reference
 from benchmarks.predictions.kinds import KINDS, Kind
@@ -23,44 +24,20 @@ TEXTS = ("question", "choice", "type", "subtype")
 ITEM = 'Write the item\'s id as text, or its captions: {"positive": "…", "negative": "…"}.'
 
 
-def read(path: Path, log: ProblemLog, kind: Kind) -> Iterator[Answer]:
-    count = 0
+def read_answers(path: Path, log: ProblemLog, kind: Kind) -> Iterator[Answer]:
     known: dict[object, Reference] = {}  # one for all answers about an item: there are many
-    with path.open("rb") as stream:
-        for number, line in enumerate(text.lines(stream, path.name, log), 1):
-            if not line.strip():
-                continue
-            count += 1
-            if count > MAX_ANSWERS:
-                log.error("TOO_MANY_ROWS", path.name, number, "", f"Give at most {MAX_ANSWERS:,} answers a file.")
-                raise Unreadable
-            found = answer(line, Origin(path.name, number), kind, known, log)
-            if found is not None:
-                yield found
-    if not count:
-        log.error("NO_ROWS", path.name, None, "", "The file has only blank lines; export it again.")
-
-
-def answer(line: str, origin: Origin, kind: Kind, known: dict[object, Reference], log: ProblemLog) -> Answer | None:
-    """The answer of one line, or None with its problems in the log."""
-    before = log.count
-    value = jsontext.parse(line, origin.file, origin.row, log)
-    if log.count > before:
-        return None
-    if not isinstance(value, dict):
-        log.error("JSON_INVALID", origin.file, origin.row, "", "Each line must be one object: {…}.")
-        return None
-    jsontext.storable_throughout(value, origin.file, origin.row, "", log)
-    check_fields(value, origin, log)
-    if log.count == before:
-        check_item(value["item"], origin, log)
-        check_answer(value, kind, origin, log)
-    if log.count > before:
-        return None
-    score, choice = value.get("score"), value.get("choice")
-    kinds = value.get("type", ""), value.get("subtype", "")
-    item = reference(value["item"], known)
-    return Answer(item, value["question"], None if score is None else float(score), choice, *kinds, origin)
+    for value, origin in objects(path, log, MAX_ANSWERS, "answers a file"):
+        before = log.count
+        jsontext.storable_throughout(value, origin.file, origin.row, "", log)
+        check_fields(value, origin, log)
+        if log.count == before:
+            check_item(value["item"], origin, log)
+            check_answer(value, kind, origin, log)
+        if log.count == before:
+            score, choice = value.get("score"), value.get("choice")
+            kinds = value.get("type", ""), value.get("subtype", "")
+            item = reference(value["item"], known)
+            yield Answer(item, value["question"], None if score is None else float(score), choice, *kinds, origin)
 
 
 def check_fields(value: dict[str, Any], origin: Origin, log: ProblemLog) -> None:
@@ -126,4 +103,4 @@ def reference(item: str | dict[str, str], known: dict[object, Reference]) -> Ref
     return known[same]
 
 
-LAYOUT = Layout("jsonl", "Winnow predictions (JSON Lines)", tuple(KINDS), (".jsonl", ".ndjson"), read)
+LAYOUT = Layout("jsonl", "Winnow predictions (JSON Lines)", tuple(KINDS), (".jsonl", ".ndjson"), read_answers)

@@ -54,46 +54,21 @@ class Kind:
         return name in self.scores if self.family else bool(CAPTION_OF.fullmatch(name))
 
 
-CAPTION = Question("positive", ("negative",))
+CAPTION, OTHER = Question("positive", ("negative",)), Question("negative", ("positive",))
+OF_BIVLC = {"i_pos2t": CAPTION, "i_neg2t": OTHER, "t_pos2i": CAPTION, "t_neg2i": OTHER}
+OF_VISLA = {
+    "t2t": Question("p1_p2", ("p1_n", "p2_n")), "p1_n": Question("p1", ("n",)), "p2_n": Question("p2", ("n",)),
+}  # fmt: skip
+OF_HARD_POSITIVE = {"original": Question("c", ("cn",)), "hard_positive": Question("cp", ("cn",))}
+OF_ARO = {"caption": CAPTION, "order": Question("positive", tuple(f"negative-{n}" for n in range(aro.PERMUTATIONS)))}
 
-BIVLC = Kind(
-    "bivlc",
-    "BiVLC",
-    {
-        "i_pos2t": CAPTION,
-        "i_neg2t": Question("negative", ("positive",)),
-        "t_pos2i": CAPTION,
-        "t_neg2i": Question("negative", ("positive",)),
-    },
-    bivlc.FAMILY,
-    "bivlc-candidates",
-)
-VISLA = Kind(
-    "visla",
-    "VISLA",
-    {
-        "t2t": Question("p1_p2", ("p1_n", "p2_n")),
-        "p1_n": Question("p1", ("n",)),
-        "p2_n": Question("p2", ("n",)),
-    },
-    visla.FAMILY,
-    "visla",
-)
+BIVLC = Kind("bivlc", "BiVLC", OF_BIVLC, bivlc.FAMILY, "bivlc-candidates")
+VISLA = Kind("visla", "VISLA", OF_VISLA, visla.FAMILY, "visla")
 HARD_POSITIVE = Kind(
-    "hard_positive",
-    "The Hard Positive Truth",
-    {"original": Question("c", ("cn",)), "hard_positive": Question("cp", ("cn",))},
-    hard_positive.FAMILY,
-    "hard-positives",
+    "hard_positive", "The Hard Positive Truth", OF_HARD_POSITIVE, hard_positive.FAMILY, "hard-positives"
 )
 SUGARCREPE = Kind("sugarcrepe", "SugarCrepe", {"caption": CAPTION}, sugarcrepe.FAMILY, "sugarcrepe")
-ARO = Kind(
-    "aro",
-    "ARO",
-    {"caption": CAPTION, "order": Question("positive", tuple(f"negative-{n}" for n in range(aro.PERMUTATIONS)))},
-    aro.FAMILY,
-    "aro",
-)
+ARO = Kind("aro", "ARO", OF_ARO, aro.FAMILY, "aro")
 RETRIEVAL = Kind("retrieval", "Retrieval", {}, None)
 
 KINDS: dict[str, Kind] = {kind.name: kind for kind in (BIVLC, VISLA, HARD_POSITIVE, SUGARCREPE, ARO, RETRIEVAL)}

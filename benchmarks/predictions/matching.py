@@ -84,12 +84,9 @@ class Finder:
     def __init__(self, items: Sequence[ItemRecord], answers: Iterable[ItemAnswers]):
         self.items = items
         self.by_key = {item.key: item for item in items}
-        self.indexes: dict[
-            tuple[object, ...], dict[Texts, list[ItemRecord]]
-        ] = {}  # by roles and spelling: their texts → items
-        self.named: dict[tuple[object, ...], dict[Reference, int]] = defaultdict(
-            dict
-        )  # answers of one name, in the file's order
+        # By roles and spelling the items with these texts; by name the answers that have it, in the file's order.
+        self.indexes: dict[tuple[object, ...], dict[Texts, list[ItemRecord]]] = {}
+        self.named: dict[tuple[object, ...], dict[Reference, int]] = defaultdict(dict)
         for item in (about.item for about in answers if not about.item.key):
             for spelling in (exact, spelt):
                 alike = self.named[name_of(item, spelling)]

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from benchmarks.metrics.base import Figure, Group, Mean
+from benchmarks.metrics.base import Figure, Mean
 from benchmarks.predictions.evaluating import Evaluation, Tree
 
 INTERVALS = {
@@ -23,7 +23,10 @@ def as_json(found: Evaluation) -> dict[str, Any]:
         "kind": found.kind,
         **_plain({**found.figures, **found.parts}),
         "n": found.n,
-        **{name: {key: _plain_group(group) for key, group in groups.items()} for name, groups in grouped.items()},
+        **{
+            name: {key: {**_plain(group.measures), "n": group.items} for key, group in groups.items()}
+            for name, groups in grouped.items()
+        },
         "figures": {
             **_with_intervals({**found.figures, **found.parts}),
             **{
@@ -38,10 +41,6 @@ def as_json(found: Evaluation) -> dict[str, Any]:
 
 def _plain(tree: Tree) -> dict[str, Any]:
     return {name: _percent(of.share) if isinstance(of, Figure | Mean) else _plain(of) for name, of in tree.items()}
-
-
-def _plain_group(group: Group) -> dict[str, Any]:
-    return {**_plain(group.measures), "n": group.items}
 
 
 def _with_intervals(tree: Tree) -> dict[str, Any]:

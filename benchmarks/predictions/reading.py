@@ -18,15 +18,13 @@ def read_answers(paths: Sequence[Path], kind: Kind, log: ProblemLog) -> Iterator
     for path in paths:
         layout = layout_of(path, kind)
         if layout is None:
-            log.error(
-                "WRONG_TYPE", path.name, None, "", f"Predictions on {kind.title} end in {join_or(endings(kind))}."
-            )
+            advice = f"Predictions on {kind.title} end in {' or '.join(endings(kind))}."
+            log.error("WRONG_TYPE", path.name, None, "", advice)
             continue
         first = first or layout
         if layout is not first:
-            log.error(
-                "WRONG_TYPE", path.name, None, "", f"Files of one run are of one layout; the first is {first.title}."
-            )
+            advice = f"Files of one run are of one layout; the first is {first.title}."
+            log.error("WRONG_TYPE", path.name, None, "", advice)
         else:
             yield from layout.read(path, log, kind)
 
@@ -35,10 +33,6 @@ def read_items(path: Path, kind: Kind, log: ProblemLog) -> list[ItemRecord]:
     """The benchmark's items: in Winnow's manifest (.jsonl), or as the kind's benchmark is published."""
     format = FORMATS["jsonl" if path.suffix.lower() in FORMATS["jsonl"].endings else kind.format]
     if not path.is_dir() and path.suffix.lower() not in format.endings:
-        log.error("WRONG_TYPE", path.name, None, "", f"Give items as {join_or(format.endings)}: {format.accepts}")
+        log.error("WRONG_TYPE", path.name, None, "", f"Give items as {' or '.join(format.endings)}: {format.accepts}")
         return []
     return checks.check_records(format.read(path, log), log, format.keeps_same)
-
-
-def join_or(names: Sequence[str]) -> str:
-    return " or ".join(names)

@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from benchmarks.predictions import bivlc_results, gpt4v, jsonl, sugarcrepe_correct
+from benchmarks.predictions import bivlc_results, gpt4v, jsonl
 from benchmarks.predictions.base import Layout
 from benchmarks.predictions.kinds import Kind
 
-LAYOUTS: tuple[Layout, ...] = (bivlc_results.LAYOUT, sugarcrepe_correct.LAYOUT, gpt4v.LAYOUT, jsonl.LAYOUT)
+LAYOUTS: tuple[Layout, ...] = (bivlc_results.LAYOUT, bivlc_results.CORRECT, gpt4v.LAYOUT, jsonl.LAYOUT)
 
 
 def layout_of(path: Path, kind: Kind) -> Layout | None:

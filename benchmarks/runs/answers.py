@@ -57,8 +57,8 @@ def answers_by_run(runs: Iterable[Run], questions: Mapping[str, Collection[str]]
     """By run: its answers at the questions that `questions` names for its kind; at most two queries, and none for
     what was read before."""
     asked = {run.pk: _RunQuestions(run, tuple(questions[run.kind])) for run in runs if questions.get(run.kind)}
-    kept = {pk: _CACHE.get(one.key) for pk, one in asked.items()}
-    new = {pk: one for pk, one in asked.items() if kept[pk] is None}
+    kept = {pk: found for pk, one in asked.items() if (found := _CACHE.get(one.key))}
+    new = {pk: one for pk, one in asked.items() if pk not in kept}
     fresh = _read(new) if new else {}
     with _LOCK:
         _CACHE.update({asked[pk].key: found for pk, found in fresh.items()})
@@ -77,13 +77,14 @@ def _read(asked: Mapping[int, _RunQuestions]) -> dict[int, AnsweredItems]:
             scores = np.frombuffer(values, ">f8").astype(float)
             columns[run][name] = np.frombuffer(items, ">i8").astype(np.int64), scores
     choices: dict[int, dict[str, dict[int, str]]] = defaultdict(lambda: defaultdict(dict))
-    chosen = Prediction.objects.filter(run__in=list(asked), question__in=questions, choice__isnull=False)
+    chosen = Prediction.objects.filter(run__in=list(asked), question__in=questions)
     for run, name, item, choice in chosen.values_list("run", "question", "item", "choice"):
-        choices[run][name][item] = choice
+        if choice is not None:
+            choices[run][name][item] = choice
     return {pk: answers(KINDS[one.run.kind], columns[pk], choices[pk], one.questions) for pk, one in asked.items()}
 
 
 def scores_of(kind: str, questions: Iterable[str]) -> list[str]:
     """The names of the scores that these questions compare."""
-    family = KINDS[kind].family
-    return list(dict.fromkeys(name for one in questions for pair in family.questions[one] for name in pair))
+    pairs = KINDS[kind].measured.questions
+    return list(dict.fromkeys(name for one in questions for pair in pairs[one] for name in pair))

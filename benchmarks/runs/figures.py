@@ -7,27 +7,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from celery import shared_task
+from django.contrib.postgres.aggregates import ArrayAgg
 from django.core.cache import cache
-from django.db import connection
+from django.db.models import Count
 
-from benchmarks.models import Run, RunOrigin
+from benchmarks.models import Item, Prediction, Run, RunOrigin
 from benchmarks.predictions import stored
-from benchmarks.predictions.kinds import KINDS, Kind
+from benchmarks.predictions.kinds import KINDS
 
 VERSION = 1  # of how figures are computed and told: a change of either takes another number
 INLINE = 16_000  # predictions that are computed on while a page waits: about 0.1 s on a machine at rest
 KEEP = 90 * 24 * 3600  # seconds
 AGAIN = 60  # seconds until the worker is asked once more
-
-COUNTS = "SELECT run_id, count(*) FROM benchmarks_prediction WHERE run_id = ANY(%s) GROUP BY run_id"
-ITEMS = """
-SELECT id, type, subtype FROM benchmarks_item WHERE benchmark_id = %s ORDER BY position
-"""
-ANSWERS = """
-SELECT run_id, question, array_agg(item_id ORDER BY item_id), array_agg(score ORDER BY item_id),
-       array_agg(choice ORDER BY item_id)
-FROM benchmarks_prediction WHERE run_id = ANY(%s) GROUP BY run_id, question
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,15 +41,14 @@ def of_runs(runs: Sequence[Run]) -> Found:
 
 def within(room: int, runs: Sequence[Run]) -> tuple[list[Run], list[Run]]:
     """Those that have no more predictions than this together, the smallest first; and the others."""
-    sizes, now, later = counts(runs), [], []
+    now: list[Run] = []
+    later: list[Run] = []
+    counts = Prediction.objects.filter(run__in=runs).values_list("run").annotate(Count("pk")) if runs else ()
+    sizes = dict(counts)
     for run in sorted(runs, key=lambda run: sizes.get(run.pk, 0)):
         room -= sizes.get(run.pk, 0)
         (now if room >= 0 else later).append(run)
     return now, later
-
-
-def counts(runs: Sequence[Run]) -> dict[int, int]:
-    return dict(fetch(COUNTS, [run.pk for run in runs])) if runs else {}
 
 
 def compute(run: Run) -> dict:
@@ -69,17 +59,19 @@ def compute_all(runs: Sequence[Run]) -> dict[int, dict]:
     """The figures of runs of one benchmark that have predictions, in two queries; and keep them."""
     if not runs:
         return {}
-    items = {item: (kind, subtype) for item, kind, subtype in fetch(ITEMS, runs[0].benchmark_id)}
+    rows = Item.objects.filter(benchmark=runs[0].benchmark_id).order_by("position")
+    items = {item: (type, subtype) for item, type, subtype in rows.values_list("pk", "type", "subtype")}
     columns: dict[int, dict[str, stored.Column]] = {run.pk: {} for run in runs}
-    for run, question, *rest in fetch(ANSWERS, list(columns)):
-        columns[run][question] = stored.Column(*rest)
-    found = {run.pk: _summarize(columns[run.pk], items, KINDS[run.kind]) for run in runs}
+    arrays = {f"{name}s": ArrayAgg(name, order_by="item_id") for name in ("item_id", "score", "choice")}
+    answers = Prediction.objects.filter(run__in=runs).values_list("run", "question").annotate(**arrays)
+    for run_id, question, *column in answers:
+        columns[run_id][question] = stored.Column(*column)
+    found = {}
+    for run in runs:
+        kind = KINDS[run.kind]
+        found[run.pk] = stored.summarize(stored.records(columns[run.pk], items, kind), kind)
     cache.set_many({key(run): found[run.pk] for run in runs}, KEEP)
     return found
-
-
-def _summarize(columns: dict[str, stored.Column], items: stored.ItemTypes, kind: Kind) -> dict:
-    return stored.summarize(stored.records(columns, items, kind), kind)
 
 
 def compute_missing(pks: Iterable[int]) -> None:
@@ -97,12 +89,6 @@ def to_be_asked(pks: Sequence[int]) -> list[int]:
 def key(run: Run) -> str:
     """With the moment at which it was made: numbers come again where a database is made anew."""
     return f"run-figures:{VERSION}:{run.pk}:{run.made_at.timestamp()}"
-
-
-def fetch(statement: str, *values: object) -> list[tuple]:
-    with connection.cursor() as cursor:
-        cursor.execute(statement, values)
-        return cursor.fetchall()
 
 
 def reported(run: Run) -> dict:

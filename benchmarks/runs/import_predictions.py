@@ -6,8 +6,7 @@ report; it does not refuse the import, since published files have items that a b
 
 import hashlib
 import time
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from django.db import connection, transaction
@@ -58,7 +57,9 @@ def take_in(job: Job, progress: jobs.Progress) -> None:
     progress.write()
     matching = match(abouts, [queries.record_of(item) for item in items.values()])
     whole = checked(matching, kind, files, log)
-    rows = [(items[about.record.key].pk, answer) for about in whole for answer in about.answers.values()]
+    rows = [
+        (items[about.record.key].pk, answer) for about in whole if about.record for answer in about.answers.values()
+    ]
     progress.begin("storing")
     store(job, benchmark, rows, {**matching.as_json(), **left_out(log), "answers": len(rows), "began": began})
 
@@ -78,17 +79,13 @@ def checked(matching: Matching, kind: Kind, files: Sequence[Path], log: ProblemL
 
 def left_out(log: ProblemLog) -> dict:
     gaps = [note for note in log.notes if note.code in ("INCOMPLETE_ROW", "VALUE_MISSING")]
-    return {"left_out": log.left_out, "notes": [without_fatal(note) for note in gaps[:100]]}
+    return {"left_out": log.left_out, "notes": [note.as_json() for note in gaps[:100]]}
 
 
-def without_fatal(note: Problem) -> dict:
-    return {name: value for name, value in asdict(note).items() if name != "fatal"}
-
-
-def store(job: Job, benchmark: Benchmark, rows: Sequence[tuple[int, Answer]], told: dict) -> None:
+def store(job: Job, benchmark: Benchmark, rows: Sequence[tuple[int, Answer]], facts: dict) -> None:
     """The one transaction. The benchmark's row is locked: of two imports of one file the second finds the first."""
     params, digest = job.params, digest_of(job.params["kind"], rows)
-    began = told.pop("began")
+    began = facts.pop("began")
     with transaction.atomic():
         Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)
         refuse_second(benchmark, digest, params["model"] if all(answer.choice for _, answer in rows) else "")
@@ -96,17 +93,17 @@ def store(job: Job, benchmark: Benchmark, rows: Sequence[tuple[int, Answer]], to
             benchmark=benchmark, origin=RunOrigin.IMPORTED, kind=params["kind"], title=params["model"],
             source=params["source"], digest=digest, blind=params["blind"], job=job, created_by_id=job.created_by_id,
         )  # fmt: skip
-        copy_in(run, rows)
+        copy_in(run, ((item, answer.question, answer.score, answer.choice) for item, answer in rows))
         audit.record(by=params["by"], verb="took in predictions", subject=benchmark, run=run.pk, job=job.pk)
         report = {"run": run.pk, "benchmark": benchmark.pk, "kind": run.kind, "model": run.title, "source": run.source}
-        report |= {**told, "seconds": round(time.monotonic() - began, 1)}
+        report |= {**facts, "seconds": round(time.monotonic() - began, 1)}
         jobs.finish_job(job=job, by=params["by"], report=report)
 
 
 def digest_of(kind: str, rows: Sequence[tuple[int, Answer]]) -> str:
     """Equal where the same is said of the same items, whatever the file and the model are called."""
-    said = sorted((item, answer.question, repr(answer.score), answer.choice or "") for item, answer in rows)
-    return hashlib.sha256(repr((kind, said)).encode()).hexdigest()
+    answers = sorted((item, answer.question, repr(answer.score), answer.choice or "") for item, answer in rows)
+    return hashlib.sha256(repr((kind, answers)).encode()).hexdigest()
 
 
 def refuse_second(benchmark: Benchmark, digest: str, model: str) -> None:
@@ -118,10 +115,11 @@ def refuse_second(benchmark: Benchmark, digest: str, model: str) -> None:
         raise Refused([Problem("ALREADY_IMPORTED", "", None, "", advice)])
 
 
-def copy_in(run: Run, rows: Sequence[tuple[int, Answer]]) -> None:
+def copy_in(run: Run, rows: Iterable[tuple[int, str, float | None, str | None]]) -> None:
+    """Store predictions: item, question, score and choice, one of which is None."""
     with (
         connection.cursor() as cursor,
         cursor.copy("COPY benchmarks_prediction (run_id, item_id, question, score, choice) FROM STDIN") as copy,
     ):
-        for item, answer in rows:
-            copy.write_row((run.pk, item, answer.question, answer.score, answer.choice))
+        for row in rows:
+            copy.write_row((run.pk, *row))

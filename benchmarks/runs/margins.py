@@ -91,7 +91,7 @@ def answers(
     found = []
     for name in questions:
         by_choice = of_choices(choices.get(name, {}), kind.questions[name].right)
-        found.append(_together([of_scores(columns, kind.family.questions[name]), by_choice]))
+        found.append(_together([of_scores(columns, kind.measured.questions[name]), by_choice]))
     return _every(found)
 
 

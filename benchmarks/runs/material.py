@@ -51,8 +51,8 @@ def filled(found: dict[int, Material]) -> list[Material]:
 
 def digest(benchmark: Benchmark, *facts: str) -> str:
     """Equal for two runs that would say the same of the same items; `facts`: what else they depend on."""
-    told = hashlib.sha256(json.dumps(facts).encode())
+    found = hashlib.sha256(json.dumps(facts).encode())
     for chunk in chunks(benchmark):
         for one in chunk:
-            told.update(json.dumps([one.item, sorted(one.captions.items()), sorted(one.images.items())]).encode())
-    return told.hexdigest()
+            found.update(json.dumps([one.item, sorted(one.captions.items()), sorted(one.images.items())]).encode())
+    return found.hexdigest()

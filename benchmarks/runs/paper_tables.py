@@ -163,7 +163,7 @@ def of_bivlc() -> Iterator[ReportedRow]:
         for model, (_, *values) in cells(table):
             by_type = types.get(model, [])
             source = f"{MIRANDA}, Table{f's {number} and 4' if by_type else f' {number}'}"
-            groups = {
+            groups: dict[tuple[str, str | None], dict[str, float]] = {
                 (kind, None): there(SINGLES[:3], by_type[3 * place : 3 * place + 3])
                 for place, kind in enumerate(("replace", "swap", "add"))
                 if by_type
@@ -173,14 +173,15 @@ def of_bivlc() -> Iterator[ReportedRow]:
 
 def of_sugarcrepe() -> Iterator[ReportedRow]:
     for number, table in (("2", BIVLC_TABLE_2), ("3", BIVLC_TABLE_3)):
-        for model, (value, *_) in cells(table):
-            yield ReportedRow(model, f"{MIRANDA}, Table {number}", family_of(model, number), {"overall": value})
+        for model, values in cells(table):
+            measures = there(("overall",), values[:1])
+            yield ReportedRow(model, f"{MIRANDA}, Table {number}", family_of(model, number), measures)
 
 
 def of_visla(place: int, of_images: int) -> Iterator[ReportedRow]:
     """`place`: 0 of the generic set, 1 of the spatial one; `of_images`: the table of models that see images."""
     for model, values in cells(VISLA_TABLE_2):
-        yield ReportedRow(model, f"{VISLA_PAPER}, Table 2", ENCODER, {"t2t": values[place]})
+        yield ReportedRow(model, f"{VISLA_PAPER}, Table 2", ENCODER, there(("t2t",), values[place : place + 1]))
     for model, values in cells(VISLA_TABLES_8_9):
         measures = there(VISLA_MEASURES, values[4 * place : 4 * place + 4])
         yield ReportedRow(model, f"{VISLA_PAPER}, Table {of_images}", BOTH, measures)
@@ -188,13 +189,12 @@ def of_visla(place: int, of_images: int) -> Iterator[ReportedRow]:
 
 def of_hard_positives() -> Iterator[ReportedRow]:
     """The paper reports its two parts alone; REPLACE as a mean of subtypes."""
-    for model, (original, augmented, original_swap, augmented_swap, brittle, brittle_swap) in cells(
-        HARD_POSITIVE_TABLE_1
-    ):
-        names = ("original", "augmented", "brittleness")
+    names = ("original", "augmented", "brittleness")
+    for model, values in cells(HARD_POSITIVE_TABLE_1):
+        original, augmented, original_swap, augmented_swap, brittle, brittle_swap = values
         groups = {
-            ("replace", "mean of subtypes"): dict(zip(names, (original, augmented, brittle), strict=True)),
-            ("swap", None): dict(zip(names, (original_swap, augmented_swap, brittle_swap), strict=True)),
+            ("replace", "mean of subtypes"): there(names, (original, augmented, brittle)),
+            ("swap", None): there(names, (original_swap, augmented_swap, brittle_swap)),
         }
         family = HUMAN if model == "Human" else CONTRASTIVE
         yield ReportedRow(model, f"{KAMATH}, Table 1", family, {}, groups)

@@ -9,14 +9,14 @@ subtype (the figure is of that part of the benchmark), family (as the source gro
 import hashlib
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from django.db import transaction
 
 from benchmarks import audit
-from benchmarks.formats import jsonfiles, limits
+from benchmarks.formats import jsonfiles
 from benchmarks.formats.base import ProblemLog, Unreadable
 from benchmarks.formats.table import missing_column, read_table
 from benchmarks.models import Benchmark, Run, RunOrigin
@@ -77,8 +77,7 @@ def _rows_of_csv(path: Path, log: ProblemLog) -> Iterator[Row]:
 
 def _rows_of_json(path: Path, log: ProblemLog) -> Iterator[Row]:
     before = log.count
-    with path.open("rb") as stream:
-        value = jsonfiles.value(stream.read(limits.MAX_JSON_BYTES + 1), path.name, log)
+    value = jsonfiles.value(jsonfiles.content(path), path.name, log)
     if not isinstance(value, list) or not all(isinstance(row, dict) for row in value):
         if log.count == before:
             log.error("JSON_INVALID", path.name, None, "", f"Give a list of objects with {', '.join(FIELDS)}.")
@@ -133,8 +132,8 @@ def _text(value: object, name: str, row: Row, log: ProblemLog) -> str:
 def _percent(value: object, row: Row, log: ProblemLog) -> float:
     file, number, _ = row
     try:
-        found = math.nan if isinstance(value, bool) else float(value)
-    except (TypeError, ValueError):
+        found = float(value) if isinstance(value, str | int | float) and not isinstance(value, bool) else math.nan
+    except ValueError:
         found = math.nan
     if not 0 <= found <= 100:
         log.error("WRONG_VALUE", file, number, "value", "Write percent, a number from 0 to 100 with a decimal point.")
@@ -144,11 +143,6 @@ def _percent(value: object, row: Row, log: ProblemLog) -> float:
 def _digest(one: ReportedRow, kind: Kind) -> str:
     """Equal for the same figures of the same model from the same source."""
     return json.dumps([kind.name, one.model, one.source, one.figures()], sort_keys=True)
-
-
-def of_table(rows: Iterable[tuple[str, str, Mapping[str, float]]], source: str) -> list[ReportedRow]:
-    """Of (model, family, measures)."""
-    return [ReportedRow(model, source, family, dict(measures)) for model, family, measures in rows]
 
 
 # Stored as runs

@@ -1,18 +1,17 @@
 """Taking in predictions made elsewhere and figures that a source printed; taking a run away."""
 
-from pathlib import Path
-
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import NoReverseMatch, reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
 from benchmarks import permissions
 from benchmarks.audit import named
 from benchmarks.formats.base import ProblemLog
-from benchmarks.jobs import jobs, uploads
+from benchmarks.jobs import uploads
+from benchmarks.jobs.views import order_page
 from benchmarks.models import Benchmark, Job
+from benchmarks.permissions import StaffRequest
 from benchmarks.predictions.kinds import KINDS
 from benchmarks.records import Problem, Refused
 from benchmarks.runs import import_predictions, material, reported
@@ -21,38 +20,28 @@ from benchmarks.runs.forms import PredictionsForm, ReportedForm
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @permissions.staff_only
-def predictions_new(request: HttpRequest, pk: int) -> HttpResponse:
+def predictions_new(request: StaffRequest, pk: int) -> HttpResponse:
     benchmark = permissions.benchmark_for(request.user, pk)
     kind = material.kind(benchmark)
     form = PredictionsForm(request.POST or None, request.FILES or None, initial={"kind": kind})
-    if request.method == "POST" and form.is_valid():
-        job = _queue_import(request, benchmark, form)
-        if job:
-            jobs.dispatch(job)
-            return redirect("job-detail", job.pk)
-    context = {"section": "benchmarks", "benchmark": benchmark, "form": form}
-    return render(request, "runs/predictions.html", context, status=422 if form.errors else 200)
 
-
-def _queue_import(request: HttpRequest, benchmark: Benchmark, form: PredictionsForm) -> Job | None:
-    """Keep the uploaded files and queue their import; None, with the form saying why, when the disk is full."""
-    asked = dict(form.cleaned_data)
-    files = asked.pop("files")
-    try:
+    def queue() -> Job:
+        """Keep the uploaded files and queue their import."""
+        asked = dict(form.cleaned_data)
+        files = asked.pop("files")
         with uploads.arriving() as folder:
             uploads.keep(files, folder / "data")
-    except uploads.NoRoom as full:
-        form.add_error(None, str(full))
-        return None
-    return import_predictions.queue_predictions(
-        benchmark=benchmark, files=[folder / "data" / Path(file.name).name for file in files], **asked,
-        by=named(request.user), created_by=request.user, upload=str(folder),
-    )  # fmt: skip
+        return import_predictions.queue_predictions(
+            benchmark=benchmark, files=[folder / "data" / file.name for file in files], **asked,
+            by=named(request.user), created_by=request.user, upload=str(folder),
+        )  # fmt: skip
+
+    return order_page(request, "runs/predictions.html", form, queue, benchmark=benchmark)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @permissions.staff_only
-def reported_new(request: HttpRequest, pk: int) -> HttpResponse:
+def reported_new(request: StaffRequest, pk: int) -> HttpResponse:
     benchmark = permissions.benchmark_for(request.user, pk)
     kind = material.kind(benchmark)
     form = ReportedForm(request.POST or None, request.FILES or None, initial={"kind": kind}, kind=kind)
@@ -64,12 +53,12 @@ def reported_new(request: HttpRequest, pk: int) -> HttpResponse:
             problems = refusal.problems
         else:
             messages.success(request, f"{len(made):,} rows stand beside the models now, marked as reported.")
-            return redirect(comparison(benchmark))
+            return redirect("benchmark-models", benchmark.pk)
     context = {"section": "benchmarks", "benchmark": benchmark, "form": form, "problems": problems}
     return render(request, "runs/reported.html", context, status=422 if form.errors or problems else 200)
 
 
-def entered(request: HttpRequest, benchmark: Benchmark, form: ReportedForm) -> list:
+def entered(request: StaffRequest, benchmark: Benchmark, form: ReportedForm) -> list:
     asked = form.cleaned_data
     rows = [row for table in form.offered if table.name in asked["tables"] for row in table.rows]
     if asked["file"]:
@@ -91,17 +80,9 @@ def uploaded(file, kind: str) -> list[reported.ReportedRow]:
 
 @require_POST
 @permissions.staff_only
-def run_delete(request: HttpRequest, pk: int, run: int) -> HttpResponse:
+def run_delete(request: StaffRequest, pk: int, run: int) -> HttpResponse:
     benchmark = permissions.benchmark_for(request.user, pk)
     found = get_object_or_404(benchmark.runs, pk=run)
     reported.delete_run(run=found, by=named(request.user))
     messages.success(request, f"{found.title} is gone from this benchmark.")
-    return redirect(comparison(benchmark))
-
-
-def comparison(benchmark: Benchmark) -> str:
-    """The page that shows runs beside people; without it, the benchmark's own."""
-    try:
-        return reverse("benchmark-models", args=[benchmark.pk])
-    except NoReverseMatch:
-        return reverse("benchmark-detail", args=[benchmark.pk])
+    return redirect("benchmark-models", benchmark.pk)

@@ -10,14 +10,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import transaction
 
 from benchmarks import audit
 from benchmarks.jobs import jobs
 from benchmarks.models import Benchmark, Job, Run, RunOrigin, ScoringModel
 from benchmarks.predictions import plan as scoring_plan
 from benchmarks.records import Problem, Refused
-from benchmarks.runs import embeddings, material
+from benchmarks.runs import embeddings, import_predictions, material
 from benchmarks.scoring import similarity
 from workers.scoring.encoder import Encoder, load
 from workers.scoring.model_name import ModelName, check_device, parse_model, recipe
@@ -61,9 +61,10 @@ class Scoring:
 
     def __init__(self, job: Job, progress: jobs.Progress):
         self.job, self.progress, self.began = job, progress, time.monotonic()
-        self.benchmark = Benchmark.objects.filter(pk=job.params["benchmark"]).first()
-        if self.benchmark is None:
+        benchmark = Benchmark.objects.filter(pk=job.params["benchmark"]).first()
+        if benchmark is None:
             raise _benchmark_gone()
+        self.benchmark = benchmark
         self.device = job.params["device"]
         self.model_name = parse_model(job.params["model"], job.params["pretrained"], settings.MODELS)
         self.kind = material.kind(self.benchmark)
@@ -79,9 +80,9 @@ class Scoring:
             return self.finish(same, {"note": AGAIN})
         scores = self.compared(model)
         if not scores.count:
-            raise CannotScore(
-                "NOTHING_TO_SCORE", f"No item has all that a score needs. {_lacking_words(scores.lacking)}"
-            )
+            gaps = [f"{len(keys):,} lack a {what} (first: {keys[0]})" for what, keys in scores.lacking.items()]
+            advice = f"{'; '.join(gaps)}." if gaps else "The benchmark has no items."
+            raise CannotScore("NOTHING_TO_SCORE", f"No item has all that a score needs. {advice}")
         self.store(model, digest, scores)
 
     def check(self) -> None:
@@ -152,7 +153,8 @@ class Scoring:
 
     def compared(self, model: ScoringModel) -> similarity.Scores:
         self.progress.begin("comparing", self.benchmark.items.count())
-        scores, asker = similarity.Scores(), _asker_of(self.model_name)
+        alone, scores = self.model_name.kind == "language", similarity.Scores()
+        asker = similarity.Asker(images=self.model_name.sees_images, texts=not alone, alone=alone)
         for chunk in material.chunks(self.benchmark):
             similarity.compare(
                 scores, chunk, lambda captions: scoring_plan.wanted_scores(self.kind, captions), asker,
@@ -173,24 +175,22 @@ class Scoring:
                 model=model, digest=digest, blind=not self.model_name.sees_images, job=self.job,
                 created_by_id=self.job.created_by_id,
             )  # fmt: skip
-            _copy_in(run, scores)
+            import_predictions.copy_in(run, ((*row, None) for row in scores.rows()))
             by = self.job.params["by"]
             audit.record(by=by, verb="scored", subject=self.benchmark, run=run.pk, job=self.job.pk)
             lacking = {what: {"count": len(keys), "keys": keys[:LISTED]} for what, keys in scores.lacking.items()}
             self.finish(run, {"scores": scores.count, "lacking": lacking})
 
-    def finish(self, run: Run, told: dict) -> None:
+    def finish(self, run: Run, facts: dict) -> None:
         model = run.model
-        facts = {
-            "run": run.pk,
-            "benchmark": self.benchmark.pk,
-            "kind": self.kind,
-            "items": self.benchmark.items.count(),
-        }
-        facts |= {"model": model.title, "fingerprint": model.fingerprint, "precision": model.precision}
-        facts |= {"device": self.encoder.loaded.device if self.encoder else "", "encoded": self.encoded}
-        facts |= {"seconds": round(time.monotonic() - self.began, 1), **told}
-        jobs.finish_job(job=self.job, by=self.job.params["by"], report=facts)
+        assert model is not None  # run_measured_by_one
+        report = {
+            "run": run.pk, "benchmark": self.benchmark.pk, "kind": self.kind, "items": self.benchmark.items.count(),
+            "model": model.title, "fingerprint": model.fingerprint, "precision": model.precision,
+            "device": self.encoder.loaded.device if self.encoder else "", "encoded": self.encoded,
+            "seconds": round(time.monotonic() - self.began, 1), **facts,
+        }  # fmt: skip
+        jobs.finish_job(job=self.job, by=self.job.params["by"], report=report)
 
 
 def _benchmark_gone() -> CannotScore:
@@ -209,10 +209,12 @@ def _vectors(model: ScoringModel, contents: set[str]) -> dict:
 def model_row(encoder: Encoder, named: ModelName, made_by: str | None) -> ScoringModel:
     """The model's row by its fingerprint; it remembers the recipe that led there."""
     loaded = encoder.loaded
-    facts = {"name": named.name[:300], "pretrained": named.pretrained[:300], "title": named.title[:300]}
-    facts |= {"precision": loaded.precision, "sees_images": named.sees_images}
+    defaults = {
+        "name": named.name[:300], "pretrained": named.pretrained[:300], "title": named.title[:300],
+        "precision": loaded.precision, "sees_images": named.sees_images,
+    }  # fmt: skip
     with transaction.atomic():
-        ScoringModel.objects.get_or_create(fingerprint=loaded.fingerprint, defaults=facts)
+        ScoringModel.objects.get_or_create(fingerprint=loaded.fingerprint, defaults=defaults)
         model = ScoringModel.objects.select_for_update(no_key=True).get(fingerprint=loaded.fingerprint)
         if made_by and made_by not in model.recipes:
             model.recipes = [*model.recipes, made_by][-RECIPES:]
@@ -225,22 +227,3 @@ def _noted(pairs: Iterable[tuple[str, object]], contents: list[str]) -> Iterator
     for content, thing in pairs:
         contents.append(content)
         yield thing
-
-
-def _asker_of(named: ModelName) -> similarity.Asker:
-    alone = named.kind == "language"
-    return similarity.Asker(images=named.sees_images, texts=not alone, alone=alone)
-
-
-def _copy_in(run: Run, scores: similarity.Scores) -> None:
-    with (
-        connection.cursor() as cursor,
-        cursor.copy("COPY benchmarks_prediction (run_id, item_id, question, score) FROM STDIN") as copy,
-    ):
-        for item, name, score in scores.rows():
-            copy.write_row((run.pk, item, name, score))
-
-
-def _lacking_words(lacking: dict[str, list[str]]) -> str:
-    parts = [f"{len(keys):,} lack a {what} (first: {keys[0]})" for what, keys in lacking.items()]
-    return f"{'; '.join(parts)}." if parts else "The benchmark has no items."

@@ -1,36 +1,47 @@
-"""Asking for a model to score a benchmark; the job's page shows how far it is."""
+"""The page on which a model is named that is to score a benchmark."""
 
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django import forms
+from django.http import HttpResponse
 from django.views.decorators.http import require_http_methods
 
 from benchmarks import permissions
 from benchmarks.audit import named
-from benchmarks.jobs import jobs
-from benchmarks.models import Benchmark, Job
-from benchmarks.records import Refused
+from benchmarks.jobs.forms import DescribedForm
+from benchmarks.jobs.views import order_page
+from benchmarks.models import Job
+from benchmarks.permissions import StaffRequest
 from benchmarks.scoring import score
-from benchmarks.scoring.forms import ScoreForm
+from workers.scoring.model_name import LONGEST
+
+
+class ScoreForm(DescribedForm):
+    """Which model scores. Whether there is such a model, the worker says: this process does not know open_clip."""
+
+    model = forms.CharField(max_length=LONGEST)
+    pretrained = forms.CharField(max_length=LONGEST, required=False)
+    device = forms.CharField(max_length=8, initial="auto")
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        for field in self.fields.values():
+            field.widget.attrs |= {"autocomplete": "off", "spellcheck": "false"}
+
+    def clean(self) -> None:
+        """Of the server's files only those in its folder for models can be named here."""
+        for name in ("model", "pretrained"):
+            given = self.cleaned_data.get(name, "")
+            paths = [one.strip() for one in (given, given.partition(":")[2])]  # whole, or behind `local-dir:`
+            if any(path.startswith(("/", "~", "./", "../", "\\")) or ".." in path.split("/") for path in paths):
+                self.add_error(name, "Give the name of a file or folder in the server's folder for models, not a path.")
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @permissions.staff_only
-def score_new(request: HttpRequest, pk: int) -> HttpResponse:
+def score_new(request: StaffRequest, pk: int) -> HttpResponse:
     benchmark, form = permissions.benchmark_for(request.user, pk), ScoreForm(request.POST or None)
-    if request.method == "POST" and form.is_valid():
-        job = _queue(request, benchmark, form)
-        if job:
-            jobs.dispatch(job)
-            return redirect("job-detail", job.pk)
-    context = {"section": "benchmarks", "benchmark": benchmark, "form": form}
-    return render(request, "scoring/new.html", context, status=422 if form.errors else 200)
-
-
-def _queue(request: HttpRequest, benchmark: Benchmark, form: ScoreForm) -> Job | None:
-    """The job; None, with the form saying why, where the request makes no sense."""
     user = request.user
-    try:
+
+    def queue() -> Job:
         return score.queue_score(benchmark=benchmark, **form.cleaned_data, by=named(user), created_by=user)
-    except Refused as refusal:
-        form.add_error(None, refusal.problems[0].advice)
-        return None
+
+    return order_page(request, "scoring/new.html", form, queue, benchmark=benchmark)

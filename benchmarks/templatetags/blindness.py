@@ -3,7 +3,7 @@
 from django import template
 
 from benchmarks.caption_only import warning
-from benchmarks.caption_only.by_part import ADVICE
+from benchmarks.caption_only.shares import ADVICE
 from benchmarks.models import Benchmark
 
 register = template.Library()

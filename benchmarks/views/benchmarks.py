@@ -4,12 +4,13 @@ from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from benchmarks import permissions, queries
 from benchmarks.models import Benchmark, Item
+from benchmarks.permissions import StaffRequest
 from benchmarks.views.likeness import likeness, panels
 
 PAGE = 20  # items
@@ -18,7 +19,7 @@ JOBS = 10
 
 @require_safe
 @permissions.staff_only
-def benchmark_list(request: HttpRequest) -> HttpResponse:
+def benchmark_list(request: StaffRequest) -> HttpResponse:
     benchmarks = queries.with_counts(Benchmark.objects.select_related("created_by"))
     context = {"section": "benchmarks", "benchmarks": benchmarks, "jobs": permissions.imports_for(request.user)[:JOBS]}
     return render(request, "benchmarks/list.html", context)
@@ -26,9 +27,9 @@ def benchmark_list(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 @permissions.staff_only
-def benchmark_detail(request: HttpRequest, pk: int) -> HttpResponse:
+def benchmark_detail(request: StaffRequest, pk: int) -> HttpResponse:
     benchmark = permissions.benchmark_for(request.user, pk)
-    kinds = list(queries.kinds(benchmark.items))
+    kinds = list(queries.kinds(benchmark.items.all()))
     chosen = {name: request.GET[name] for name in ("type", "subtype") if name in request.GET}
     items = benchmark.items.filter(**chosen)
     context = {
@@ -57,16 +58,18 @@ def _page_of(items: QuerySet[Item], asked, kept: str) -> Page:
     """Keyset paging: `after=` or `before=` a position, so that page 300 costs what page 1 costs."""
     after, before = _place(asked.get("after")), _place(asked.get("before"))
     if before is not None:
-        found = list(queries.with_material(items.filter(position__lt=before).order_by("-position"))[: PAGE + 1])
-        shown, more = found[:PAGE][::-1], len(found) > PAGE
-        return Page(
-            shown, _link("before", shown[0], kept) if more else "", _link("after", shown[-1], kept) if shown else ""
-        )
-    chosen = items if after is None else items.filter(position__gt=after)
-    found = list(queries.with_material(chosen.order_by("position"))[: PAGE + 1])
+        chosen = items.filter(position__lt=before).order_by("-position")
+    else:
+        chosen = (items if after is None else items.filter(position__gt=after)).order_by("position")
+    found = list(queries.with_material(chosen)[: PAGE + 1])
     shown, more = found[:PAGE], len(found) > PAGE
-    earlier = _link("before", shown[0], kept) if shown and after is not None else ""
-    return Page(shown, earlier, _link("after", shown[-1], kept) if more else "")
+    if before is not None:
+        shown.reverse()
+    earlier = more if before is not None else bool(shown) and after is not None
+    later = more if before is None else bool(shown)
+    return Page(
+        shown, _link("before", shown[0], kept) if earlier else "", _link("after", shown[-1], kept) if later else ""
+    )
 
 
 def _link(way: str, item: Item, kept: str) -> str:

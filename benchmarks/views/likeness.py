@@ -11,6 +11,7 @@ from django.core.cache import cache
 from django.db.models import Count, Max
 
 from benchmarks.metrics import lexical
+from benchmarks.metrics.lexical import Bin
 from benchmarks.models import Benchmark, Caption, Role
 
 DAY = 24 * 3600
@@ -25,8 +26,6 @@ LEAST = 5  # bins shown, however few there is something in
 MARKS = 6  # at most, on an axis
 STEPS = (1, 2, 5, 10, 20, 50, 100)  # between marks
 
-Bin = Mapping[str, float | None]  # benchmarks.metrics.lexical.overlap: from, to, count
-
 
 def likeness(benchmark: Benchmark) -> dict:
     """`lexical.overlap` of all items; {} where they have no second positive. Kept until captions come in."""
@@ -35,7 +34,7 @@ def likeness(benchmark: Benchmark) -> dict:
     if not state["count"]:
         return {}
     key = f"likeness:{benchmark.pk}:{state['count']}:{state['last']}"
-    return cache.get_or_set(key, lambda: lexical.overlap(_triplets(benchmark)), DAY)
+    return cache.get_or_set(key, lambda: lexical.overlap(_triplets(benchmark)), DAY) or {}
 
 
 def _triplets(benchmark: Benchmark) -> list[tuple[str, str, str]]:
@@ -44,7 +43,8 @@ def _triplets(benchmark: Benchmark) -> list[tuple[str, str, str]]:
     written = Caption.objects.filter(item__benchmark=benchmark, role__in=ROLES, position=0).order_by()
     for item, role, text in written.values_list("item_id", "role", "text"):
         found.setdefault(item, {})[role] = text
-    return [tuple(texts[role] for role in ROLES) for texts in found.values() if len(texts) == len(ROLES)]
+    one, other, wrong = ROLES
+    return [(texts[one], texts[other], texts[wrong]) for texts in found.values() if len(texts) == len(ROLES)]
 
 
 def panels(overlap: Mapping[str, Mapping]) -> list[dict]:
@@ -55,9 +55,11 @@ def panels(overlap: Mapping[str, Mapping]) -> list[dict]:
 
 
 def _panel(measure: str, pairs: Mapping[str, Mapping]) -> dict:
-    shown = _shown_bins(measure, [found["bins"] for found in pairs.values()])
-    most = max(one["count"] for found in pairs.values() for one in found["bins"]) or 1
-    bins = next(iter(pairs.values()))["bins"][:shown]
+    every: list[Sequence[Bin]] = [found["bins"] for found in pairs.values()]
+    last = max(place for bins in every for place, one in enumerate(bins, 1) if one["count"])
+    shown = len(every[0]) if measure == "overlap" else max(LEAST, last)  # the axis of overlap has an end
+    most = max(one["count"] for bins in every for one in bins)
+    bins = every[0][:shown]
     return {
         "measure": measure,
         "title": TITLES[measure],
@@ -69,13 +71,6 @@ def _panel(measure: str, pairs: Mapping[str, Mapping]) -> dict:
             for place, one in enumerate(bins)
         ],
     }
-
-
-def _shown_bins(measure: str, every: Sequence[Sequence[Bin]]) -> int:
-    """Up to the last bin in which there is something; of overlap all, since its axis has an end."""
-    if measure == "overlap":
-        return len(every[0])
-    return max(LEAST, *(place for bins in every for place, one in enumerate(bins, 1) if one["count"]))
 
 
 def _row(pair: str, found: Mapping, shown: int, most: int) -> dict:

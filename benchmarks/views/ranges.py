@@ -29,7 +29,7 @@ def ranged(
     closed with the response. Several ranges, and what cannot be understood, are answered with the whole.
     """
     head = _head(size, name, quote_etag(etag))
-    answer = get_conditional_response(request, head["ETag"], None, head)
+    answer = get_conditional_response(request, head["ETag"], None, head) or head
     if answer is not head or request.method == "HEAD":
         return answer
     asked = _asked(request, size, head["ETag"])
@@ -61,11 +61,11 @@ def _head(size: int, name: str, etag: str) -> HttpResponse:
 def _asked(request: HttpRequest, size: int, etag: str) -> tuple[int, int] | None:
     """First and last byte; None: the whole; first after last: there are no such bytes."""
     found = ONE_RANGE.fullmatch(request.headers.get("Range", ""))
-    first, last = found.groups() if found else (None, None)
-    if first is last is None or not size:
+    if found is None or not any(found.groups()) or not size:
         return None
     if request.headers.get("If-Range", etag) != etag:  # what they have is of another content; a date is never ours
         return None
+    first, last = found.groups()
     if first is None:
         return max(size - int(last), 0), size - 1
     if last is not None and int(last) < int(first):

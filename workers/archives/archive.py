@@ -26,23 +26,18 @@ def open_archive(path: Path, title: str = "") -> Iterator[Source]:
 
     Every entry's name and kind is checked first. Raises ArchiveRefused, here and while files are read.
     """
-    source = _open_source(Path(path), title or Path(path).name)
+    path, title = Path(path), title or Path(path).name
+    if not (path.is_dir() or path.is_file()):
+        raise ArchiveRefused("FILE_UNREADABLE", title, f"There is no such file. {ACCEPTED}")
+    kind = Folder if path.is_dir() else Zip if _packing(path, title) == "zip" else Tar
+    source = kind(path, title)
     try:
         yield source
     finally:
         source.close()
 
 
-def _open_source(path: Path, title: str) -> Source:
-    if path.is_dir():
-        return Folder(path, title)
-    if not path.is_file():
-        raise ArchiveRefused("FILE_UNREADABLE", title, f"There is no such file. {ACCEPTED}")
-    kind = _kind_of(path, title)
-    return Zip(path, title) if kind == "zip" else Tar(path, title)
-
-
-def _kind_of(path: Path, title: str) -> str:
+def _packing(path: Path, title: str) -> str:
     """By the first bytes, which must agree with the name's ending."""
     with path.open("rb") as file:
         start = file.read(512)

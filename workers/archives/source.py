@@ -114,11 +114,8 @@ class Source:
         self.names = list(listed.stored)
         self.ignored = listed.ignored
         self._stored = listed.stored
-        self._top = self._top_folder()
-
-    def _top_folder(self) -> str:
         tops = {name.split("/")[0] if "/" in name else "" for name in self.names}
-        return tops.pop() if len(tops) == 1 else ""
+        self._top = tops.pop() if len(tops) == 1 else ""
 
     def find(self, name: str) -> str | None:
         """The name in `names` that this one means, or None."""

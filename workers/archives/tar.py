@@ -44,7 +44,9 @@ class Tar(Source):
 
 def content(archive: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
     """At most MAX_ENTRY_BYTES are read, whatever the header says; a sparse file's holes count as bytes."""
-    data = archive.extractfile(member).read(limits.MAX_ENTRY_BYTES + 1)
+    file = archive.extractfile(member)
+    assert file is not None  # it is None for a folder or a device alone
+    data = file.read(limits.MAX_ENTRY_BYTES + 1)
     if len(data) > limits.MAX_ENTRY_BYTES:
         advice = f"Give files of at most {limits.MAX_ENTRY_BYTES:,} bytes."
         raise ArchiveRefused("ARCHIVE_TOO_LARGE", member.name, advice)
@@ -63,7 +65,7 @@ def members(path: Path, title: str) -> Iterator[tuple[tarfile.TarInfo, tarfile.T
                 for member in archive:
                     last = member.name
                     yield member, archive
-                    archive.members.clear()  # tarfile would keep every header
+                    archive.members.clear()  # type: ignore[attr-defined]  # tarfile would keep every header
             while stream.read(2**20):
                 pass
     except BROKEN as error:
@@ -98,11 +100,11 @@ class Header(tarfile.TarInfo):
     def fromtarfile(cls, archive):
         try:
             return super().fromtarfile(archive)
-        except (tarfile.InvalidHeaderError, tarfile.TruncatedHeaderError) as error:
+        except (tarfile.InvalidHeaderError, tarfile.TruncatedHeaderError) as error:  # type: ignore[attr-defined]
             raise tarfile.ReadError(str(error)) from error
 
     def _proc_member(self, archive):
         """tarfile's hook for the kinds of headers: long ones are read into memory whole, so they are bounded here."""
         if self.type in LONG_HEADERS and self.size > limits.MAX_TAR_HEADER_BYTES:
             raise tarfile.ReadError("its extended header is too long")
-        return super()._proc_member(archive)
+        return super()._proc_member(archive)  # type: ignore[misc]

@@ -6,6 +6,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from workers import limits
 from workers.archives.folder import LINK
@@ -13,16 +14,8 @@ from workers.archives.source import TOO_MANY, ArchiveRefused, Budget, EntryNames
 
 CHUNK = 2**16
 METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
-BROKEN = (
-    zipfile.BadZipFile,
-    zlib.error,
-    EOFError,
-    NotImplementedError,
-    RuntimeError,
-    struct.error,
-    OSError,
-    ValueError,
-)
+BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, struct.error, OSError, ValueError)
+internals: Any = zipfile  # how it finds the directory, which no type says
 
 
 class Zip(Source):
@@ -90,7 +83,7 @@ def refuse_overlap(archive: zipfile.ZipFile) -> None:
         if info.header_offset < end:
             advice = "Entries lie over one another, as in a zip bomb. Make the archive again."
             raise ArchiveRefused("ARCHIVE_TOO_LARGE", printable(info.filename), advice)
-        end = info.header_offset + zipfile.sizeFileHeader + info.compress_size
+        end = info.header_offset + internals.sizeFileHeader + info.compress_size
 
 
 def refuse_many(path: Path, title: str) -> None:
@@ -101,26 +94,22 @@ def refuse_many(path: Path, title: str) -> None:
     """
     with path.open("rb") as file:
         try:
-            end = zipfile._EndRecData(file)
+            end = internals._EndRecData(file)
         except BROKEN as error:
             raise unreadable(title, error) from error
         if end is None:
             raise unreadable(title, "its end is missing")
-        size, location = end[zipfile._ECD_SIZE], end[zipfile._ECD_LOCATION]
+        size, location = end[internals._ECD_SIZE], end[internals._ECD_LOCATION]
         if size > limits.MAX_DIRECTORY_BYTES:
             raise ArchiveRefused("TOO_MANY_FILES", title, TOO_MANY)
-        start = directory_start(end, location, size)
+        zip64 = internals.sizeEndCentDir64 + internals.sizeEndCentDir64Locator
+        ends_in_zip64 = end[internals._ECD_SIGNATURE] == internals.stringEndArchive64
+        start = location - size - (zip64 if ends_in_zip64 else 0)  # it ends where the end records begin
         if start < 0:
             raise unreadable(title, "its list of entries is missing")
         file.seek(start)
         if count_entries(file.read(size)) > limits.MAX_FILES:
             raise ArchiveRefused("TOO_MANY_FILES", title, TOO_MANY)
-
-
-def directory_start(end: list, location: int, size: int) -> int:
-    """As zipfile reckons it: the directory ends where the end records begin."""
-    zip64 = zipfile.sizeEndCentDir64 + zipfile.sizeEndCentDir64Locator
-    return location - size - (zip64 if end[zipfile._ECD_SIGNATURE] == zipfile.stringEndArchive64 else 0)
 
 
 def count_entries(directory: bytes) -> int:

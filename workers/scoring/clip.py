@@ -40,7 +40,7 @@ def load(model_name: ModelName, device: str) -> "Clip":
         return Clip(model.eval(), prepare, open_clip.get_tokenizer(model_name.name), where)
 
 
-def _create(model_name: ModelName, safe: bool) -> tuple[torch.nn.Module, Compose]:
+def _create(model_name: ModelName, safe: bool) -> tuple[open_clip.CLIP, Compose]:
     try:
         return open_clip.create_model_from_pretrained(
             model_name.name, model_name.pretrained or None, precision="fp32", device="cpu", weights_only=safe
@@ -92,7 +92,7 @@ def _is_torchscript(path: Path) -> bool:
 class Clip:
     """A loaded model (workers.scoring.encoder.Encoder)."""
 
-    def __init__(self, model: torch.nn.Module, prepare: Compose, tokenizer: Callable, device: torch.device):
+    def __init__(self, model: open_clip.CLIP, prepare: Compose, tokenizer: Callable, device: torch.device):
         self.shrink, self.finish = _halves(prepare, device)
         config = json.dumps(open_clip.get_model_preprocess_cfg(model), sort_keys=True)
         tokens = tokenizer(SAMPLE).tolist()

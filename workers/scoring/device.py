@@ -5,7 +5,7 @@ import json
 import os
 import pickle
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from urllib.parse import urlsplit
 from urllib.request import getproxies
@@ -116,8 +116,8 @@ def chain(error: BaseException | None) -> Iterator[BaseException]:
 
 def out_of_memory(error: BaseException) -> bool:
     """A GPU's has a class of its own; a CPU's is told by its words alone."""
-    told = isinstance(error, RuntimeError) and any(words in str(error).lower() for words in NO_MEMORY)
-    return told or isinstance(error, (MemoryError, torch.OutOfMemoryError))
+    on_cpu = isinstance(error, RuntimeError) and any(words in str(error).lower() for words in NO_MEMORY)
+    return on_cpu or isinstance(error, (MemoryError, torch.OutOfMemoryError))
 
 
 def unreachable(causes: list[BaseException]) -> bool:
@@ -147,6 +147,16 @@ def describe(model: torch.nn.Module, device: torch.device, **more) -> Loaded:
     facts = {**more, "precision": precision(device), "versions": versions(), "pixels": PIXELS}
     digest.update(json.dumps(facts, sort_keys=True, default=str).encode())
     return Loaded(digest.hexdigest(), precision(device), str(device))
+
+
+def computed(device: torch.device, compute: Callable[[], np.ndarray]) -> np.ndarray:
+    """In the device's precision; again in float32 where float16 cannot hold what some models compute."""
+    with computing(device):
+        found = compute()
+    if not finite(found):
+        with torch.inference_mode():
+            found = compute()
+    return found
 
 
 def finite(vectors: np.ndarray) -> bool:

@@ -59,19 +59,14 @@ class Language:
         width = max(map(len, rows))
         ids = torch.tensor([row + [0] * (width - len(row)) for row in rows], device=self.device)
         there = torch.tensor([[1] * len(row) + [0] * (width - len(row)) for row in rows], device=self.device)
-        with devices.computing(self.device):
-            found = self.means(ids, there)
-        if not devices.finite(found):  # float16 cannot hold what some models compute
-            with torch.inference_mode():
-                found = self.means(ids, there)
-        return found
+        return devices.computed(self.device, lambda: self.means(ids, there))
 
     def means(self, ids: torch.Tensor, there: torch.Tensor) -> np.ndarray:
         """Both of shape (texts, tokens); `there` is 1 where there is a token, 0 where a row is padded."""
         logits = self.model(input_ids=ids, attention_mask=there).logits[:, :-1].float()
-        told = torch.log_softmax(logits, dim=-1).gather(-1, ids[:, 1:, None])[..., 0]
+        likelihoods = torch.log_softmax(logits, dim=-1).gather(-1, ids[:, 1:, None])[..., 0]
         counted = there[:, 1:]
-        sums = told.masked_fill(counted == 0, 0).sum(1, keepdim=True)
+        sums = likelihoods.masked_fill(counted == 0, 0).sum(1, keepdim=True)
         return (sums / counted.sum(1, keepdim=True)).float().cpu().numpy()
 
     def tokens(self, text: str) -> list[int]:

@@ -59,17 +59,13 @@ def parse_model(model: str, pretrained: str = "", models: Path | None = None) ->
     if kind != "open_clip":
         return ModelName(kind, local(rest.strip(), models))
     if prefix == FOLDER:
-        return ModelName(kind, f"{FOLDER}:{folder(rest.strip(), models)}")
+        found = local(rest.strip(), models)
+        if not Path(found).is_dir():
+            raise CannotScore("MODEL_UNKNOWN", f"There is no folder “{rest.strip()}” on this machine.")
+        return ModelName(kind, f"{FOLDER}:{found}")
     if not pretrained and not colon:
         raise unclear(f"Say which weights {model} has: a tag such as openai, or a file.")
     return ModelName(kind, model, local(pretrained, models))
-
-
-def folder(given: str, models: Path | None) -> str:
-    found = local(given, models)
-    if not Path(found).is_dir():
-        raise CannotScore("MODEL_UNKNOWN", f"There is no folder “{given}” on this machine.")
-    return found
 
 
 def unclear(advice: str) -> CannotScore:
@@ -103,13 +99,10 @@ def recipe(model_name: ModelName, device: str) -> str | None:
     weights = Path(model_name.pretrained or model_name.name.removeprefix(f"{FOLDER}:"))
     if not weights.is_absolute() and not model_name.pretrained:
         return None
-    seen = [(str(path), *stamp(path)) for path in files(weights)] if weights.is_absolute() else []
+    within = sorted(file for file in weights.rglob("*") if file.is_file()) if weights.is_dir() else [weights]
+    seen = [(str(path), *stamp(path)) for path in within] if weights.is_absolute() else []
     machine = (platform.node(), device, os.environ.get("CUDA_VISIBLE_DEVICES", ""), Path("/dev/nvidia0").exists())
     return hashlib.sha256(json.dumps([astuple(model_name), seen, machine, versions()]).encode()).hexdigest()
-
-
-def files(path: Path) -> list[Path]:
-    return sorted(file for file in path.rglob("*") if file.is_file()) if path.is_dir() else [path]
 
 
 def stamp(path: Path) -> tuple[int, int]:

@@ -45,11 +45,7 @@ class Sentences:
                 yield self.vectors(chunk)
 
     def vectors(self, texts: list[str]) -> np.ndarray:
-        with devices.computing(self.device):
-            found = self.encoded(texts)
-        if not devices.finite(found):
-            with torch.inference_mode():
-                found = self.encoded(texts)
+        found = devices.computed(self.device, lambda: self.encoded(texts))
         return found / np.linalg.norm(found, axis=1, keepdims=True)
 
     def encoded(self, texts: list[str]) -> np.ndarray:

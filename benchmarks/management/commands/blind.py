@@ -27,9 +27,9 @@ class Command(BaseCommand):
         if refine:
             self.refine(found, refine, out, seed)
         else:
-            self.say(found)
+            self.list_shares(found)
 
-    def say(self, benchmark: Benchmark) -> None:
+    def list_shares(self, benchmark: Benchmark) -> None:
         runs = list(benchmark.runs.filter(blind=True))
         if not runs:
             raise CommandError(
@@ -51,10 +51,10 @@ class Command(BaseCommand):
         if missing := [str(number) for number in numbers if number not in runs]:
             raise CommandError(f"The benchmark has no run {' and no run '.join(missing)}.")
         try:
-            keys, found = caption_only_refine.refined(*(runs[number] for number in numbers), seed)
+            keys, found = caption_only_refine.refined(runs[numbers[0]], runs[numbers[1]], seed)
         except caption_only_refine.CannotRefine as refusal:
             raise CommandError(str(refusal)) from None
-        told = {"runs": numbers, "seed": seed, "before": found.before, "after": found.after}
-        told |= {"dropped": dict(found.reasons), "kept": [keys[place] for place in found.kept]}
-        out.write_text(json.dumps(told, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+        refinement = {"runs": numbers, "seed": seed, "before": found.before, "after": found.after}
+        refinement |= {"dropped": dict(found.reasons), "kept": [keys[place] for place in found.kept]}
+        out.write_text(json.dumps(refinement, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
         self.stdout.write(f"{len(found.kept):,} of {len(keys):,} items stay, written to {out}.")

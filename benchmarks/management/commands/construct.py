@@ -9,7 +9,7 @@ from benchmarks.construction import output, rows
 from benchmarks.construction.kinds import KINDS, RowsToConstruct
 from benchmarks.formats import checks
 from benchmarks.formats.base import ProblemLog
-from benchmarks.management.problems import refuse
+from benchmarks.management.reporting import refuse
 
 
 class Command(BaseCommand):
@@ -23,22 +23,19 @@ class Command(BaseCommand):
         parser.add_argument("--seed", type=int, default=0, help="of what is drawn; it stands in the report")
         parser.add_argument("--json", action="store_true", help="the report as JSON")
 
-    def handle(self, *, kind, path, out, seed, json: bool, **rest):
+    def handle(self, *, kind, path, out, seed, **options):
         path, out = Path(path), Path(out)
         if wrong := output.refused(path, out, rows.ENDINGS if kind == "refine" else rows.LINES, kind):
             raise CommandError(wrong)
         log = ProblemLog()
-        made = KINDS[kind].make(RowsToConstruct(path.name, rows.read(path, log), log, seed))
+        made = KINDS[kind].make(RowsToConstruct(path.name, rows.read_rows(path, log), log, seed))
         checks.check_records(made.items or (), log)
         refuse(log, self.stdout, "Nothing was written")
-        content = output.items(made.items) if made.items is not None else output.rows(made.kept, out)
+        content = output.items(made.items) if made.items is not None else output.rows(made.kept or [], out)
         try:
             output.to_file(out, content)
         except OSError as error:
             raise CommandError(f"{out} cannot be written: {error.strerror}.") from error
         report = output.report(kind, made)
-        self.stdout.write(dumped(report) if json else "\n".join(output.lines(report)))
-
-
-def dumped(report: dict) -> str:
-    return json.dumps(report, ensure_ascii=False, indent=1)
+        as_json = json.dumps(report, ensure_ascii=False, indent=1)
+        self.stdout.write(as_json if options["json"] else "\n".join(output.lines(report)))

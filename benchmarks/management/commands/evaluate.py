@@ -6,12 +6,12 @@ from pathlib import Path
 from django.core.management.base import BaseCommand, CommandError
 
 from benchmarks.formats.base import ProblemLog
-from benchmarks.management.problems import refuse
+from benchmarks.management.reporting import refuse
 from benchmarks.predictions import reading
-from benchmarks.predictions.collecting import ItemAnswers, collect
+from benchmarks.predictions.collecting import collect
 from benchmarks.predictions.evaluating import evaluate
-from benchmarks.predictions.kinds import KINDS, RETRIEVAL, Kind
-from benchmarks.predictions.matching import Matching, match
+from benchmarks.predictions.kinds import KINDS, RETRIEVAL
+from benchmarks.predictions.matching import match
 from benchmarks.predictions.output import as_json, as_lines
 
 
@@ -32,17 +32,14 @@ class Command(BaseCommand):
             raise CommandError("Retrieval takes no --items: the names of captions say whose they are.")
         abouts = collect(reading.read_answers([Path(path) for path in predictions], kind, log), log)
         refuse(log, self.stdout, "Nothing was computed")
-        matching = matched(abouts, Path(items), kind, log) if items else None
+        matching = match(abouts, reading.read_items(Path(items), kind, log)) if items else None
         refuse(log, self.stdout, "Nothing was computed")
         found = evaluate(matching.matched if matching else abouts, kind, log)
         refuse(log, self.stdout, "Nothing was computed")
+        assert found is not None  # it is None only with a problem in the log
         report = {**as_json(found), "matching": matching.as_json() if matching else None, **left_out(log)}
-        lines = [*as_lines(found), *said_of(report)]
+        lines = [*as_lines(found), *notes_below(report)]
         self.stdout.write(json.dumps(report, ensure_ascii=False, indent=2) if options["json"] else "\n".join(lines))
-
-
-def matched(abouts: list[ItemAnswers], path: Path, kind: Kind, log: ProblemLog) -> Matching:
-    return match(abouts, reading.read_items(path, kind, log))
 
 
 def left_out(log: ProblemLog) -> dict:
@@ -50,11 +47,13 @@ def left_out(log: ProblemLog) -> dict:
     return {"left_out": log.left_out, "left_out_first": gaps[:100]}
 
 
-def said_of(report: dict) -> list[str]:
+def notes_below(report: dict) -> list[str]:
     """What stands below the table: what was left out, and what did not match."""
     lines = [f"Left out as incomplete: {report['left_out']:,}"] if report["left_out"] else []
-    if told := report["matching"]:
-        lines.append(f"Items {told['items']:,}: {told['matched']:,} answered, {told['unanswered']:,} not.")
-        lines.append(f"Answers that match no item: {told['unmatched']:,}")
-        lines += [f"  {one['file']} · {one['row']} · {one['reason']}: {one['item']}" for one in told["unmatched_first"]]
+    if matching := report["matching"]:
+        lines.append(f"Items {matching['items']:,}: {matching['matched']:,} answered, {matching['unanswered']:,} not.")
+        lines.append(f"Answers that match no item: {matching['unmatched']:,}")
+        lines += [
+            f"  {one['file']} · {one['row']} · {one['reason']}: {one['item']}" for one in matching["unmatched_first"]
+        ]
     return lines

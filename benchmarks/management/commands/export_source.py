@@ -5,7 +5,7 @@ from pathlib import Path
 from django.core.management.base import BaseCommand, CommandError
 
 from benchmarks.exports import source_layout
-from benchmarks.models import Benchmark
+from benchmarks.management.reporting import benchmark_named
 
 
 class Command(BaseCommand):
@@ -16,10 +16,7 @@ class Command(BaseCommand):
         parser.add_argument("--out", type=Path, required=True, help="a new folder")
 
     def handle(self, *, name, out, **rest):
-        benchmark = Benchmark.objects.filter(name=name).first()
-        if benchmark is None:
-            there = ", ".join(Benchmark.objects.values_list("name", flat=True)[:9]) or "none"
-            raise CommandError(f"There is no benchmark {name!r}. There are: {there}.")
+        benchmark = benchmark_named(name)
         try:
             written = source_layout.write(benchmark, Path(out))
         except source_layout.CannotWrite as refusal:

@@ -1,7 +1,5 @@
 """`manage.py import_benchmark FORMAT PATH --images … --name …`: an import in the foreground, with progress."""
 
-import sys
-import time
 from dataclasses import fields
 from pathlib import Path
 
@@ -11,8 +9,8 @@ from benchmarks.formats.base import HOLDS_IMAGES, Format, wrong_origins
 from benchmarks.formats.registry import FORMATS
 from benchmarks.imports import run as run_import
 from benchmarks.jobs import jobs
+from benchmarks.management.reporting import ProgressLine, counted, problem_line, write_problems
 from benchmarks.models import Job, JobState
-from benchmarks.records import Problem
 
 BY = "command"
 
@@ -45,11 +43,13 @@ class Command(BaseCommand):
             raise CommandError(HOLDS_IMAGES)
         second, origins = rest.get("second"), [name.strip() for name in rest.get("origins") or ()]
         job = run_import.queue_import(
-            name=name.strip(), format=format, path=absolute(path), images=absolute(images), second=absolute(second),
+            name=name.strip(), format=format, path=Path(path).absolute(),
+            images=images and Path(images).absolute(), second=second and Path(second).absolute(),
             origins=origins, options=run_import.Options(**asked), by=BY, foreground=True,
         )  # fmt: skip
-        job = jobs.run(job_id=job.pk, by=BY, work=run_import.import_files, tell=self.tell)
-        self.end_line()
+        progress = ProgressLine(self.stderr)
+        job = jobs.run(job_id=job.pk, by=BY, work=run_import.import_files, tell=progress.show)
+        progress.end()
         self.answer(job)
 
     def refuse(self, format: Format, name: str, path: Path, rest: dict) -> None:
@@ -70,47 +70,14 @@ class Command(BaseCommand):
             if wrong := wrong_origins(rest["origins"]):
                 raise CommandError(wrong)
 
-    def tell(self, phase: str, done: int, total: int | None) -> None:
-        """One line that is written over, where there is a terminal; nothing in a log file."""
-        if not sys.stderr.isatty():
-            return
-        if phase != getattr(self, "phase", ""):
-            self.phase, self.since = phase, time.monotonic()
-        self.stderr.write(f"\r\x1b[K{line(phase, done, total, time.monotonic() - self.since)}", ending="")
-        self.stderr.flush()
-
-    def end_line(self) -> None:
-        if hasattr(self, "phase"):
-            self.stderr.write("\r\x1b[K", ending="")
-
     def answer(self, job: Job) -> None:
         if job.state == JobState.DONE:
             self.stdout.write("\n".join(summary(job.report)))
             return
-        for problem in job.problems:
-            self.stdout.write(written(problem))
-        hidden = job.problem_count - len(job.problems)
-        more = f" The first {len(job.problems)} are listed." if hidden > 0 else ""
-        counted = f"{job.problem_count:,} problem{'s' * (job.problem_count != 1)}."
-        why = counted if job.state == JobState.FAILED else "Cancelled."
+        write_problems(job, self.stdout)
+        more = f" The first {len(job.problems)} are listed." if job.problem_count > len(job.problems) else ""
+        why = counted(job.problem_count) if job.state == JobState.FAILED else "Cancelled."
         raise CommandError(f"Nothing was imported: {why}{more}")
-
-
-def absolute(path: Path | None) -> Path | None:
-    return path and Path(path).absolute()
-
-
-def written(problem: dict) -> str:
-    """`CODE · file · row · column · what to do`."""
-    return str(Problem(**problem))
-
-
-def line(phase: str, done: int, total: int | None, seconds: float) -> str:
-    rate = done / seconds if seconds > 0.5 else 0
-    if total is None:
-        return f"{phase} {done:,}" if done else phase
-    left = f" · {rate:,.0f}/s · {(total - done) / rate:,.0f} s left" if rate else ""
-    return f"{phase} {done:,} of {total:,}{left}"
 
 
 def summary(report: dict) -> list[str]:
@@ -129,4 +96,4 @@ def summary(report: dict) -> list[str]:
             f"+ {files['system']:,} of the operating system",
             *(f"unused: {name}" for name in files["unused_names"]),
         ]
-    return [*lines, *(f"note: {written(note)}" for note in report["notes"]), f"Done in {report['seconds']:,} s."]
+    return [*lines, *(f"note: {problem_line(note)}" for note in report["notes"]), f"Done in {report['seconds']:,} s."]

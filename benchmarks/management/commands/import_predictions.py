@@ -5,9 +5,8 @@ from pathlib import Path
 from django.core.management.base import BaseCommand, CommandError
 
 from benchmarks.jobs import jobs
-from benchmarks.management.commands.import_benchmark import Command as Import
-from benchmarks.management.commands.import_benchmark import written
-from benchmarks.models import Benchmark, Job, JobState
+from benchmarks.management.reporting import ProgressLine, benchmark_named, counted, write_problems
+from benchmarks.models import Job, JobState
 from benchmarks.runs import figures as run_figures
 from benchmarks.runs import import_predictions
 
@@ -38,9 +37,9 @@ class Command(BaseCommand):
             benchmark=found, files=[Path(file).absolute() for file in files], model=model.strip(),
             source=source.strip(), kind=kind, skip_incomplete=skip_incomplete, blind=blind, by=BY, foreground=True,
         )  # fmt: skip
-        line = Import(stdout=self.stdout._out, stderr=self.stderr._out)  # its line of progress
-        job = jobs.run(job_id=job.pk, by=BY, work=import_predictions.take_in, tell=line.tell)
-        line.end_line()
+        progress = ProgressLine(self.stderr)
+        job = jobs.run(job_id=job.pk, by=BY, work=import_predictions.take_in, tell=progress.show)
+        progress.end()
         self.answer(job)
 
     def answer(self, job: Job) -> None:
@@ -48,17 +47,8 @@ class Command(BaseCommand):
             run_figures.compute_missing([job.report["run"]])
             self.stdout.write("\n".join(summary(job.report)))
             return
-        for problem in job.problems:
-            self.stdout.write(written(problem))
-        raise CommandError(f"Nothing was stored: {job.problem_count:,} problem{'s' * (job.problem_count != 1)}.")
-
-
-def benchmark_named(name: str) -> Benchmark:
-    found = Benchmark.objects.filter(name=name).first()
-    if found is None:
-        there = ", ".join(Benchmark.objects.values_list("name", flat=True)[:9]) or "none"
-        raise CommandError(f"There is no benchmark {name!r}. There are: {there}.")
-    return found
+        write_problems(job, self.stdout)
+        raise CommandError(f"Nothing was stored: {counted(job.problem_count)}")
 
 
 def check_texts(model: str, source: str) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 from django.core.management.base import BaseCommand, CommandError
 
 from benchmarks.formats.base import ProblemLog
-from benchmarks.management.commands.import_predictions import BY, benchmark_named
+from benchmarks.management.reporting import benchmark_named, counted
 from benchmarks.predictions.kinds import KINDS
 from benchmarks.records import Refused
 from benchmarks.runs import material, reported
@@ -29,7 +29,7 @@ class Command(BaseCommand):
         kind = KINDS[kind or material.kind(found)]
         rows = self.of_file(Path(file), kind) if file else of_table(published, kind)
         try:
-            made = reported.enter_reported(benchmark=found, kind=kind.name, rows=rows, by=BY)
+            made = reported.enter_reported(benchmark=found, kind=kind.name, rows=rows, by="command")
         except Refused as refusal:
             raise CommandError(str(refusal.problems[0])) from None
         self.stdout.write(f"{len(made):,} rows entered as reported.")
@@ -39,7 +39,7 @@ class Command(BaseCommand):
         rows = reported.read_reported(file, kind, log)
         if log.count:
             self.stdout.write("\n".join(map(str, log.problems)))
-            raise CommandError(f"Nothing was stored: {log.count:,} problem{'s' * (log.count != 1)}.")
+            raise CommandError(f"Nothing was stored: {counted(log.count)}")
         return rows
 
 

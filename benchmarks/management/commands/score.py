@@ -4,9 +4,8 @@ from django.core.management.base import BaseCommand, CommandError
 
 from benchmarks import tasks
 from benchmarks.jobs import jobs
-from benchmarks.management.commands.import_benchmark import Command as Import
-from benchmarks.management.commands.import_benchmark import written
-from benchmarks.models import Benchmark, Job, JobState
+from benchmarks.management.reporting import ProgressLine, benchmark_named, problem_line
+from benchmarks.models import Job, JobState
 from benchmarks.records import Refused
 from benchmarks.scoring import score
 
@@ -28,26 +27,20 @@ class Command(BaseCommand):
         parser.add_argument("--now", action="store_true", help="here and now, instead of by a worker")
 
     def handle(self, *, benchmark, model, pretrained, device, now, **rest):
-        found = Benchmark.objects.filter(name=benchmark).first()
-        if found is None:
-            there = ", ".join(Benchmark.objects.values_list("name", flat=True)[:9]) or "none"
-            raise CommandError(f"There is no benchmark {benchmark!r}. There are: {there}.")
+        found = benchmark_named(benchmark)
         asked = {"model": model, "pretrained": pretrained, "device": device}
         try:
             job = score.queue_score(benchmark=found, **asked, by=BY, foreground=now)
         except Refused as refusal:
             raise CommandError(sentence(refusal.problems[0].code, refusal.problems[0].advice)) from None
         if now:
-            self.answer(self.run_here(job))
+            progress = ProgressLine(self.stderr)
+            job = jobs.run(job_id=job.pk, by=BY, work=score.score, tell=progress.show)
+            progress.end()
+            self.answer(job)
         else:
             tasks.run_score.delay_on_commit(job.pk)
             self.stdout.write(f"Queued as job {job.pk}, for a worker that serves the queue `scoring`.")
-
-    def run_here(self, job: Job) -> Job:
-        line = Import(stdout=self.stdout._out, stderr=self.stderr._out)  # its line of progress
-        done = jobs.run(job_id=job.pk, by=BY, work=score.score, tell=line.tell)
-        line.end_line()
-        return done
 
     def answer(self, job: Job) -> None:
         if job.state == JobState.DONE:
@@ -56,7 +49,9 @@ class Command(BaseCommand):
         if job.state == JobState.CANCELLED:
             raise CommandError("Cancelled. What was encoded is kept.")
         problem = job.problems[0]
-        raise CommandError(sentence(problem["code"], problem["advice"]) if len(job.problems) == 1 else written(problem))
+        raise CommandError(
+            sentence(problem["code"], problem["advice"]) if len(job.problems) == 1 else problem_line(problem)
+        )
 
 
 def sentence(code: str, advice: str) -> str:

@@ -29,7 +29,7 @@ def given(folder, name: str, text: str):
 )
 def test_every_kind_of_file(tmp_path, name, text, numbers):
     log = ProblemLog()
-    found = rows.read(given(tmp_path, name, text), log)
+    found = rows.read_rows(given(tmp_path, name, text), log)
     assert log.problems == []
     assert [row.values for row in found] == ROWS
     assert [row.number for row in found] == numbers
@@ -51,7 +51,7 @@ def test_every_kind_of_file(tmp_path, name, text, numbers):
 )
 def test_what_cannot_be_read_is_said_once(tmp_path, name, text, problem):
     log = ProblemLog()
-    rows.read(given(tmp_path, name, text), log)
+    rows.read_rows(given(tmp_path, name, text), log)
     assert log.count == 1
     assert str(log.problems[0]).startswith(problem)
 

@@ -82,7 +82,7 @@ def test_an_edited_text_changes_its_row_and_nothing_else(tmp_path):
 def test_reading_and_writing_are_inverse(tmp_path_factory, rows, header):
     content = tsv(*([*row, "x"][: len(header)] for row in rows), header=header)
     path = written(tmp_path_factory.mktemp("visla"), "a.tsv", content)
-    found = list(visla.read(path, ProblemLog()))
+    found = list(visla.read_items(path, ProblemLog()))
     assert [*back(found).values()] == [content] == [*back(map(without_images, found)).values()]
 
 

@@ -246,7 +246,7 @@ def test_cancel_by_a_button(client, staff):
     job.refresh_from_db()
     assert job.cancel_asked and job.state == JobState.RUNNING
     with pytest.raises(jobs.Cancelled):
-        jobs.advance(job=job, done=51, total=200, phase="checking images")
+        jobs.Progress(job).begin("checking images", 200)
 
 
 def test_a_waiting_job_is_cancelled_at_once(client, staff):

@@ -1,0 +1,49 @@
+"""What forms that order a job have in common: fields for files, and errors that screen readers find."""
+
+from collections import Counter
+
+from django import forms
+from django.core.files.uploadedfile import UploadedFile
+
+NAME = 255  # characters, and bytes
+
+
+class DescribedForm(forms.Form):
+    """A form whose fields name their errors to screen readers."""
+
+    def full_clean(self) -> None:
+        super().full_clean()
+        for name, field in self.fields.items():
+            if name in self.errors:
+                field.widget.attrs |= {"aria-invalid": "true", "aria-describedby": f"{name}-error"}
+
+
+class FilesInput(forms.FileInput):
+    allow_multiple_selected = True
+
+
+class FilesField(forms.FileField):
+    """One file or several, which cleans to a list; each has the name that it has on its owner's disk."""
+
+    widget = FilesInput
+
+    def clean(self, data, initial=None) -> list[UploadedFile]:
+        cleaned = [forms.FileField.clean(self, file, initial) for file in data or [None]]
+        files = [file for file in cleaned if file]
+        for file in files:
+            check_length(file.name)
+            file.name = file.name.replace("%22", '"')  # browsers write a quotation mark so
+        twice = [name for name, count in Counter(file.name for file in files).items() if count > 1]
+        if twice:
+            raise forms.ValidationError(f"“{twice[0]}” is chosen twice; give each file a name of its own.")
+        return files
+
+
+def check_length(name: str) -> None:
+    """What is longer cannot be saved as a file; Django cuts names down to 255 characters."""
+    if len(name) >= NAME or len(name.encode("utf-8", "replace")) > NAME:
+        raise forms.ValidationError(f"The name “{name[:40]}…” is too long. Shorten it, or pack the files in a .zip.")
+
+
+def fits(name: str, endings: tuple[str, ...]) -> bool:
+    return name.lower().endswith(endings)

@@ -1,0 +1,56 @@
+"""A page whose form orders a job, and the page of the job."""
+
+from collections.abc import Callable
+
+from django import forms
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST, require_safe
+
+from benchmarks import permissions
+from benchmarks.audit import named
+from benchmarks.jobs import jobs, uploads
+from benchmarks.models import Job
+from benchmarks.permissions import StaffRequest
+from benchmarks.records import Refused
+
+
+def order_page(
+    request: StaffRequest, template: str, form: forms.Form, queue: Callable[[], Job], **context: object
+) -> HttpResponse:
+    """Show the form; once it is valid, `queue` its job and lead to the job's page.
+
+    What `queue` raises, NoRoom where the disk is full and Refused where the request makes no sense, the form says.
+    """
+    if request.method == "POST" and form.is_valid():
+        try:
+            job = queue()
+        except uploads.NoRoom as full:
+            form.add_error(None, str(full))
+        except Refused as refusal:
+            form.add_error(None, refusal.problems[0].advice)
+        else:
+            jobs.dispatch(job)
+            return redirect("job-detail", job.pk)
+    context |= {"section": "benchmarks", "form": form}
+    return render(request, template, context, status=422 if form.errors else 200)
+
+
+@require_safe
+@never_cache
+@permissions.staff_only
+def job_detail(request: StaffRequest, pk: int) -> HttpResponse:
+    """The page, or (for htmx) the part of it that changes."""
+    job = permissions.job_for(request.user, pk)
+    template = "jobs/_job.html" if request.htmx else "jobs/detail.html"
+    may_cancel = permissions.may_change(request.user, job)
+    context = {"section": "benchmarks", "job": job, "pace": jobs.pace(job), "may_cancel": may_cancel}
+    return render(request, template, context)
+
+
+@require_POST
+@permissions.staff_only
+def job_cancel(request: StaffRequest, pk: int) -> HttpResponse:
+    jobs.cancel_job(job=permissions.job_for(request.user, pk, change=True), by=named(request.user))
+    return redirect("job-detail", pk)

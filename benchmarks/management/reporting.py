@@ -1,0 +1,70 @@
+"""What several commands share: the benchmark that is named, a line of progress, the problems of an input."""
+
+import sys
+import time
+
+from django.core.management.base import CommandError, OutputWrapper
+
+from benchmarks.formats.base import ProblemLog
+from benchmarks.models import Benchmark, Job
+from benchmarks.records import Problem
+
+
+def benchmark_named(name: str) -> Benchmark:
+    """CommandError, which lists those that there are, where none has this name."""
+    found = Benchmark.objects.filter(name=name).first()
+    if found is None:
+        there = ", ".join(Benchmark.objects.values_list("name", flat=True)[:9]) or "none"
+        raise CommandError(f"There is no benchmark {name!r}. There are: {there}.")
+    return found
+
+
+def refuse(log: ProblemLog, out: OutputWrapper, what: str) -> None:
+    """CommandError where there are problems, after they were written out; `what` says what was not done."""
+    if not log.count:
+        return
+    for problem in log.problems:
+        out.write(str(problem))
+    more = f" The first {len(log.problems)} are listed." if log.count > len(log.problems) else ""
+    raise CommandError(f"{what}: {counted(log.count)}{more}")
+
+
+def counted(problems: int) -> str:
+    return f"{problems:,} problem{'s' * (problems != 1)}."
+
+
+def problem_line(problem: dict) -> str:
+    """`CODE · file · row · column · what to do`."""
+    return str(Problem(**problem))
+
+
+def write_problems(job: Job, out: OutputWrapper) -> None:
+    for problem in job.problems:
+        out.write(problem_line(problem))
+
+
+class ProgressLine:
+    """A line that is written over, where there is a terminal; nothing in a log file."""
+
+    def __init__(self, out: OutputWrapper):
+        self.out, self.phase, self.since = out, "", 0.0
+
+    def show(self, phase: str, done: int, total: int | None) -> None:
+        if not sys.stderr.isatty():
+            return
+        if phase != self.phase:
+            self.phase, self.since = phase, time.monotonic()
+        self.out.write(f"\r\x1b[K{_progress(phase, done, total, time.monotonic() - self.since)}", ending="")
+        self.out.flush()
+
+    def end(self) -> None:
+        if self.phase:
+            self.out.write("\r\x1b[K", ending="")
+
+
+def _progress(phase: str, done: int, total: int | None, seconds: float) -> str:
+    rate = done / seconds if seconds > 0.5 else 0
+    if total is None:
+        return f"{phase} {done:,}" if done else phase
+    left = f" · {rate:,.0f}/s · {(total - done) / rate:,.0f} s left" if rate else ""
+    return f"{phase} {done:,} of {total:,}{left}"
