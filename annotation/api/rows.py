@@ -1,14 +1,13 @@
 """Lists of what was asked and answered in a study, page by page, each row as a line of an export with its id."""
 
 from collections.abc import Iterable, Sequence
-from functools import partial
 
-from django.db.models import F, Model, QuerySet
+from django.db.models import F, QuerySet
 from rest_framework.generics import ListAPIView
 
 from annotation.api import filters
 from annotation.api.figures import judgment_counts
-from annotation.api.pagination import window
+from annotation.api.pagination import Window
 from annotation.api.serializers import AdjudicationData, AnnotatorData, FlagData, JudgmentData, TaskData
 from annotation.api.studies import StudyEndpoint
 from annotation.exports import rows as export_rows
@@ -16,7 +15,6 @@ from annotation.figures.edit_names import edits_of
 from annotation.models import Annotator, Flag, Judgment, Outcome, Task
 from annotation.sql import fetch
 from benchmarks.api.endpoints import Keyset
-from benchmarks.audit import named
 
 JUDGMENTS = f"""
 SELECT * FROM (SELECT judgment.id, {export_rows.JUDGMENTS} WHERE slot.task_id = ANY(%(tasks)s)) given
@@ -28,20 +26,21 @@ FLAGS = f"SELECT flag.id, {export_rows.FLAGS} WHERE flag.id = ANY(%(ids)s)"
 ANNOTATORS = f"SELECT annotator.id, {export_rows.ANNOTATORS} WHERE annotator.id = ANY(%(ids)s) GROUP BY annotator.id"
 
 Lines = Iterable[tuple[int, dict]]  # id, line
+Page = Sequence[dict[str, int]]  # the ids of its rows, as `pk`
 
 
 class _Rows(StudyEndpoint, ListAPIView):
     """Pages of ids become lines: a query or two more, however many rows."""
 
-    pagination_class = Keyset
+    pagination_class: type[Keyset] = Keyset
 
-    def lines(self, page: Sequence[Model], ids: list[int]) -> Lines:
+    def lines(self, page: Page, ids: list[int]) -> Lines:
         raise NotImplementedError
 
-    def paginate_queryset(self, queryset: QuerySet) -> list[dict]:
+    def paginate_queryset(self, queryset):
         """In the order of the page, without what was deleted since its ids were found."""
-        page = super().paginate_queryset(queryset.only("pk"))
-        ids = [row.pk for row in page]
+        page = super().paginate_queryset(queryset) or ()
+        ids = [row["pk"] for row in page]
         found = {pk: {"id": pk, **line} for pk, line in self.lines(page, ids)} if ids else {}
         return [found[pk] for pk in ids if pk in found]
 
@@ -51,10 +50,10 @@ class TaskList(_Rows):
 
     operation, serializer_class, filters = "tasks", TaskData, filters.TaskFilters
 
-    def get_queryset(self) -> QuerySet[Task]:
-        return Task.objects.filter(stage__in=self.stages)
+    def get_queryset(self) -> QuerySet:
+        return Task.objects.filter(stage__in=self.stages).values("pk")
 
-    def lines(self, page: Sequence[Task], ids: list[int]) -> Lines:
+    def lines(self, page: Page, ids: list[int]) -> Lines:
         edits, hidden = edits_of(self.stages, ids), {} if self.study.may.manage else {"gold": None}
         return ((pk, export_rows.task_line(row, edits) | hidden) for pk, *row in fetch(TASKS, ids=ids))
 
@@ -64,19 +63,20 @@ class JudgmentList(_Rows):
 
     operation, serializer_class, filters = "judgments", JudgmentData, filters.JudgmentFilters
 
-    def get_queryset(self) -> QuerySet[Judgment]:
-        return Judgment.objects.filter(lease__task__stage__in=self.stages).annotate(task=F("lease__task_id"))
+    uncounted: bool | None = None
+
+    def get_queryset(self) -> QuerySet:
+        return Judgment.objects.filter(lease__task__stage__in=self.stages).values("pk", task=F("lease__task"))
 
     def filter_queryset(self, queryset: QuerySet) -> QuerySet:
         """Of an annotator by id; otherwise through windows, which filter what is counted themselves."""
         if "lease__annotator" not in self.asked:
-            uncounted = self.asked.pop("counted_on__isnull", None)
-            self.pagination_class = partial(window, self.study, self.asked.get("created_at__gte"), uncounted)
+            self.pagination_class, self.uncounted = Window, self.asked.pop("counted_on__isnull", None)
         return super().filter_queryset(queryset)
 
-    def lines(self, page: Sequence[Judgment], ids: list[int]) -> Lines:
+    def lines(self, page: Page, ids: list[int]) -> Lines:
         """Which screen of an annotator's an answer was on shows from all judgments of its task."""
-        tasks = [judgment.task for judgment in page]
+        tasks = [judgment["task"] for judgment in page]
         edits = edits_of(self.stages, tasks)
         return ((pk, export_rows.judgment_line(row, edits)) for pk, *row in fetch(JUDGMENTS, tasks=tasks, ids=ids))
 
@@ -86,11 +86,11 @@ class AnnotatorList(_Rows):
 
     operation, serializer_class, filters = "annotators", AnnotatorData, filters.AnnotatorFilters
 
-    def get_queryset(self) -> QuerySet[Annotator]:
-        return Annotator.objects.filter(study=self.study)
+    def get_queryset(self) -> QuerySet:
+        return Annotator.objects.filter(study=self.study).values("pk")
 
-    def lines(self, page: Sequence[Annotator], ids: list[int]) -> Lines:
-        counts = judgment_counts(self.study, ids, named(self.request.user))
+    def lines(self, page: Page, ids: list[int]) -> Lines:
+        counts = judgment_counts(self.study, ids, self.by)
         return ((pk, export_rows.annotator_line(row) | counts[pk]) for pk, *row in fetch(ANNOTATORS, ids=ids))
 
 
@@ -99,10 +99,10 @@ class AdjudicationList(_Rows):
 
     operation, serializer_class, filters = "adjudications", AdjudicationData, filters.RowFilters
 
-    def get_queryset(self) -> QuerySet[Outcome]:
-        return Outcome.objects.filter(task__stage__in=self.stages, by="adjudicator")
+    def get_queryset(self) -> QuerySet:
+        return Outcome.objects.filter(task__stage__in=self.stages, by="adjudicator").values("pk")
 
-    def lines(self, page: Sequence[Outcome], ids: list[int]) -> Lines:
+    def lines(self, page: Page, ids: list[int]) -> Lines:
         edits = edits_of(self.stages, ids)
         return ((pk, export_rows.adjudication_line(row, edits)) for pk, *row in fetch(ADJUDICATIONS, ids=ids))
 
@@ -112,8 +112,8 @@ class FlagList(_Rows):
 
     operation, serializer_class, filters = "flags", FlagData, filters.FlagFilters
 
-    def get_queryset(self) -> QuerySet[Flag]:
-        return Flag.objects.filter(lease__task__stage__in=self.stages)
+    def get_queryset(self) -> QuerySet:
+        return Flag.objects.filter(lease__task__stage__in=self.stages).values("pk")
 
-    def lines(self, page: Sequence[Flag], ids: list[int]) -> Lines:
+    def lines(self, page: Page, ids: list[int]) -> Lines:
         return ((pk, export_rows.flag_line(row)) for pk, *row in fetch(FLAGS, ids=ids))

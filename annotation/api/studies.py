@@ -15,39 +15,36 @@ from annotation.api.filters import AgreementFilters, StageFilters, StudyFilters
 from annotation.api.serializers import AgreementData, StageData, StageDetailData, StudyData, StudyDetailData
 from annotation.exports.readme import settings_of
 from annotation.figures import agreement
-from annotation.figures.study_list import StageRow, with_people, with_stages
+from annotation.figures.study_list import with_people, with_stages
 from annotation.models import Stage, Study
 from annotation.pipeline.outcomes import rule_of
 from benchmarks.api.endpoints import Counted, Endpoint, OffsetFilters
-from benchmarks.audit import named
 
 HIDDEN = {"comprehension": None}  # of a stage's settings, from viewers: it has the right answers
 
 
-class StudyList(Endpoint, ListAPIView):
+class _Studies(Endpoint):
+    def get_queryset(self) -> QuerySet[Study]:
+        return with_people(permissions.studies_for(self.request.user))
+
+
+class StudyList(_Studies, ListAPIView):
     """The studies that you are a member of, newest first."""
 
     operation, serializer_class, filters, pagination_class = "studies", StudyData, StudyFilters, Counted
 
-    def get_queryset(self) -> QuerySet[Study]:
-        return with_people(permissions.studies_for(self.request.user))
-
-    def paginate_queryset(self, queryset: QuerySet[Study]) -> list[Study]:
-        return with_stages(super().paginate_queryset(queryset))
+    def paginate_queryset(self, queryset):
+        return with_stages(super().paginate_queryset(queryset) or ())
 
 
-class StudyDetail(Endpoint, RetrieveAPIView):
+class StudyDetail(_Studies, RetrieveAPIView):
     """The study with its stages and its funnel; docs/reference/measures.md defines the counts."""
 
     operation, serializer_class = "study", StudyDetailData
 
-    def get_queryset(self) -> QuerySet[Study]:
-        return with_people(permissions.studies_for(self.request.user))
-
-    def get_object(self) -> Study:
-        (study,) = with_stages([super().get_object()])
-        study.funnel = figures.study_funnel(study, named(self.request.user))
-        return study
+    def retrieve(self, request: Request, *args, **kwargs) -> Response:
+        (study,) = with_stages([self.get_object()])
+        return Response({**StudyData(study).data, "funnel": figures.study_funnel(study, self.by)})
 
 
 class StudyEndpoint(Endpoint):
@@ -72,7 +69,7 @@ class StageList(StudyEndpoint, ListAPIView):
 
     operation, serializer_class, filters, pagination_class = "stages", StageData, OffsetFilters, Counted
 
-    def get_queryset(self) -> list[StageRow]:
+    def get_queryset(self):
         return with_stages([self.study])[0].rows
 
 
@@ -95,7 +92,7 @@ class StudyFiguresData(StudyEndpoint):
     operation, filters = "figures", StageFilters
 
     def get(self, request: Request, pk: int) -> Response:
-        return Response(figures.stage_figures(self.stages[0], named(request.user)))
+        return Response(figures.stage_figures(self.stages[0], self.by))
 
 
 class StudyAgreement(StudyEndpoint):
@@ -108,6 +105,6 @@ class StudyAgreement(StudyEndpoint):
         views = rule_of(stage).projections()
         if view not in views:
             raise ValidationError({"view": [f"There is no such view of this stage. There are: {', '.join(views)}."]})
-        found = agreement.look(stage, view, by=named(request.user))
+        found = agreement.look(stage, view, by=self.by)
         state = {"current": found.current, "made_at": found.made_at, "job": found.job and found.job.pk}
         return Response(AgreementData({"stage": stage.position, "view": view, **state, "measures": found.data}).data)
