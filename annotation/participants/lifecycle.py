@@ -6,7 +6,7 @@ exclusion frees the slots that they counted on, and only a person excludes (law 
 
 from collections.abc import Iterable, Sequence
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.utils import timezone
 
 from annotation.assignment import leases as assignment_leases
@@ -51,6 +51,7 @@ UPDATE annotation_slot slot SET reserved_id = %(annotator)s FROM annotation_task
 WHERE task.id = slot.task_id AND slot.stage_id = %(stage)s AND task.batch = %(batch)s AND slot.number = %(place)s
   AND task.kind = 'judge' AND slot.annotator_id IS NULL
   AND NOT {had("task.id")}
+RETURNING slot.id
 """
 
 
@@ -109,20 +110,18 @@ def _release(annotator: Annotator, stages: Sequence[Stage] | None = None) -> int
 
     What a manager gave them by name stays theirs until the manager gives it to somebody else.
     """
-    seats = Seat.objects.filter(annotator=annotator)
-    slots = Slot.objects.filter(annotator=annotator, judgment=None)
-    kept = Slot.objects.filter(reserved=annotator, judgment=None, stage__strategy__in=BATCHED)
-    if stages is not None:
-        seats, slots, kept = (found.filter(stage__in=stages) for found in (seats, slots, kept))
-    _lock_stages(seats.filter(batch__isnull=False).values_list("stage", flat=True))
-    held = [
-        slot.pk for slot in slots.order_by("pk").select_for_update(no_key=True, of=("self",))
-    ]  # a claim locks them first
+    there = {} if stages is None else {"stage__in": stages}
+    seats = Seat.objects.filter(annotator=annotator, batch__isnull=False, **there)
+    slots = Slot.objects.filter(judgment=None, **there)
+    _lock_stages(seats.values_list("stage", flat=True))
+    mine = slots.filter(annotator=annotator).order_by("pk").select_for_update(no_key=True, of=("self",))
+    held = [slot.pk for slot in mine]  # a claim locks them first
     leases = Lease.objects.filter(annotator=annotator, state=LeaseState.HELD, slot__in=held)
     leases.update(state=LeaseState.LAPSED)
     Slot.objects.filter(pk__in=held).update(annotator=None, held_until=None)
-    kept.filter(annotator=None, task__kind=Kind.JUDGE).update(reserved=None)
-    seats.filter(batch__isnull=False).update(batch=None, place=None)
+    kept = slots.filter(reserved=annotator, annotator=None, stage__strategy__in=BATCHED, task__kind=Kind.JUDGE)
+    kept.update(reserved=None)
+    seats.update(batch=None, place=None)
     return len(held)
 
 
@@ -150,11 +149,8 @@ def _old_place(annotator: Annotator, stage: Stage) -> None:
     if not found or not seats.exists():
         return
     batch, place = found[0]
-    with connection.cursor() as cursor:
-        values = {"annotator": annotator.pk, "stage": stage.pk, "batch": batch, "place": place}
-        cursor.execute(TAKE_BACK, values)
-        if cursor.rowcount:
-            seats.update(batch=batch, place=place)
+    if fetch(TAKE_BACK, annotator=annotator.pk, stage=stage.pk, batch=batch, place=place):
+        seats.update(batch=batch, place=place)
 
 
 # Excluding, reinstating, keeping
@@ -172,12 +168,10 @@ def exclude(*, annotator: Annotator, reason: str, by: str, excluded_by=None) -> 
         return 0
     _store(annotator, excluded_at=timezone.now(), excluded_by=excluded_by, exclusion_reason=words)
     _release(annotator)
-    slots = Slot.objects.filter(annotator=annotator, judgment__isnull=False).order_by("task")
-    slots = list(slots.select_for_update(no_key=True, of=("self",)).select_related("task"))
+    judged = Slot.objects.filter(annotator=annotator, judgment__isnull=False).order_by("task")
+    slots = list(judged.select_for_update(no_key=True, of=("self",)).select_related("task"))
     judgments = [slot.judgment_id for slot in slots]
-    audit.record(
-        by=by, verb=EXCLUDED, subject=annotator, study=annotator.study_id, reason=words, judgments=judgments
-    )  # fmt: skip
+    audit.record(by=by, verb=EXCLUDED, subject=annotator, study=annotator.study_id, reason=words, judgments=judgments)
     ours = Slot.objects.filter(pk__in=[slot.pk for slot in slots])
     ours.exclude(task__kind=Kind.CHECK).update(reserved=None)
     ours.update(annotator=None, judgment=None, live=False)
@@ -198,9 +192,7 @@ def reinstate(*, annotator: Annotator, reason: str, by: str) -> int:
     back = [judgment for judgment in _counted_before(annotator) if _put_back(annotator, judgment)]
     _settle([judgment.lease.task_id for judgment in back])
     again = [judgment.pk for judgment in back]
-    audit.record(
-        by=by, verb=REINSTATED, subject=annotator, study=annotator.study_id, reason=words, judgments=again
-    )  # fmt: skip
+    audit.record(by=by, verb=REINSTATED, subject=annotator, study=annotator.study_id, reason=words, judgments=again)
     _seat_again(annotator)
     return len(back)
 
@@ -261,22 +253,20 @@ def arrive(*, annotator: Annotator, stage: Stage | None, by: str, prolific_study
     annotator.refresh_from_db(fields=["invited_to", "prolific_study", "prolific_session", "stage", "erased_at"])
     if annotator.erased_at:  # between the asking and the lock
         return
-    before = {"invited_to": annotator.invited_to_id, "prolific_study": annotator.prolific_study}
-    before |= {"prolific_session": annotator.prolific_session}
-    now = {"invited_to": stage.pk if stage else None, "prolific_study": prolific_study or before["prolific_study"]}
-    now |= {"prolific_session": prolific_session or before["prolific_session"]}
-    if now == before:
+    before = {"prolific_study": annotator.prolific_study, "prolific_session": annotator.prolific_session}
+    now = {
+        "prolific_study": prolific_study or annotator.prolific_study,
+        "prolific_session": prolific_session or annotator.prolific_session,
+    }
+    link, old_link = stage.pk if stage else None, annotator.invited_to_id
+    if (link, now) == (old_link, before):
         return
-    audit.record(by=by, verb=ARRIVED, subject=annotator, study=annotator.study_id, before=before)
-    _store(annotator, invited_to=stage, **{name: now[name] for name in ("prolific_study", "prolific_session")})
-    if now["invited_to"] != before["invited_to"] and not (annotator.left_at or annotator.excluded_at):
-        _move_to(annotator, stage)
-
-
-def _move_to(annotator: Annotator, stage: Stage | None) -> None:
-    """Stages that the new link does not lead to are given up."""
-    reach = stages_open_to(annotator)
-    others = Stage.objects.filter(study=annotator.study_id).exclude(pk__in=[one.pk for one in reach])
-    _release(annotator, list(others))
-    if stage is not None:
-        assignment_seats.sit(annotator=annotator, stage=stage)
+    kept = {"invited_to": old_link, **before}
+    audit.record(by=by, verb=ARRIVED, subject=annotator, study=annotator.study_id, before=kept)
+    _store(annotator, invited_to=stage, **now)
+    if link != old_link and not (annotator.left_at or annotator.excluded_at):
+        reach = stages_open_to(annotator)  # what the new link does not lead to is given up
+        others = Stage.objects.filter(study=annotator.study_id).exclude(pk__in=[one.pk for one in reach])
+        _release(annotator, list(others))
+        if stage is not None:
+            assignment_seats.sit(annotator=annotator, stage=stage)
