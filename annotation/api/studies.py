@@ -15,7 +15,7 @@ from annotation.api.filters import AgreementFilters, StageFilters, StudyFilters
 from annotation.api.serializers import AgreementData, StageData, StageDetailData, StudyData, StudyDetailData
 from annotation.exports.readme import settings_of
 from annotation.figures import agreement
-from annotation.figures.study_list import with_people, with_stages
+from annotation.figures.study_list import StageRow, with_people, with_stages
 from annotation.models import Stage, Study
 from annotation.pipeline.outcomes import rule_of
 from benchmarks.api.endpoints import Counted, Endpoint, OffsetFilters
@@ -63,6 +63,11 @@ class StudyEndpoint(Endpoint):
         asked = self.asked.get("stage")
         return [stage for stage in self.all_stages if asked in (None, stage.position)]
 
+    @property
+    def rows(self) -> list[StageRow]:
+        """The study's stages with their counts."""
+        return vars(with_stages([self.study])[0])["rows"]
+
 
 class StageList(StudyEndpoint, ListAPIView):
     """The study's stages in their order, with what is done of each."""
@@ -70,7 +75,7 @@ class StageList(StudyEndpoint, ListAPIView):
     operation, serializer_class, filters, pagination_class = "stages", StageData, OffsetFilters, Counted
 
     def get_queryset(self):
-        return with_stages([self.study])[0].rows
+        return self.rows
 
 
 class StageDetail(StudyEndpoint):
@@ -81,7 +86,7 @@ class StageDetail(StudyEndpoint):
     def get(self, request: Request, pk: int, position: int) -> Response:
         stages = self.filter_queryset(self.study.stages.select_related("source", "after"))
         stage = get_object_or_404(stages, position=position)
-        (row,) = [row for row in with_stages([self.study])[0].rows if row.position == position]
+        (row,) = [row for row in self.rows if row.position == position]
         settings = settings_of(stage) | ({} if self.study.may.manage else HIDDEN)
         return Response({**StageData(row).data, "settings": settings})
 
