@@ -4,15 +4,15 @@ from collections.abc import Iterable, Sequence
 
 from django.db.models import F, QuerySet
 from rest_framework.generics import ListAPIView
+from rest_framework.pagination import Cursor
 
 from annotation.api import filters
 from annotation.api.figures import judgment_counts
-from annotation.api.pagination import Window
 from annotation.api.serializers import AdjudicationData, AnnotatorData, FlagData, JudgmentData, TaskData
 from annotation.api.studies import StudyEndpoint
 from annotation.exports import rows as export_rows
 from annotation.figures.edit_names import edits_of
-from annotation.models import Annotator, Flag, Judgment, Outcome, Task
+from annotation.models import Annotator, Flag, Judgment, Outcome, Slot, Task
 from annotation.sql import fetch
 from benchmarks.api.endpoints import Keyset
 
@@ -24,6 +24,14 @@ TASKS = f"SELECT task.id, {export_rows.TASKS} WHERE task.id = ANY(%(ids)s)"
 ADJUDICATIONS = f"SELECT task.id, {export_rows.ADJUDICATIONS} WHERE task.id = ANY(%(ids)s)"
 FLAGS = f"SELECT flag.id, {export_rows.FLAGS} WHERE flag.id = ANY(%(ids)s)"
 ANNOTATORS = f"SELECT annotator.id, {export_rows.ANNOTATORS} WHERE annotator.id = ANY(%(ids)s) GROUP BY annotator.id"
+
+WINDOW = 25_000  # ids of judgments that one page looks through at most, whosever they are
+
+# Not `min(id)` alone: it would pass over everything that is older.
+FIRST_SINCE = """
+SELECT min(id) FROM (SELECT id FROM annotation_judgment WHERE created_at >= %(since)s OFFSET 0) given
+"""
+BEYOND = 2**62  # beyond every id
 
 Lines = Iterable[tuple[int, dict]]  # id, line
 Page = Sequence[dict[str, int]]  # the ids of its rows, as `pk`
@@ -58,6 +66,47 @@ class TaskList(_Rows):
         return ((pk, export_rows.task_line(row, edits) | hidden) for pk, *row in fetch(TASKS, ids=ids))
 
 
+class _Window(Keyset):
+    """A page may hold fewer rows than were asked for, none even, and still tell of a `next` one: `WINDOW` ids were
+    looked through.
+
+    The view has the `study`; its `uncounted` asks for those alone that do not count, or for those alone that do, which
+    is asked of the window's slots alone.
+    """
+
+    def paginate_queryset(self, queryset, request, view=None):
+        self.after = view.study.judgments_after  # the number before the first that can be meant
+        if since := view.asked.get("created_at__gte"):
+            first = fetch(FIRST_SINCE, since=since)[0][0]
+            self.after = max(self.after, BEYOND if first is None else first - 1)
+        cursor = self.decode_cursor(request)
+        at = int(cursor.position) if cursor and cursor.position else self.after
+        self.back = bool(cursor and cursor.reverse)
+        if self.back:
+            first, last = max(at - WINDOW, self.after + 1), at
+        else:
+            first, last = min(max(at, self.after), BEYOND) + 1, min(max(at, self.after) + WINDOW, BEYOND)
+        self.edge = first if self.back else last
+        return super().paginate_queryset(self._within(queryset, first, last, view.uncounted), request, view)
+
+    def _within(self, queryset: QuerySet, first: int, last: int, uncounted: bool | None) -> QuerySet:
+        found = queryset.filter(pk__range=(first, last))
+        if uncounted is None:
+            return found
+        counted = Slot.objects.filter(judgment__gte=first, judgment__lte=last).values("judgment")
+        return found.exclude(pk__in=counted) if uncounted else found.filter(pk__in=counted)
+
+    def get_next_link(self) -> str | None:
+        if self.back or self.has_next or not Judgment.objects.filter(pk__gt=self.edge).exists():
+            return super().get_next_link()
+        return self.encode_cursor(Cursor(0, False, self.edge))
+
+    def get_previous_link(self) -> str | None:
+        if not self.back or self.has_previous or self.edge <= self.after + 1:
+            return super().get_previous_link()
+        return self.encode_cursor(Cursor(0, True, self.edge))
+
+
 class JudgmentList(_Rows):
     """Every judgment, revisions and surplus ones included, in the order of giving."""
 
@@ -71,7 +120,7 @@ class JudgmentList(_Rows):
     def filter_queryset(self, queryset: QuerySet) -> QuerySet:
         """Of an annotator by id; otherwise through windows, which filter what is counted themselves."""
         if "lease__annotator" not in self.asked:
-            self.pagination_class, self.uncounted = Window, self.asked.pop("counted_on__isnull", None)
+            self.pagination_class, self.uncounted = _Window, self.asked.pop("counted_on__isnull", None)
         return super().filter_queryset(queryset)
 
     def lines(self, page: Page, ids: list[int]) -> Lines:
