@@ -7,6 +7,7 @@ exclusion frees the slots that they counted on, and only a person excludes (law 
 from collections.abc import Iterable, Sequence
 
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from annotation.assignment import leases as assignment_leases
@@ -15,8 +16,6 @@ from annotation.assignment.seats import stages_open_to
 from annotation.models import Annotator, Judgment, Kind, Lease, LeaseState, Seat, Slot, Stage, StageState, Task
 from annotation.models.choices import BATCHED
 from annotation.pipeline import outcomes
-from annotation.pipeline.exposure import had
-from annotation.sql import fetch
 from annotation.transactions import anew
 from annotation.wording import clean_reason
 from benchmarks import audit
@@ -28,31 +27,6 @@ FINISHED, SCREENED_OUT, NO_CONSENT = "finished", "screened_out", "no_consent"  #
 GIVEN = "was given a code"  # the verb of the event
 EXCLUDED = "excluded"  # the verb of the event that lists the judgments which counted until then
 REINSTATED, KEPT = "reinstated", "kept"  # verbs too
-LOCK_TASKS = "SELECT id FROM annotation_task WHERE id = ANY(%(tasks)s) ORDER BY id FOR NO KEY UPDATE"
-
-# The place in a batch that the annotator worked at last, unless somebody else has been given it or holds a part of it.
-OLD_PLACE = """
-SELECT last.batch, last.number FROM (
-  SELECT task.batch, slot.number FROM annotation_lease lease JOIN annotation_slot slot ON slot.id = lease.slot_id
-  JOIN annotation_task task ON task.id = slot.task_id
-  WHERE lease.annotator_id = %(annotator)s AND slot.stage_id = %(stage)s AND task.batch IS NOT NULL
-    AND task.kind = 'judge'
-  ORDER BY lease.id DESC LIMIT 1) last
-WHERE NOT EXISTS (SELECT FROM annotation_seat seat WHERE seat.stage_id = %(stage)s AND seat.batch = last.batch
-                  AND seat.place = last.number)
-  AND NOT EXISTS (
-    SELECT FROM annotation_slot slot JOIN annotation_task task ON task.id = slot.task_id
-    WHERE slot.stage_id = %(stage)s AND task.batch = last.batch AND slot.number = last.number
-      AND slot.judgment_id IS NULL AND (slot.annotator_id IS NOT NULL OR slot.reserved_id <> %(annotator)s))
-"""
-# What is left of it; not what the annotator has skipped.
-TAKE_BACK = f"""
-UPDATE annotation_slot slot SET reserved_id = %(annotator)s FROM annotation_task task
-WHERE task.id = slot.task_id AND slot.stage_id = %(stage)s AND task.batch = %(batch)s AND slot.number = %(place)s
-  AND task.kind = 'judge' AND slot.annotator_id IS NULL
-  AND NOT {had("task.id")}
-RETURNING slot.id
-"""
 
 
 class NeedsReason(ValueError):
@@ -144,12 +118,24 @@ def _seat_again(annotator: Annotator) -> None:
 
 
 def _old_place(annotator: Annotator, stage: Stage) -> None:
-    found = fetch(OLD_PLACE, annotator=annotator.pk, stage=stage.pk)
+    """They get back what is left of the place in a batch that they worked at last, but for what they have skipped.
+
+    Not if somebody else has been given the place meanwhile, or holds a part of it.
+    """
     seats = Seat.objects.filter(annotator=annotator, stage=stage, batch=None, screened_out_at=None)
-    if not found or not seats.exists():
+    worked = Lease.objects.filter(annotator=annotator, slot__stage=stage, task__kind=Kind.JUDGE).order_by("-pk")
+    last = worked.filter(task__batch__isnull=False).values_list("task__batch", "slot__number").first()
+    if last is None or not seats.exists():
         return
-    batch, place = found[0]
-    if fetch(TAKE_BACK, annotator=annotator.pk, stage=stage.pk, batch=batch, place=place):
+    batch, place = last
+    slots = Slot.objects.filter(stage=stage, task__batch=batch, number=place)
+    for_others = Q(annotator__isnull=False) | Q(reserved__isnull=False) & ~Q(reserved=annotator)
+    taken = slots.filter(for_others, judgment=None).exists()
+    if taken or Seat.objects.filter(stage=stage, batch=batch, place=place).exists():
+        return
+    had = Lease.objects.filter(annotator=annotator).exclude(state=LeaseState.LAPSED)
+    left = slots.filter(annotator=None, task__kind=Kind.JUDGE).exclude(task__in=had.values("task"))
+    if left.update(reserved=annotator):
         seats.update(batch=batch, place=place)
 
 
@@ -169,7 +155,7 @@ def exclude(*, annotator: Annotator, reason: str, by: str, excluded_by=None) -> 
     _store(annotator, excluded_at=timezone.now(), excluded_by=excluded_by, exclusion_reason=words)
     _release(annotator)
     judged = Slot.objects.filter(annotator=annotator, judgment__isnull=False).order_by("task")
-    slots = list(judged.select_for_update(no_key=True, of=("self",)).select_related("task"))
+    slots = list(judged.select_for_update(no_key=True, of=("self",)))
     judgments = [slot.judgment_id for slot in slots]
     audit.record(by=by, verb=EXCLUDED, subject=annotator, study=annotator.study_id, reason=words, judgments=judgments)
     ours = Slot.objects.filter(pk__in=[slot.pk for slot in slots])
@@ -215,7 +201,7 @@ def _words(reason: str) -> str:
 def _settle(tasks: Iterable[int]) -> None:
     """The outcomes of these tasks anew; all are locked first, in one order, so that two exclusions cannot cross."""
     wanted = sorted(set(tasks))
-    fetch(LOCK_TASKS, tasks=wanted)
+    list(Task.objects.filter(pk__in=wanted).order_by("pk").select_for_update(no_key=True).values_list("pk"))
     for pk in wanted:
         task = Task.objects.select_related("stage").get(pk=pk)  # the one before may have changed it
         outcomes.settle(task, task.stage)
@@ -223,11 +209,11 @@ def _settle(tasks: Iterable[int]) -> None:
 
 def _counted_before(annotator: Annotator) -> list[Judgment]:
     """The last word on each lease whose judgment the exclusion freed, unless it was taken back since."""
-    told = Event.objects.filter(subject=audit.named(annotator), verb=EXCLUDED).order_by("-pk").first()
-    leases = Lease.objects.filter(judgments__in=told.data["judgments"] if told else [])
+    exclusion = Event.objects.filter(subject=audit.named(annotator), verb=EXCLUDED).order_by("-pk").first()
+    leases = Lease.objects.filter(judgments__in=exclusion.data["judgments"] if exclusion else [])
     revisions = Judgment.objects.filter(lease__in=leases, surplus=False).select_related("lease")
-    last = {judgment.lease_id: judgment for judgment in revisions.order_by("revision")}
-    return sorted((one for one in last.values() if not one.withdrawn), key=lambda one: one.lease.task_id)
+    last = revisions.order_by("lease", "-revision").distinct("lease")
+    return sorted((one for one in last if not one.withdrawn), key=lambda one: one.lease.task_id)
 
 
 def _put_back(annotator: Annotator, judgment: Judgment) -> bool:
