@@ -15,19 +15,7 @@ from django.db.models import F
 from annotation.checks import gold_items
 from annotation.checks.parsing import Known
 from annotation.measures import pass_rules
-from annotation.models import (
-    Annotator,
-    Judgment,
-    Kind,
-    Lease,
-    LeaseState,
-    Seat,
-    Slot,
-    Stage,
-    StageState,
-    Strategy,
-    Task,
-)
+from annotation.models import Annotator, Kind, Lease, LeaseState, Seat, Slot, Stage, StageState, Strategy, Task
 from annotation.pipeline.task_creation import random_rank
 from annotation.protocols.registry import PROTOCOLS
 from annotation.sql import fetch
@@ -39,6 +27,15 @@ SPAN = 1 << 62  # of ranks: pipeline.task_creation.random_rank
 GIVEN = """
 SELECT count(*) FROM annotation_lease lease JOIN annotation_task task ON task.id = lease.task_id
 WHERE lease.annotator_id = %(annotator)s AND task.stage_id = %(stage)s
+"""
+# The last word on each check that was given out, also of annotators who have been excluded since.
+LAST_ANSWERS = """
+SELECT DISTINCT ON (lease.id) {by}, task.gold, cardinality(task.options), judgment.answer, judgment.withdrawn
+FROM annotation_task task JOIN annotation_lease lease ON lease.task_id = task.id
+JOIN annotation_annotator annotator ON annotator.id = lease.annotator_id
+JOIN annotation_judgment judgment ON judgment.lease_id = lease.id
+WHERE task.stage_id = %(stage)s AND task.kind = 'check'
+ORDER BY lease.id, judgment.revision DESC
 """
 
 
@@ -188,21 +185,16 @@ class Result:
         return pass_rules.fails_checks(self.n, self.right, self.guess_rate)
 
 
-def results(stage: Stage, by: str = "lease__annotator__number") -> dict[int, Result]:
-    """Results by a field of judgments: of each annotator (by number) who has answered a check, where it is not given.
+def results(stage: Stage, by: str = "annotator.number") -> dict[int, Result]:
+    """Of each annotator (by number) who has answered a check, or by `task.id` of each check that was answered.
 
-    The last answer to each check counts, also of annotators who were excluded since. Cannot judge is an answer, and not
-    a right one.
+    The last answer to each check counts. Cannot judge is an answer, and not a right one.
     """
     fixed = len(PROTOCOLS[stage.protocol].fixed)
-    answers = Judgment.objects.filter(lease__task__stage=stage, lease__task__kind=Kind.CHECK)
-    last = answers.order_by("lease", "-revision").distinct("lease")
     rows: dict[int, list[tuple[bool, float]]] = {}
-    for key, right, options, answer, withdrawn in last.values_list(
-        by, "lease__task__gold", "lease__task__options", "answer", "withdrawn"
-    ):
+    for key, right, options, answer, withdrawn in fetch(LAST_ANSWERS.format(by=by), stage=stage.pk):
         if not withdrawn:
-            rows.setdefault(key, []).append((answer in right, pass_rules.guess_rate(right, len(options) + fixed)))
+            rows.setdefault(key, []).append((answer in right, pass_rules.guess_rate(right, options + fixed)))
     return {
         key: Result(len(found), sum(ok for ok, _ in found), sum(guess for _, guess in found) / len(found))
         for key, found in sorted(rows.items())
@@ -211,7 +203,7 @@ def results(stage: Stage, by: str = "lease__annotator__number") -> dict[int, Res
 
 def table(stage: Stage) -> list[tuple[Task, Result | None]]:
     """The stage's checks with their items and results, the ones that went worst first: a bad one shows."""
-    found = results(stage, by="lease__task")
+    found = results(stage, by="task.id")
     tasks = stage.tasks.filter(kind=Kind.CHECK).select_related("item__benchmark").order_by(F("live").desc(), "pk")
     rows = [(task, found.get(task.pk)) for task in tasks]
     return sorted(rows, key=lambda row: (not row[0].live, row[1].share if row[1] else 2, row[0].pk))

@@ -1,6 +1,6 @@
 """What a stage asks of annotators beside its judgments: how many checks, which questions, what lets in."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
@@ -80,10 +80,3 @@ def screening_results(stage: Stage) -> list[dict]:
         row = {"annotator": one, "checks": of_checks.get(one.number), "out": one.pk in out, **of_kind}
         found.append(row | {"tries": [of_kind.get(kind) for kind in AttemptKind]})
     return found
-
-
-def answers_allowed(stage: Stage) -> Sequence[str]:
-    """An example of what can be written as an answer: those of one of the stage's tasks."""
-    task = stage.tasks.first()
-    fixed = [choice.identity for choice in PROTOCOLS[stage.protocol].fixed]
-    return [*(task.options if task else []), *fixed]

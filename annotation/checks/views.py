@@ -111,14 +111,15 @@ def _do(request: StaffRequest, stage: Stage, do: str, bound: Mapping[str, forms.
 
 def _page(request: StaffRequest, stage: Stage, bound: Mapping[str, forms.Form], status: int = 200) -> HttpResponse:
     found, practice = attention_checks.table(stage), stage.tasks.filter(kind=Kind.TRAINING)
-    screens = stage.batch_size or 100
+    screens, example, protocol = stage.batch_size or 100, stage.tasks.first(), PROTOCOLS[stage.protocol]
     context = {
         "section": "studies", "study": stage.study, "stage": stage, "forms": bound, "checks": found,
-        "no_checks": NO_CHECKS if PROTOCOLS[stage.protocol].form else "",
+        "no_checks": NO_CHECKS if protocol.form else "",
         "live": sum(task.live for task, _ in found),
         "screens": screens, "wanted": pass_rules.number_of_checks(screens, stage.check_rate),
         "practice": [(task, None) for task in practice.select_related("item__benchmark").order_by("pk")],
-        "people": setup.screening_results(stage), "allowed": setup.answers_allowed(stage),
+        "people": setup.screening_results(stage),
+        "allowed": [*(example.options if example else []), *(choice.identity for choice in protocol.fixed)],
         "comprehension_tries": qualification.tries_of(stage, "comprehension"),
     }  # fmt: skip
     return render(request, "checks/checks.html", context, status=status)
