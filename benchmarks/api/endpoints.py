@@ -133,10 +133,10 @@ class Description(AutoSchema):
         if row is None or pages is None:
             return {200: row or OpenApiTypes.OBJECT, **_REFUSALS}
         fields: dict[str, serializers.Field] = {}
-        if issubclass(pages, Counted):
-            fields["count"] = serializers.IntegerField(help_text="Rows in all.")
         for name in ("next", "previous"):
             fields[name] = serializers.URLField(allow_null=True, help_text=f"The {name} page.")
+        if issubclass(pages, Counted):
+            fields["count"] = serializers.IntegerField(help_text="Rows in all.")
         page = inline_serializer(f"{row.__name__}Page", {**fields, "results": row(many=True)})
         return {200: page, **_REFUSALS}
 
