@@ -66,10 +66,11 @@ def study_participants(request: StaffRequest, pk: int) -> HttpResponse:
 
 def _page(request: StaffRequest, study: Study, status: int = 200, **bound) -> HttpResponse:
     found = roster.participants(study)
+    sums = ("answers", "counted", "active_minutes", "pay", "span_pay")
     context = {
         "section": "studies", "study": study, "participants": found, "links": _links(request, study),
         "codes": CodesForm(initial={name: getattr(study, name) for name in prolific.CODES}), "returned": ReturnedForm(),
-        "totals": _totals(found), **bound,
+        "totals": {name: sum(getattr(one, name) for one in found) for name in sums}, **bound,
     }  # fmt: skip
     return render(request, "participants/participants.html", context, status=status)
 
@@ -80,11 +81,6 @@ def _links(request: HttpRequest, study: Study) -> list[tuple[str, str]]:
     for stage in study.stages.prefetch_related("followers"):
         to.append((", then ".join([f"stage {stage.name}", *(after.name for after in stage.followers.all())]), stage))
     return [(name, prolific.with_parameters(invitation(request, one))) for name, one in to]
-
-
-def _totals(found: list[roster.Participant]) -> dict[str, float]:
-    names = ("answers", "counted", "active_minutes", "pay", "span_pay")
-    return {name: sum(getattr(one, name) for one in found) for name in names}
 
 
 @require_POST
