@@ -13,7 +13,6 @@ from annotation.judging import views as judging_views
 from annotation.participants import views as participants_views
 from annotation.releases import views as releases_views
 from annotation.reports import views as reports_views
-from annotation.studies import setup_views
 from annotation.studies import views as studies_views
 
 urlpatterns = [
@@ -31,7 +30,7 @@ urlpatterns = [
     path("judge/<slug:token>/leave/", join_views.leave, name="judge-leave"),
     path("judge/<slug:token>/return/", join_views.come_back, name="judge-return"),
     path("studies/", dashboard_views.study_list, name="study-list"),
-    path("studies/new/", setup_views.study_new, name="study-new"),
+    path("studies/new/", studies_views.study_new, name="study-new"),
     path("studies/<int:pk>/", dashboard_views.study_detail, name="study-detail"),
     path("studies/<int:pk>/live/", dashboard_views.study_live, name="study-live"),
     path("studies/<int:pk>/disagreements/", adjudication_views.study_disagreements, name="study-disagreements"),

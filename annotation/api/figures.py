@@ -24,10 +24,7 @@ class NotYet(APIException):
 
     status_code = 503
     default_detail = "A worker is computing these figures for the first time. Ask again in a minute."
-
-    def __init__(self):
-        super().__init__()
-        self.wait = 60  # seconds, as Retry-After
+    wait = 60  # seconds, as Retry-After
 
 
 @cache.reckons(FIGURES)
@@ -43,12 +40,12 @@ def _whole_funnel(stage: Stage, key: str, tell: Tell) -> dict:
 
 @cache.reckons(GIVEN)
 def _all_counts(stage: Stage, key: str, tell: Tell) -> dict:
-    """Of everybody in the stage's study, by their id as text; kept with its first stage."""
-    return {str(pk): counts for pk, counts in _counted(stage.study.annotators.values("pk")).items()}
+    """Of everybody in the stage's study; kept with its first stage."""
+    return _counted(stage.study.annotators.values("pk"))
 
 
-def _counted(annotators: Collection[int] | QuerySet) -> dict[int, list]:
-    """COUNTS by annotator's id, over every revision that they gave, checks too."""
+def _counted(annotators: Collection[int] | QuerySet) -> dict[str, list]:
+    """COUNTS by annotator's id as text, as JSON keeps it, over every revision that they gave, checks too."""
     rows = Judgment.objects.filter(lease__annotator__in=annotators).values("lease__annotator").order_by()
     rows = rows.annotate(
         judgment_rows=Count("pk"),
@@ -57,7 +54,7 @@ def _counted(annotators: Collection[int] | QuerySet) -> dict[int, list]:
         withdrawn=Count("pk", filter=Q(withdrawn=True)),  # after `surplus`, which means the column of that name
         active_minutes=Cast(Sum("active_ms"), FloatField()) / 60_000,
     )
-    return {pk: counts for pk, *counts in rows.values_list("lease__annotator", *COUNTS)}
+    return {str(pk): counts for pk, *counts in rows.values_list("lease__annotator", *COUNTS)}
 
 
 def stage_figures(stage: Stage, by: str) -> dict:
@@ -78,9 +75,9 @@ def study_funnel(study: Study, by: str) -> dict | None:
 def judgment_counts(study: Study, ids: Collection[int], by: str) -> dict[int, dict]:
     """COUNTS of each annotator, by id; None where the worker has not counted yet."""
     found = _counted(ids) if cache.is_small(study) else _of_first(study, GIVEN, by)
-    nothing = [0 if found is not None else None] * len(COUNTS)
-    found = {int(pk): counts for pk, counts in (found or {}).items()}
-    return {pk: dict(zip(COUNTS, found.get(pk, nothing), strict=True)) for pk in ids}
+    if found is None:
+        return {pk: dict.fromkeys(COUNTS) for pk in ids}
+    return {pk: dict(zip(COUNTS, found.get(str(pk), [0] * len(COUNTS)), strict=True)) for pk in ids}
 
 
 def _of_first(study: Study, kind: str, by: str) -> dict | None:

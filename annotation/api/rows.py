@@ -1,22 +1,20 @@
 """Lists of what was asked and answered in a study, page by page, each row as a line of an export with its id."""
 
 from collections.abc import Iterable, Sequence
-from functools import partial
 
-from django.db.models import F, Model, QuerySet
+from django.db.models import F, QuerySet
 from rest_framework.generics import ListAPIView
+from rest_framework.pagination import Cursor
 
 from annotation.api import filters
 from annotation.api.figures import judgment_counts
-from annotation.api.pagination import window
 from annotation.api.serializers import AdjudicationData, AnnotatorData, FlagData, JudgmentData, TaskData
 from annotation.api.studies import StudyEndpoint
 from annotation.exports import rows as export_rows
 from annotation.figures.edit_names import edits_of
-from annotation.models import Annotator, Flag, Judgment, Outcome, Task
+from annotation.models import Annotator, Flag, Judgment, Outcome, Slot, Task
 from annotation.sql import fetch
 from benchmarks.api.endpoints import Keyset
-from benchmarks.audit import named
 
 JUDGMENTS = f"""
 SELECT * FROM (SELECT judgment.id, {export_rows.JUDGMENTS} WHERE slot.task_id = ANY(%(tasks)s)) given
@@ -27,21 +25,30 @@ ADJUDICATIONS = f"SELECT task.id, {export_rows.ADJUDICATIONS} WHERE task.id = AN
 FLAGS = f"SELECT flag.id, {export_rows.FLAGS} WHERE flag.id = ANY(%(ids)s)"
 ANNOTATORS = f"SELECT annotator.id, {export_rows.ANNOTATORS} WHERE annotator.id = ANY(%(ids)s) GROUP BY annotator.id"
 
+WINDOW = 25_000  # ids of judgments that one page looks through at most, whosever they are
+
+# Not `min(id)` alone: it would pass over everything that is older.
+FIRST_SINCE = """
+SELECT min(id) FROM (SELECT id FROM annotation_judgment WHERE created_at >= %(since)s OFFSET 0) given
+"""
+BEYOND = 2**62  # beyond every id
+
 Lines = Iterable[tuple[int, dict]]  # id, line
+Page = Sequence[dict[str, int]]  # the ids of its rows, as `pk`
 
 
 class _Rows(StudyEndpoint, ListAPIView):
     """Pages of ids become lines: a query or two more, however many rows."""
 
-    pagination_class = Keyset
+    pagination_class: type[Keyset] = Keyset
 
-    def lines(self, page: Sequence[Model], ids: list[int]) -> Lines:
+    def lines(self, page: Page, ids: list[int]) -> Lines:
         raise NotImplementedError
 
-    def paginate_queryset(self, queryset: QuerySet) -> list[dict]:
+    def paginate_queryset(self, queryset):
         """In the order of the page, without what was deleted since its ids were found."""
-        page = super().paginate_queryset(queryset.only("pk"))
-        ids = [row.pk for row in page]
+        page = super().paginate_queryset(queryset) or ()
+        ids = [row["pk"] for row in page]
         found = {pk: {"id": pk, **line} for pk, line in self.lines(page, ids)} if ids else {}
         return [found[pk] for pk in ids if pk in found]
 
@@ -51,12 +58,53 @@ class TaskList(_Rows):
 
     operation, serializer_class, filters = "tasks", TaskData, filters.TaskFilters
 
-    def get_queryset(self) -> QuerySet[Task]:
-        return Task.objects.filter(stage__in=self.stages)
+    def get_queryset(self) -> QuerySet:
+        return Task.objects.filter(stage__in=self.stages).values("pk")
 
-    def lines(self, page: Sequence[Task], ids: list[int]) -> Lines:
+    def lines(self, page: Page, ids: list[int]) -> Lines:
         edits, hidden = edits_of(self.stages, ids), {} if self.study.may.manage else {"gold": None}
         return ((pk, export_rows.task_line(row, edits) | hidden) for pk, *row in fetch(TASKS, ids=ids))
+
+
+class _Window(Keyset):
+    """A page may hold fewer rows than were asked for, none even, and still tell of a `next` one: `WINDOW` ids were
+    looked through.
+
+    The view has the `study`; its `uncounted` asks for those alone that do not count, or for those alone that do, which
+    is asked of the window's slots alone.
+    """
+
+    def paginate_queryset(self, queryset, request, view=None):
+        self.after = view.study.judgments_after  # the number before the first that can be meant
+        if since := view.asked.get("created_at__gte"):
+            first = fetch(FIRST_SINCE, since=since)[0][0]
+            self.after = max(self.after, BEYOND if first is None else first - 1)
+        cursor = self.decode_cursor(request)
+        at = int(cursor.position) if cursor and cursor.position else self.after
+        self.back = bool(cursor and cursor.reverse)
+        if self.back:
+            first, last = max(at - WINDOW, self.after + 1), at
+        else:
+            first, last = min(max(at, self.after), BEYOND) + 1, min(max(at, self.after) + WINDOW, BEYOND)
+        self.edge = first if self.back else last
+        return super().paginate_queryset(self._within(queryset, first, last, view.uncounted), request, view)
+
+    def _within(self, queryset: QuerySet, first: int, last: int, uncounted: bool | None) -> QuerySet:
+        found = queryset.filter(pk__range=(first, last))
+        if uncounted is None:
+            return found
+        counted = Slot.objects.filter(judgment__gte=first, judgment__lte=last).values("judgment")
+        return found.exclude(pk__in=counted) if uncounted else found.filter(pk__in=counted)
+
+    def get_next_link(self) -> str | None:
+        if self.back or self.has_next or not Judgment.objects.filter(pk__gt=self.edge).exists():
+            return super().get_next_link()
+        return self.encode_cursor(Cursor(0, False, self.edge))
+
+    def get_previous_link(self) -> str | None:
+        if not self.back or self.has_previous or self.edge <= self.after + 1:
+            return super().get_previous_link()
+        return self.encode_cursor(Cursor(0, True, self.edge))
 
 
 class JudgmentList(_Rows):
@@ -64,19 +112,20 @@ class JudgmentList(_Rows):
 
     operation, serializer_class, filters = "judgments", JudgmentData, filters.JudgmentFilters
 
-    def get_queryset(self) -> QuerySet[Judgment]:
-        return Judgment.objects.filter(lease__task__stage__in=self.stages).annotate(task=F("lease__task_id"))
+    uncounted: bool | None = None
+
+    def get_queryset(self) -> QuerySet:
+        return Judgment.objects.filter(lease__task__stage__in=self.stages).values("pk", task=F("lease__task"))
 
     def filter_queryset(self, queryset: QuerySet) -> QuerySet:
         """Of an annotator by id; otherwise through windows, which filter what is counted themselves."""
         if "lease__annotator" not in self.asked:
-            uncounted = self.asked.pop("counted_on__isnull", None)
-            self.pagination_class = partial(window, self.study, self.asked.get("created_at__gte"), uncounted)
+            self.pagination_class, self.uncounted = _Window, self.asked.pop("counted_on__isnull", None)
         return super().filter_queryset(queryset)
 
-    def lines(self, page: Sequence[Judgment], ids: list[int]) -> Lines:
+    def lines(self, page: Page, ids: list[int]) -> Lines:
         """Which screen of an annotator's an answer was on shows from all judgments of its task."""
-        tasks = [judgment.task for judgment in page]
+        tasks = [judgment["task"] for judgment in page]
         edits = edits_of(self.stages, tasks)
         return ((pk, export_rows.judgment_line(row, edits)) for pk, *row in fetch(JUDGMENTS, tasks=tasks, ids=ids))
 
@@ -86,11 +135,11 @@ class AnnotatorList(_Rows):
 
     operation, serializer_class, filters = "annotators", AnnotatorData, filters.AnnotatorFilters
 
-    def get_queryset(self) -> QuerySet[Annotator]:
-        return Annotator.objects.filter(study=self.study)
+    def get_queryset(self) -> QuerySet:
+        return Annotator.objects.filter(study=self.study).values("pk")
 
-    def lines(self, page: Sequence[Annotator], ids: list[int]) -> Lines:
-        counts = judgment_counts(self.study, ids, named(self.request.user))
+    def lines(self, page: Page, ids: list[int]) -> Lines:
+        counts = judgment_counts(self.study, ids, self.by)
         return ((pk, export_rows.annotator_line(row) | counts[pk]) for pk, *row in fetch(ANNOTATORS, ids=ids))
 
 
@@ -99,10 +148,10 @@ class AdjudicationList(_Rows):
 
     operation, serializer_class, filters = "adjudications", AdjudicationData, filters.RowFilters
 
-    def get_queryset(self) -> QuerySet[Outcome]:
-        return Outcome.objects.filter(task__stage__in=self.stages, by="adjudicator")
+    def get_queryset(self) -> QuerySet:
+        return Outcome.objects.filter(task__stage__in=self.stages, by="adjudicator").values("pk")
 
-    def lines(self, page: Sequence[Outcome], ids: list[int]) -> Lines:
+    def lines(self, page: Page, ids: list[int]) -> Lines:
         edits = edits_of(self.stages, ids)
         return ((pk, export_rows.adjudication_line(row, edits)) for pk, *row in fetch(ADJUDICATIONS, ids=ids))
 
@@ -112,8 +161,8 @@ class FlagList(_Rows):
 
     operation, serializer_class, filters = "flags", FlagData, filters.FlagFilters
 
-    def get_queryset(self) -> QuerySet[Flag]:
-        return Flag.objects.filter(lease__task__stage__in=self.stages)
+    def get_queryset(self) -> QuerySet:
+        return Flag.objects.filter(lease__task__stage__in=self.stages).values("pk")
 
-    def lines(self, page: Sequence[Flag], ids: list[int]) -> Lines:
+    def lines(self, page: Page, ids: list[int]) -> Lines:
         return ((pk, export_rows.flag_line(row)) for pk, *row in fetch(FLAGS, ids=ids))

@@ -19,35 +19,32 @@ from annotation.figures.study_list import StageRow, with_people, with_stages
 from annotation.models import Stage, Study
 from annotation.pipeline.outcomes import rule_of
 from benchmarks.api.endpoints import Counted, Endpoint, OffsetFilters
-from benchmarks.audit import named
 
 HIDDEN = {"comprehension": None}  # of a stage's settings, from viewers: it has the right answers
 
 
-class StudyList(Endpoint, ListAPIView):
+class _Studies(Endpoint):
+    def get_queryset(self) -> QuerySet[Study]:
+        return with_people(permissions.studies_for(self.request.user))
+
+
+class StudyList(_Studies, ListAPIView):
     """The studies that you are a member of, newest first."""
 
     operation, serializer_class, filters, pagination_class = "studies", StudyData, StudyFilters, Counted
 
-    def get_queryset(self) -> QuerySet[Study]:
-        return with_people(permissions.studies_for(self.request.user))
-
-    def paginate_queryset(self, queryset: QuerySet[Study]) -> list[Study]:
-        return with_stages(super().paginate_queryset(queryset))
+    def paginate_queryset(self, queryset):
+        return with_stages(super().paginate_queryset(queryset) or ())
 
 
-class StudyDetail(Endpoint, RetrieveAPIView):
+class StudyDetail(_Studies, RetrieveAPIView):
     """The study with its stages and its funnel; docs/reference/measures.md defines the counts."""
 
     operation, serializer_class = "study", StudyDetailData
 
-    def get_queryset(self) -> QuerySet[Study]:
-        return with_people(permissions.studies_for(self.request.user))
-
-    def get_object(self) -> Study:
-        (study,) = with_stages([super().get_object()])
-        study.funnel = figures.study_funnel(study, named(self.request.user))
-        return study
+    def retrieve(self, request: Request, *args, **kwargs) -> Response:
+        (study,) = with_stages([self.get_object()])
+        return Response({**StudyData(study).data, "funnel": figures.study_funnel(study, self.by)})
 
 
 class StudyEndpoint(Endpoint):
@@ -66,14 +63,19 @@ class StudyEndpoint(Endpoint):
         asked = self.asked.get("stage")
         return [stage for stage in self.all_stages if asked in (None, stage.position)]
 
+    @property
+    def rows(self) -> list[StageRow]:
+        """The study's stages with their counts."""
+        return vars(with_stages([self.study])[0])["rows"]
+
 
 class StageList(StudyEndpoint, ListAPIView):
     """The study's stages in their order, with what is done of each."""
 
     operation, serializer_class, filters, pagination_class = "stages", StageData, OffsetFilters, Counted
 
-    def get_queryset(self) -> list[StageRow]:
-        return with_stages([self.study])[0].rows
+    def get_queryset(self):
+        return self.rows
 
 
 class StageDetail(StudyEndpoint):
@@ -84,7 +86,7 @@ class StageDetail(StudyEndpoint):
     def get(self, request: Request, pk: int, position: int) -> Response:
         stages = self.filter_queryset(self.study.stages.select_related("source", "after"))
         stage = get_object_or_404(stages, position=position)
-        (row,) = [row for row in with_stages([self.study])[0].rows if row.position == position]
+        (row,) = [row for row in self.rows if row.position == position]
         settings = settings_of(stage) | ({} if self.study.may.manage else HIDDEN)
         return Response({**StageData(row).data, "settings": settings})
 
@@ -95,7 +97,7 @@ class StudyFiguresData(StudyEndpoint):
     operation, filters = "figures", StageFilters
 
     def get(self, request: Request, pk: int) -> Response:
-        return Response(figures.stage_figures(self.stages[0], named(request.user)))
+        return Response(figures.stage_figures(self.stages[0], self.by))
 
 
 class StudyAgreement(StudyEndpoint):
@@ -108,6 +110,6 @@ class StudyAgreement(StudyEndpoint):
         views = rule_of(stage).projections()
         if view not in views:
             raise ValidationError({"view": [f"There is no such view of this stage. There are: {', '.join(views)}."]})
-        found = agreement.look(stage, view, by=named(request.user))
+        found = agreement.look(stage, view, by=self.by)
         state = {"current": found.current, "made_at": found.made_at, "job": found.job and found.job.pk}
         return Response(AgreementData({"stage": stage.position, "view": view, **state, "measures": found.data}).data)

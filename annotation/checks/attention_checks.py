@@ -13,35 +13,29 @@ from django.db import transaction
 from django.db.models import F
 
 from annotation.checks import gold_items
-from annotation.checks.gold_items import Known, items_of
+from annotation.checks.parsing import Known
 from annotation.measures import pass_rules
-from annotation.measures.pass_rules import fails_checks
-from annotation.models import (
-    Annotator,
-    Judgment,
-    Kind,
-    Lease,
-    LeaseState,
-    Seat,
-    Slot,
-    Stage,
-    StageState,
-    Strategy,
-    Task,
-)
+from annotation.models import Annotator, Kind, Lease, LeaseState, Seat, Slot, Stage, StageState, Strategy, Task
 from annotation.pipeline.task_creation import random_rank
 from annotation.protocols.registry import PROTOCOLS
 from annotation.sql import fetch
 from benchmarks.metrics.base import wilson
 from benchmarks.models import Item
 
-__all__ = ["fails_checks", "is_due", "items_of", "remove_checks", "reserve", "results", "set_checks", "top_up"]
-
 SPAN = 1 << 62  # of ranks: pipeline.task_creation.random_rank
 
 GIVEN = """
 SELECT count(*) FROM annotation_lease lease JOIN annotation_task task ON task.id = lease.task_id
 WHERE lease.annotator_id = %(annotator)s AND task.stage_id = %(stage)s
+"""
+# The last word on each check that was given out, also of annotators who have been excluded since.
+LAST_ANSWERS = """
+SELECT DISTINCT ON (lease.id) {by}, task.gold, cardinality(task.options), judgment.answer, judgment.withdrawn
+FROM annotation_task task JOIN annotation_lease lease ON lease.task_id = task.id
+JOIN annotation_annotator annotator ON annotator.id = lease.annotator_id
+JOIN annotation_judgment judgment ON judgment.lease_id = lease.id
+WHERE task.stage_id = %(stage)s AND task.kind = 'check'
+ORDER BY lease.id, judgment.revision DESC
 """
 
 
@@ -76,7 +70,7 @@ def set_checks(*, stage: Stage, answers: Mapping[Item, Sequence[str]], by: str) 
 
 @transaction.atomic
 def remove_checks(*, stage: Stage, tasks: Sequence[int], by: str) -> tuple[int, int]:
-    """How many went, and how many were retired because somebody has met them."""
+    """Remove checks or practice. Returns how many went, and how many were retired because somebody has met them."""
     found = gold_items.remove(stage=stage, tasks=tasks, by=by)
     top_up(stage=stage)
     return found
@@ -96,7 +90,13 @@ def reserve(*, annotator: Annotator, stage: Stage, seat: Seat) -> int:
     It may run again at any time: after another batch, another rate, other checks.
     """
     mine = Slot.objects.filter(stage=stage, reserved=annotator, task__kind=Kind.CHECK)
-    has, wanted = mine.filter(live=True).count(), _wanted(annotator, stage)
+    has = mine.filter(live=True).count()
+    if stage.strategy == Strategy.POOL:
+        screens = stage.tasks.filter(kind=Kind.JUDGE, live=True).count()
+    else:
+        ordinary = Slot.objects.filter(stage=stage, reserved=annotator, task__kind=Kind.JUDGE, task__live=True)
+        screens = ordinary.count()
+    wanted = expected(stage, screens)
     if has > wanted:
         free = mine.filter(live=True, annotator=None, leases=None).values_list("pk", flat=True)
         Slot.objects.filter(pk__in=list(free[: has - wanted])).delete()
@@ -114,13 +114,6 @@ def reserve(*, annotator: Annotator, stage: Stage, seat: Seat) -> int:
     return len(Slot.objects.bulk_create(slots))
 
 
-def _wanted(annotator: Annotator, stage: Stage) -> int:
-    if stage.strategy == Strategy.POOL:
-        return expected(stage, stage.tasks.filter(kind=Kind.JUDGE, live=True).count())
-    ordinary = Slot.objects.filter(stage=stage, reserved=annotator, task__kind=Kind.JUDGE, task__live=True)
-    return expected(stage, ordinary.count())
-
-
 def expected(stage: Stage, screens: int) -> int:
     """How many checks go with so many other screens, as far as there are any; a quota counts both."""
     if not stage.check_rate:
@@ -134,18 +127,19 @@ def expected(stage: Stage, screens: int) -> int:
 def _to_meet(annotator: Annotator, stage: Stage) -> list[Task]:
     """Checks that the annotator has no place on, in an order of their own; none of an item met where it matters."""
     had = Lease.objects.filter(annotator=annotator).exclude(state=LeaseState.LAPSED)
-    met = set(had.filter(task__stage__study=stage.study_id, task__stage__position__in=stage.apart_from).values_list(
-        "task__item", flat=True
-    ))  # fmt: skip
+    had = had.filter(task__stage__study=stage.study_id, task__stage__position__in=stage.apart_from)
+    met = set(had.values_list("task__item", flat=True))
     once = stage.position in stage.apart_from  # an item's questions go to different annotators
     mine = Slot.objects.filter(stage=stage, reserved=annotator, task__kind=Kind.CHECK)
-    met |= set(mine.values_list("task__item", flat=True)) if once else set()
+    if once:
+        met.update(mine.values_list("task__item", flat=True))
     there = stage.tasks.filter(kind=Kind.CHECK, live=True).exclude(pk__in=mine.values("task"))
     found = []
     for task in sorted(there, key=lambda task: random_rank("which", stage.seed, annotator.number, task.rank)):
         if task.item_id not in met:
             found.append(task)
-            met |= {task.item_id} if once else set()
+            if once:
+                met.add(task.item_id)
     return found
 
 
@@ -183,45 +177,33 @@ class Result:
         return self.right / self.n if self.n else None
 
     @property
-    def interval(self) -> tuple[float, float] | None:
+    def interval(self) -> tuple[float | None, float | None] | None:
         return wilson(self.right, self.n) if self.n else None
 
     @property
     def failed(self) -> bool:
-        return fails_checks(self.n, self.right, self.guess_rate)
+        return pass_rules.fails_checks(self.n, self.right, self.guess_rate)
 
 
-def results(stage: Stage) -> dict[int, Result]:
-    """Of each annotator (by number) who has answered a check. Cannot judge is an answer, and not a right one."""
-    return _tally(stage, "lease__annotator__number")
+def results(stage: Stage, by: str = "annotator.number") -> dict[int, Result]:
+    """Of each annotator (by number) who has answered a check, or by `task.id` of each check that was answered.
 
-
-def by_check(stage: Stage) -> dict[int, Result]:
-    """Of each check (by its task's id) that was answered: a bad one shows."""
-    return _tally(stage, "lease__task")
-
-
-def _tally(stage: Stage, by: str) -> dict[int, Result]:
-    """Results by that field of judgments: the last answer to each check, also of annotators who were excluded since."""
+    The last answer to each check counts. Cannot judge is an answer, and not a right one.
+    """
     fixed = len(PROTOCOLS[stage.protocol].fixed)
-    answers = Judgment.objects.filter(lease__task__stage=stage, lease__task__kind=Kind.CHECK)
-    last = answers.order_by("lease", "-revision").distinct("lease")
     rows: dict[int, list[tuple[bool, float]]] = {}
-    for key, right, options, answer, withdrawn in last.values_list(
-        by, "lease__task__gold", "lease__task__options", "answer", "withdrawn"
-    ):
+    for key, right, options, answer, withdrawn in fetch(LAST_ANSWERS.format(by=by), stage=stage.pk):
         if not withdrawn:
-            rows.setdefault(key, []).append((answer in right, pass_rules.guess_rate(right, len(options) + fixed)))
+            rows.setdefault(key, []).append((answer in right, pass_rules.guess_rate(right, options + fixed)))
     return {
         key: Result(len(found), sum(ok for ok, _ in found), sum(guess for _, guess in found) / len(found))
         for key, found in sorted(rows.items())
     }
 
 
-def table(stage: Stage) -> list[Task]:
-    """The stage's checks with their items, each with its `result` (or None), the ones that went worst first."""
-    found = by_check(stage)
-    tasks = list(stage.tasks.filter(kind=Kind.CHECK).select_related("item__benchmark").order_by(F("live").desc(), "pk"))
-    for task in tasks:
-        task.result = found.get(task.pk)
-    return sorted(tasks, key=lambda task: (not task.live, task.result.share if task.result else 2, task.pk))
+def table(stage: Stage) -> list[tuple[Task, Result | None]]:
+    """The stage's checks with their items and results, the ones that went worst first: a bad one shows."""
+    found = results(stage, by="task.id")
+    tasks = stage.tasks.filter(kind=Kind.CHECK).select_related("item__benchmark").order_by(F("live").desc(), "pk")
+    rows = [(task, found.get(task.pk)) for task in tasks]
+    return sorted(rows, key=lambda row: (not row[0].live, row[1].share if row[1] else 2, row[0].pk))

@@ -5,10 +5,10 @@ nobody has met them; from then on the stage does not judge it. Or it comes from 
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from django.db import transaction
 
+from annotation.checks.parsing import Known
 from annotation.designs.plan import NO_CHECKS
 from annotation.models import Attempt, AttemptKind, Kind, Lease, Outcome, Slot, Stage, Task
 from annotation.pipeline import promotion, task_creation
@@ -16,9 +16,10 @@ from annotation.protocols.base import TaskSpec, UnsuitableItem
 from annotation.protocols.registry import PROTOCOLS
 from annotation.transactions import anew
 from benchmarks import audit, queries
-from benchmarks.models import Benchmark, Item
+from benchmarks.models import Item
 
 SHOWN_REASONS = 20
+KnownAsk = tuple[TaskSpec, list[str], Task | None]  # what an item asks, its right answers, the ordinary task there is
 WORDS = {Kind.CHECK: "a check", Kind.TRAINING: "for training"}
 
 
@@ -30,20 +31,6 @@ class CannotSet(ValueError):
         super().__init__("\n".join([*reasons[:SHOWN_REASONS], *more]))
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
-    """What is known of an item: right answers, or none to take those that the import brought or the protocol knows."""
-
-    answers: Sequence[str] = ()
-    note: str = ""  # of training: said after the answer
-
-
-def items_of(stage: Stage) -> set[int]:
-    """Items of the study's own benchmark that the stage does not judge because they are checks or training there."""
-    own = stage.tasks.exclude(kind=Kind.JUDGE).filter(item__benchmark=stage.study.benchmark_id)
-    return set(own.values_list("item", flat=True))
-
-
 @anew
 @transaction.atomic
 def set_known(*, stage: Stage, kind: Kind, known: Mapping[Item, Known], by: str) -> list[Task]:
@@ -51,23 +38,24 @@ def set_known(*, stage: Stage, kind: Kind, known: Mapping[Item, Known], by: str)
     stage = promotion.lock_stage(stage)
     if PROTOCOLS[stage.protocol].form:
         raise CannotSet([NO_CHECKS])
-    asked, reasons = [], []
+    asked: list[tuple[Item, list[KnownAsk]]] = []
+    reasons: list[str] = []
     for item in queries.with_material(Item.objects.filter(pk__in=[item.pk for item in known])).order_by("pk"):
         try:
-            asked.append((item, known[item].note, _asks_with_answers(stage, item, known[item])))
+            asked.append((item, _asks_with_answers(stage, item, known[item])))
         except UnsuitableItem as reason:
             reasons.append(f"{str(reason)[0].upper()}{str(reason)[1:]}.")
     if reasons:
         raise CannotSet(reasons)
-    made = [task for item, note, asks in asked for task in _make(stage, kind, item, note, asks)]
-    audit.record(by=by, verb=f"set {kind}", subject=stage, items=[item.pk for item, _, _ in asked])
+    made = [_make(stage, kind, item, known[item].note, *ask) for item, asks in asked for ask in asks]
+    audit.record(by=by, verb=f"set {kind}", subject=stage, items=[item.pk for item, _ in asked])
     if stage.sample is not None:
         promotion.take_in_after_commit(stage.study_id)  # other items take their places in the sample
     return made
 
 
-def _asks_with_answers(stage: Stage, item: Item, known: Known) -> list[tuple[TaskSpec, list[str], Task | None]]:
-    """The item's asks, each with its right answers and the ordinary task that it has now. Raises UnsuitableItem."""
+def _asks_with_answers(stage: Stage, item: Item, known: Known) -> list[KnownAsk]:
+    """Raises UnsuitableItem."""
     there = list(Task.objects.filter(stage=stage, item=item))
     other = next((task for task in there if task.kind != Kind.JUDGE), None)
     if other is not None:
@@ -81,17 +69,17 @@ def _asks_with_answers(stage: Stage, item: Item, known: Known) -> list[tuple[Tas
             f"item {item.key} has been met by an annotator of this stage; take one that nobody has met"
         )
     live = [task for task in there if task.live]
-    record = queries.record_of(item)
-    asks = [TaskSpec(tuple(t.shows), tuple(t.options), t.question) for t in live] or PROTOCOLS[
-        stage.protocol
-    ].tasks_for(record, carried_to(stage, item))
+    asks: list[tuple[TaskSpec, Task | None]]
+    asks = [(TaskSpec(tuple(task.shows), tuple(task.options), task.question), task) for task in live]
+    if not live:
+        specs = PROTOCOLS[stage.protocol].tasks_for(queries.record_of(item), carried_to(stage, item))
+        asks = [(spec, None) for spec in specs]
     if known.answers and len(asks) > 1:
         raise UnsuitableItem(f"item {item.key} makes {len(asks)} questions here: leave the answers out, they are known")
-    now = live or [None] * len(asks)
-    return [(ask, right_answers(stage, item, ask, known.answers), task) for ask, task in zip(asks, now, strict=True)]
+    return [(ask, _right_answers(stage, item, ask, known.answers), task) for ask, task in asks]
 
 
-def right_answers(stage: Stage, item: Item, ask: TaskSpec, given: Sequence[str] = ()) -> list[str]:
+def _right_answers(stage: Stage, item: Item, ask: TaskSpec, given: Sequence[str]) -> list[str]:
     """The right answers: those given, else what the import brought, else the protocol's own. Raises UnsuitableItem."""
     protocol = PROTOCOLS[stage.protocol]
     allowed = [*ask.options, *(choice.identity for choice in protocol.fixed)]
@@ -123,22 +111,19 @@ def carried_to(stage: Stage, item: Item) -> dict[str, str]:
     return carried
 
 
-def _make(stage: Stage, kind: Kind, item: Item, note: str, asks: Iterable[tuple]) -> list[Task]:
-    """The tasks; ordinary ones turn into them and lose their places in the overlap."""
-    made = []
-    for ask, gold, task in asks:
-        if task is None:
-            task = Task(stage=stage, item=item, question=ask.question, shows=list(ask.shows), options=list(ask.options))
-            task.rank = task_creation.random_rank(kind, stage.seed, item.pk, item.key, ask.question)
-            task.carried = carried_to(stage, item)
-            last = Task.objects.filter(stage=stage, item=item, question=ask.question).order_by("-round").first()
-            task.round = last.round + 1 if last else 1
-        else:
-            Slot.objects.filter(task=task).delete()
-        task.kind, task.gold, task.note, task.overlap = kind, gold, note, 0
-        task.save()
-        made.append(task)
-    return made
+def _make(stage: Stage, kind: Kind, item: Item, note: str, ask: TaskSpec, gold: list[str], task: Task | None) -> Task:
+    """The task; an ordinary one turns into it and loses its places in the overlap."""
+    if task is None:
+        task = Task(stage=stage, item=item, question=ask.question, shows=list(ask.shows), options=list(ask.options))
+        task.rank = task_creation.random_rank(kind, stage.seed, item.pk, item.key, ask.question)
+        task.carried = carried_to(stage, item)
+        last = Task.objects.filter(stage=stage, item=item, question=ask.question).order_by("-round").first()
+        task.round = last.round + 1 if last else 1
+    else:
+        Slot.objects.filter(task=task).delete()
+    task.kind, task.gold, task.note, task.overlap = kind, gold, note, 0
+    task.save()
+    return task
 
 
 @anew
@@ -150,22 +135,23 @@ def remove(*, stage: Stage, tasks: Iterable[int], by: str) -> tuple[int, int]:
     item of the study's own benchmark is judged again.
     """
     stage = promotion.lock_stage(stage)
-    items = stage.tasks.exclude(kind=Kind.JUDGE).filter(pk__in=list(tasks)).values_list("item", flat=True)
+    gold = stage.tasks.exclude(kind=Kind.JUDGE)
+    items = sorted(set(gold.filter(pk__in=list(tasks)).values_list("item", flat=True)))
     gone = retired = 0
-    for item in sorted(set(items)):
-        of_item = list(stage.tasks.exclude(kind=Kind.JUDGE).filter(item=item).select_related("item"))
-        if is_met(stage, of_item):
+    for item in items:
+        of_item = list(gold.filter(item=item).select_related("item"))
+        if _is_met(stage, of_item):
             Task.objects.filter(pk__in=[task.pk for task in of_item]).update(live=False)
             Slot.objects.filter(task__in=of_item).update(live=False)
             retired += 1
         else:
             _return(stage, of_item)
             gone += 1
-    audit.record(by=by, verb="removed known items", subject=stage, items=sorted(set(items)), retired=retired)
+    audit.record(by=by, verb="removed known items", subject=stage, items=items, retired=retired)
     return gone, retired
 
 
-def is_met(stage: Stage, tasks: Sequence[Task]) -> bool:
+def _is_met(stage: Stage, tasks: Sequence[Task]) -> bool:
     """Whether an annotator has seen one of the tasks, as a screen or in training."""
     if Lease.objects.filter(task__in=tasks).exists():
         return True
@@ -176,18 +162,14 @@ def is_met(stage: Stage, tasks: Sequence[Task]) -> bool:
 def _return(stage: Stage, tasks: Sequence[Task]) -> None:
     item = tasks[0].item
     own = item.benchmark_id == stage.study.benchmark_id
-    if not own or stage.source is not None:
-        Task.objects.filter(pk__in=[task.pk for task in tasks]).delete()
-        if own:
-            promotion.follow_outcome(stage.source, item.pk)
+    if own and stage.source is None:
+        Slot.objects.filter(task__in=tasks).delete()
+        for task in tasks:
+            task.kind, task.gold, task.note = Kind.JUDGE, [], ""
+            task.overlap = stage.agreement_overlap if task.shared and stage.agreement_overlap else stage.overlap
+            task.save()
+        task_creation.create_slots(stage, tasks)
         return
-    Slot.objects.filter(task__in=tasks).delete()
-    for task in tasks:
-        task.kind, task.gold, task.note = Kind.JUDGE, [], ""
-        task.overlap = stage.agreement_overlap if task.shared else stage.overlap
-        task.save()
-    task_creation.create_slots(stage, tasks)
-
-
-def in_benchmark(benchmark: Benchmark, keys: Iterable[str]) -> dict[str, Item]:
-    return {item.key: item for item in benchmark.items.filter(key__in=list(keys))}
+    Task.objects.filter(pk__in=[task.pk for task in tasks]).delete()
+    if own and stage.source is not None:
+        promotion.follow_outcome(stage.source, item.pk)

@@ -19,63 +19,52 @@ class Unreadable(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """An item's key, its right answers (none: those that are known), and what is said after the answer."""
+class Known:
+    """What is known of an item: right answers, or none to take those that the import brought or the protocol knows."""
 
-    key: str
-    answers: tuple[str, ...] = ()
-    note: str = ""
+    answers: Sequence[str] = ()
+    note: str = ""  # of training: said after the answer
 
 
 def keys_in(text: str) -> set[str]:
     """Every key that a line could mean."""
-    return {key for line in _lines(text) for key in (_parts(line)[0], _alone(_parts(line)[0]))}
+    firsts = [_columns(line)[0] for line in text.splitlines() if line.strip()]
+    return {*firsts, *(first.rsplit(None, 1)[0] for first in firsts if first)}
 
 
-def read_lines(text: str, keys: Collection[str]) -> list[Line]:
-    """`key`, or `key answer|answer`, each perhaps with ` # note`; with tabs, the three are columns. A key may hold
-    spaces: `keys` are those that there are. Raises Unreadable.
+def read_known(text: str, keys: Collection[str]) -> dict[str, Known]:
+    """What each line says of an item, by its key, in the order of the lines.
+
+    A line is `key`, or `key answer|answer`, each perhaps with ` # note`; with tabs, the three are columns. A key may
+    hold spaces: `keys` are those that there are. Raises Unreadable.
     """
-    found, reasons, seen = [], [], {}
+    found: dict[str, Known] = {}
+    reasons: list[str] = []
+    lines: dict[str, int] = {}
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip():
             continue
-        read = _read(line, keys)
-        if read.key not in keys:
-            reasons.append(f"Line {number}: the benchmark has no item {read.key}.")
-        elif read.key in seen:
-            reasons.append(f"Line {number}: item {read.key} is on line {seen[read.key]} already.")
-        seen.setdefault(read.key, number)
-        found.append(read)
+        key, answers, note = _columns(line)
+        if "\t" not in line and key not in keys and len(key.split()) > 1:
+            key, answers = key.rsplit(None, 1)
+        if key not in keys:
+            reasons.append(f"Line {number}: the benchmark has no item {key}.")
+        elif key in lines:
+            reasons.append(f"Line {number}: item {key} is on line {lines[key]} already.")
+        lines.setdefault(key, number)
+        found[key] = Known(tuple(answer.strip() for answer in answers.split("|") if answer.strip()), note)
     if reasons:
         raise Unreadable(reasons)
     return found
 
 
-def _lines(text: str) -> Iterable[str]:
-    return (line for line in text.splitlines() if line.strip())
-
-
-def _parts(line: str) -> tuple[str, str, str]:
-    """What stands before any note (or in the first column), the second column, the note."""
+def _columns(line: str) -> tuple[str, str, str]:
+    """The first column (without tabs, everything before the note), the second one, and the note."""
     if "\t" in line:
         first, second, third = [*(part.strip() for part in line.split("\t")), "", ""][:3]
         return first, second, third
     first, _, note = line.partition(NOTE)
     return first.strip(), "", note.strip()
-
-
-def _alone(text: str) -> str:
-    """Without its last word."""
-    return text.rsplit(None, 1)[0] if text else ""
-
-
-def _read(line: str, keys: Collection[str]) -> Line:
-    first, answers, note = _parts(line)
-    key = first
-    if "\t" not in line and first not in keys and len(first.split()) > 1:
-        key, answers = first.rsplit(None, 1)
-    return Line(key, tuple(answer.strip() for answer in answers.split("|") if answer.strip()), note)
 
 
 # Comprehension questions: [{"question", "options": [...], "answer": index}]
@@ -117,11 +106,8 @@ def _wrong(question: str, lines: Sequence[str], marked: Sequence[str]) -> Iterab
 
 def write_questions(questions: Iterable[Mapping]) -> str:
     """What `read_questions` reads."""
-    return "\n\n".join(
-        "\n".join([one["question"], *(_option(one, place) for place in range(len(one["options"])))])
-        for one in questions
-    )
-
-
-def _option(question: Mapping, place: int) -> str:
-    return f"{'*' if place == question['answer'] else '-'} {question['options'][place]}"
+    blocks = []
+    for one in questions:
+        options = [f"{'*' if n == one['answer'] else '-'} {option}" for n, option in enumerate(one["options"])]
+        blocks.append("\n".join([one["question"], *options]))
+    return "\n\n".join(blocks)

@@ -13,13 +13,10 @@ from dataclasses import dataclass, field
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.checks import gold_items
-from annotation.checks.gold_items import Known
 from annotation.measures import pass_rules
 from annotation.models import Annotator, Attempt, AttemptKind, Kind, Lease, OnFailure, Seat, Slot, Stage, Task
 from annotation.screens import read_answer
 from benchmarks import audit
-from benchmarks.models import Item
 
 COMPREHENSION_TRIES = 2  # at least: what Prolific asks for
 
@@ -31,11 +28,6 @@ def wanted(stage: Stage) -> bool:
 
 def training_tasks(stage: Stage):
     return stage.tasks.filter(kind=Kind.TRAINING, live=True).order_by("pk")
-
-
-def set_training(*, stage: Stage, known: Mapping[Item, Known], by: str) -> list[Task]:
-    """Training on these items; all or none. Raises checks.gold_items.CannotSet."""
-    return gold_items.set_known(stage=stage, kind=Kind.TRAINING, known=known, by=by)
 
 
 def tries_of(stage: Stage, kind: str) -> int:
@@ -67,7 +59,7 @@ class Step:
     attempt: Attempt | None = None
     place: int = 0
     places: int = 0
-    entry: Mapping = field(default_factory=dict)
+    entry: dict = field(default_factory=dict)
     task: Task | None = None
 
     @property
@@ -89,14 +81,17 @@ def step(*, annotator: Annotator, stage: Stage) -> Step | None:
     seat = _locked(annotator, stage)
     if seat.ready_at or seat.screened_out_at:
         return None
-    for kind, there in ((AttemptKind.COMPREHENSION, bool(stage.comprehension)), (AttemptKind.TRAINING, True)):
-        made = list(seat.attempts.filter(kind=kind))
-        if there and not _is_over(made, tries_of(stage, kind)):
-            found = _questions(stage, made) if kind == AttemptKind.COMPREHENSION else _screen(seat, stage, made)
-            if found is not None:
-                return found
-    _let_in(seat)
-    return None
+    if stage.comprehension:
+        made = list(seat.attempts.filter(kind=AttemptKind.COMPREHENSION))
+        tries = tries_of(stage, AttemptKind.COMPREHENSION)
+        if not _is_over(made, tries):
+            before, places = made[-1] if made else None, len(stage.comprehension)
+            return Step(AttemptKind.COMPREHENSION, len(made) + 1, tries, before, places=places)
+    screen = _training_screen(seat, stage)
+    if screen is None:
+        seat.ready_at = timezone.now()
+        seat.save(update_fields=["ready_at"])
+    return screen
 
 
 def _locked(annotator: Annotator, stage: Stage) -> Seat:
@@ -107,42 +102,30 @@ def _is_over(made: Sequence[Attempt], tries: int) -> bool:
     return any(attempt.passed for attempt in made) or sum(attempt.passed is False for attempt in made) >= tries
 
 
-def _questions(stage: Stage, made: Sequence[Attempt]) -> Step:
-    before = made[-1] if made else None
-    tries = tries_of(stage, AttemptKind.COMPREHENSION)
-    return Step(AttemptKind.COMPREHENSION, len(made) + 1, tries, before, places=len(stage.comprehension))
-
-
-def _screen(seat: Seat, stage: Stage, made: Sequence[Attempt]) -> Step | None:
+def _training_screen(seat: Seat, stage: Stage) -> Step | None:
     """The first screen of the try that was not answered, or whose answer's feedback was not read yet."""
+    made, tries = list(seat.attempts.filter(kind=AttemptKind.TRAINING)), tries_of(stage, AttemptKind.TRAINING)
     tasks = {task.pk: task for task in training_tasks(stage).select_related("item")}
-    if not tasks:
-        return None
-    attempt = next((attempt for attempt in made if attempt.passed is None), None)
-    attempt = attempt or _begin(seat, len(made) + 1, tasks.values())
-    if not any(entry["task"] in tasks for entry in attempt.answers):
-        attempt.answers = _draw(tasks.values())  # they were all taken away meanwhile, and others set
-        attempt.save(update_fields=["answers"])
-    entries = [entry for entry in attempt.answers if entry["task"] in tasks]
-    for place, entry in enumerate(entries, 1):
-        if not entry["seen"]:
-            before = next((one for one in made if one.number == attempt.number - 1), None)
-            return Step(
-                AttemptKind.TRAINING, attempt.number, tries_of(stage, AttemptKind.TRAINING), before, attempt,
-                place, len(entries), entry, tasks[entry["task"]],
-            )  # fmt: skip
-    right = sum(entry["right"] for entry in entries)
-    _finish(seat, stage, attempt, pass_rules.enough_right(right, len(entries), stage.training_pass))
-    return None if seat.screened_out_at else _screen_again(seat, stage, attempt)
-
-
-def _screen_again(seat: Seat, stage: Stage, attempt: Attempt) -> Step | None:
-    made = list(seat.attempts.filter(kind=AttemptKind.TRAINING))
-    return None if _is_over(made, tries_of(stage, AttemptKind.TRAINING)) else _screen(seat, stage, made)
-
-
-def _begin(seat: Seat, number: int, tasks: Iterable[Task]) -> Attempt:
-    return Attempt.objects.create(seat=seat, kind=AttemptKind.TRAINING, number=number, answers=_draw(tasks))
+    while tasks and not seat.screened_out_at and not _is_over(made, tries):
+        attempt = next((attempt for attempt in made if attempt.passed is None), None)
+        if attempt is None:
+            number, answers = len(made) + 1, _draw(tasks.values())
+            attempt = Attempt.objects.create(seat=seat, kind=AttemptKind.TRAINING, number=number, answers=answers)
+            made.append(attempt)
+        if not any(entry["task"] in tasks for entry in attempt.answers):
+            attempt.answers = _draw(tasks.values())  # they were all taken away meanwhile, and others set
+            attempt.save(update_fields=["answers"])
+        entries = [entry for entry in attempt.answers if entry["task"] in tasks]
+        for place, entry in enumerate(entries, 1):
+            if not entry["seen"]:
+                before = next((one for one in made if one.number == attempt.number - 1), None)
+                return Step(
+                    AttemptKind.TRAINING, attempt.number, tries, before, attempt, place, len(entries), entry,
+                    tasks[entry["task"]],
+                )  # fmt: skip
+        right = sum(entry["right"] for entry in entries)
+        _finish(seat, stage, attempt, pass_rules.enough_right(right, len(entries), stage.training_pass))
+    return None
 
 
 def _draw(tasks: Iterable[Task]) -> list[dict]:
@@ -186,7 +169,7 @@ def answer_questions(
 def answer_screen(*, annotator: Annotator, stage: Stage, number: int, place: int, shown_answer: str) -> bool:
     """An answer to a training screen; whether it was taken: the first one is. Raises screens.errors.BadAnswer."""
     now = step(annotator=annotator, stage=stage)
-    if now is None or now.kind != AttemptKind.TRAINING or (now.number, now.place) != (number, place) or now.told:
+    if now is None or not (now.attempt and now.task) or (now.number, now.place) != (number, place) or now.told:
         return False
     answer = read_answer.picked_identity(now.lease, stage.protocol, shown_answer)
     now.entry.update(answer=answer, right=answer in now.task.gold)
@@ -198,7 +181,7 @@ def answer_screen(*, annotator: Annotator, stage: Stage, number: int, place: int
 def go_on(*, annotator: Annotator, stage: Stage, number: int, place: int) -> None:
     """The feedback was read. After the last one, the try is over."""
     now = step(annotator=annotator, stage=stage)
-    if now is None or now.attempt is None or (now.number, now.place) != (number, place) or not now.told:
+    if now is None or not now.attempt or (now.number, now.place) != (number, place) or not now.told:
         return
     now.entry["seen"] = True
     now.attempt.save(update_fields=["answers"])
@@ -216,11 +199,6 @@ def _finish(seat: Seat, stage: Stage, attempt: Attempt, passed: bool) -> None:
     last = attempt.number >= tries_of(stage, attempt.kind)
     if not passed and last and stage.on_failure == OnFailure.SCREEN_OUT:
         _screen_out(seat, stage)
-
-
-def _let_in(seat: Seat) -> None:
-    seat.ready_at = timezone.now()
-    seat.save(update_fields=["ready_at"])
 
 
 def _screen_out(seat: Seat, stage: Stage) -> None:
@@ -262,8 +240,7 @@ def _result(made: Sequence[Attempt], tries: int) -> Result:
         for one in made
         if one.passed is not None and one.answers
     )
-    passed = True if any(one.passed for one in made) else False if _is_over(made, tries) else None
-    return Result(shares, passed)
+    return Result(shares, any(one.passed for one in made) if _is_over(made, tries) else None)
 
 
 def right_answers_needed(stage: Stage, items: int) -> int:

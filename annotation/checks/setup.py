@@ -1,15 +1,15 @@
 """What a stage asks of annotators beside its judgments: how many checks, which questions, what lets in."""
 
-from collections.abc import Sequence
+from collections.abc import Collection
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from annotation.checks import attention_checks, gold_items, qualification
-from annotation.checks.gold_items import CannotSet, Known
-from annotation.checks.parsing import Line, Unreadable, keys_in, read_lines
+from annotation.checks.gold_items import CannotSet
+from annotation.checks.parsing import Known, Unreadable, keys_in, read_known
 from annotation.designs.plan import NO_CHECKS
-from annotation.models import Kind, Stage, Task
+from annotation.models import AttemptKind, Kind, Stage, Task
 from annotation.pipeline.promotion import lock_stage
 from annotation.pipeline.task_creation import random_rank
 from annotation.protocols.base import no_right_answer
@@ -43,26 +43,21 @@ def set_known(*, stage: Stage, kind: Kind, benchmark: Benchmark, text: str, draw
 
     All or none. Raises CannotSet.
     """
-    lines = parse_known(text, benchmark)
-    found = gold_items.in_benchmark(benchmark, [line.key for line in lines])
-    known = {found[line.key]: Known(line.answers, line.note) for line in lines}
+    items = {item.key: item for item in benchmark.items.filter(key__in=keys_in(text))}
+    try:
+        known = {items[key]: one for key, one in read_known(text, items).items()}
+    except Unreadable as error:
+        raise CannotSet(error.reasons) from None
     if draw_known:
-        known |= dict.fromkeys(draw_items(stage, benchmark, draw_known, set(known)), Known())
+        known |= dict.fromkeys(_draw_items(stage, benchmark, draw_known, known), Known())
     if not known:
         raise CannotSet(["Name at least one item, or say how many are to be drawn."])
     if kind == Kind.TRAINING:
-        return qualification.set_training(stage=stage, known=known, by=by)
+        return gold_items.set_known(stage=stage, kind=kind, known=known, by=by)
     return attention_checks.set_checks(stage=stage, answers={item: one.answers for item, one in known.items()}, by=by)
 
 
-def parse_known(text: str, benchmark: Benchmark) -> list[Line]:
-    try:
-        return read_lines(text, set(gold_items.in_benchmark(benchmark, keys_in(text))))
-    except Unreadable as error:
-        raise CannotSet(error.reasons) from None
-
-
-def draw_items(stage: Stage, benchmark: Benchmark, count: int, besides: set[Item]) -> list[Item]:
+def _draw_items(stage: Stage, benchmark: Benchmark, count: int, besides: Collection[Item]) -> list[Item]:
     """Items whose answer is known and that nobody has met in the stage, by its seed."""
     known = benchmark.items.exclude(pk__in=[item.pk for item in besides])
     if PROTOCOLS[stage.protocol].right_answer is no_right_answer:
@@ -79,14 +74,9 @@ def screening_results(stage: Stage) -> list[dict]:
     of_checks, of_tries = attention_checks.results(stage), qualification.results(stage)
     annotators = stage.study.annotators.filter(number__in={*of_checks, *of_tries}).order_by("number")
     out = set(stage.seats.exclude(screened_out_at=None).values_list("annotator", flat=True))
-    return [
-        {"annotator": one, "checks": of_checks.get(one.number), "out": one.pk in out, **of_tries.get(one.number, {})}
-        for one in annotators
-    ]
-
-
-def answers_allowed(stage: Stage) -> Sequence[str]:
-    """An example of what can be written as an answer: those of one of the stage's tasks."""
-    task = stage.tasks.first()
-    fixed = [choice.identity for choice in PROTOCOLS[stage.protocol].fixed]
-    return [*(task.options if task else []), *fixed]
+    found = []
+    for one in annotators:
+        of_kind = of_tries.get(one.number, {})
+        row = {"annotator": one, "checks": of_checks.get(one.number), "out": one.pk in out, **of_kind}
+        found.append(row | {"tries": [of_kind.get(kind) for kind in AttemptKind]})
+    return found

@@ -1,13 +1,15 @@
 """The page of a stage's checks, training and comprehension questions. Its answers are for managers alone to see."""
 
+from collections.abc import Mapping
+
 from django import forms
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from annotation import permissions
-from annotation.checks import attention_checks, gold_items, parsing, qualification, setup
+from annotation.checks import attention_checks, parsing, qualification, setup
 from annotation.checks.fields import FAILURES, PercentField
 from annotation.checks.gold_items import CannotSet
 from annotation.designs.plan import NO_CHECKS
@@ -16,7 +18,7 @@ from annotation.models import Kind, Role, Stage
 from annotation.protocols.registry import PROTOCOLS
 from benchmarks import audit
 from benchmarks.models import Benchmark
-from benchmarks.permissions import staff_only
+from benchmarks.permissions import StaffRequest, staff_only
 
 
 class SettingsForm(forms.Form):
@@ -47,27 +49,27 @@ class QuestionsForm(forms.Form):
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @staff_only
-def study_checks(request: HttpRequest, pk: int, position: int) -> HttpResponse:
+def study_checks(request: StaffRequest, pk: int, position: int) -> HttpResponse:
     stage = permissions.stage_for(request.user, pk, position, Role.MANAGER)
-    bound = forms_of(stage, request.POST.get("do", ""), request.POST)
+    do = request.POST.get("do", "")
+    bound = _forms(stage, do, request.POST)
     if request.method != "POST":
         return _page(request, stage, bound)
-    form = bound.get(request.POST.get("do", ""))
     try:
-        if form is not None and not form.is_valid():
+        if do in bound and not bound[do].is_valid():
             return _page(request, stage, bound, status=422)
-        messages.success(request, _do(request, stage, form))
+        messages.success(request, _do(request, stage, do, bound))
     except CannotSet as refusal:
-        form.add_error(None, str(refusal).split("\n"))
+        bound[do].add_error(None, str(refusal).split("\n"))
         return _page(request, stage, bound, status=422)
     return redirect("study-checks", pk, position)
 
 
-def forms_of(stage: Stage, do: str, sent) -> dict[str, forms.Form]:
+def _forms(stage: Stage, do: str, sent: QueryDict) -> dict[str, forms.Form]:
     """The page's forms by what they do; the one that was sent is bound."""
-    initial = {name: getattr(stage, name) for name in SettingsForm.base_fields}
-    made = {
-        "settings": (SettingsForm, initial),
+    settings = {name: getattr(stage, name) for name in SettingsForm.base_fields}
+    made: dict[str, tuple[type[forms.Form], dict[str, object]]] = {
+        "settings": (SettingsForm, settings),
         Kind.CHECK.value: (KnownForm, {"benchmark": stage.study.benchmark_id}),
         Kind.TRAINING.value: (KnownForm, {"benchmark": stage.study.benchmark_id}),
         "questions": (QuestionsForm, {"text": parsing.write_questions(stage.comprehension)}),
@@ -81,26 +83,25 @@ def forms_of(stage: Stage, do: str, sent) -> dict[str, forms.Form]:
     return found
 
 
-def _do(request: HttpRequest, stage: Stage, form: forms.Form | None) -> str:
-    """What was asked for; the sentence says what came of it. Raises CannotSet."""
-    by, do = audit.named(request.user), request.POST.get("do", "")
+def _do(request: StaffRequest, stage: Stage, do: str, bound: Mapping[str, forms.Form]) -> str:
+    """Do what was asked for. Returns a sentence that says what came of it; raises CannotSet."""
+    by = audit.named(request.user)
     if do == "remove":
         tasks = [int(pk) for pk in request.POST.getlist("task") if pk.isascii() and pk.isdecimal() and len(pk) < 19]
-        gone, retired = gold_items.remove(stage=stage, tasks=tasks, by=by)
-        attention_checks.top_up(stage=stage)
+        gone, retired = attention_checks.remove_checks(stage=stage, tasks=tasks, by=by)
         return f"{gone} removed, {retired} retired."
+    if do not in bound:
+        return "Nothing was asked for."
+    given = bound[do].cleaned_data
     if do == "questions":
         try:
-            setup.revise(stage=stage, by=by, comprehension=parsing.read_questions(form.cleaned_data["text"]))
+            setup.revise(stage=stage, by=by, comprehension=parsing.read_questions(given["text"]))
         except parsing.Unreadable as error:
             raise CannotSet(error.reasons) from None
         return "The questions are saved."
     if do == "settings":
-        setup.revise(stage=stage, by=by, **form.cleaned_data)
+        setup.revise(stage=stage, by=by, **given)
         return "The settings are saved."
-    if do not in (Kind.CHECK, Kind.TRAINING):
-        return "Nothing was asked for."
-    given = form.cleaned_data
     made = setup.set_known(
         stage=stage, kind=Kind(do), benchmark=given["benchmark"], text=given["lines"], by=by,
         draw_known=given["draw_known"] or 0,
@@ -108,16 +109,17 @@ def _do(request: HttpRequest, stage: Stage, form: forms.Form | None) -> str:
     return f"{len(made)} added."
 
 
-def _page(request: HttpRequest, stage: Stage, bound: dict[str, forms.Form], status: int = 200) -> HttpResponse:
-    found = attention_checks.table(stage)
-    screens = stage.batch_size or 100
+def _page(request: StaffRequest, stage: Stage, bound: Mapping[str, forms.Form], status: int = 200) -> HttpResponse:
+    found, practice = attention_checks.table(stage), stage.tasks.filter(kind=Kind.TRAINING)
+    screens, example, protocol = stage.batch_size or 100, stage.tasks.first(), PROTOCOLS[stage.protocol]
     context = {
         "section": "studies", "study": stage.study, "stage": stage, "forms": bound, "checks": found,
-        "no_checks": NO_CHECKS if PROTOCOLS[stage.protocol].form else "",
-        "live": sum(task.live for task in found),
+        "no_checks": NO_CHECKS if protocol.form else "",
+        "live": sum(task.live for task, _ in found),
         "screens": screens, "wanted": pass_rules.number_of_checks(screens, stage.check_rate),
-        "practice": list(stage.tasks.filter(kind=Kind.TRAINING).select_related("item__benchmark").order_by("pk")),
-        "people": setup.screening_results(stage), "allowed": setup.answers_allowed(stage),
+        "practice": [(task, None) for task in practice.select_related("item__benchmark").order_by("pk")],
+        "people": setup.screening_results(stage),
+        "allowed": [*(example.options if example else []), *(choice.identity for choice in protocol.fixed)],
         "comprehension_tries": qualification.tries_of(stage, "comprehension"),
     }  # fmt: skip
     return render(request, "checks/checks.html", context, status=status)

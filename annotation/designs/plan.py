@@ -61,16 +61,11 @@ def contradictions(settings: Settings, own_items_apart: bool = False, form: Form
     if settings.get("cap") and settings["cap"] < (settings.get("overlap") or 1):
         found["cap"] = "No less than the judgments an item."
     if settings.get("rule") == DAWID_SKENE:
-        found = _estimation_contradictions(settings) | found
+        if settings.get("tie_rule") == _ADJUDICATE:
+            found = {"tie_rule": _NOT_LEFT, **found}
+        elif max(settings.get("overlap") or 1, settings.get("agreement_overlap") or 1) < 2:
+            found = {"rule": _TOO_FEW, **found}
     return found
-
-
-def _estimation_contradictions(settings: Settings) -> dict[str, str]:
-    """What does not go with Dawid and Skene's rule."""
-    if settings.get("tie_rule") == _ADJUDICATE:
-        return {"tie_rule": _NOT_LEFT}
-    most = max(settings.get(name) or 1 for name in ("overlap", "agreement_overlap"))
-    return {"rule": _TOO_FEW} if most < 2 else {}
 
 
 def _form_contradictions(form: Form, settings: Settings) -> dict[str, str]:
@@ -145,17 +140,10 @@ def _stage_effort(stage: StagePlan, coming: int, assumed: Assumptions, pay: floa
     rate = given.get("check_rate") or 0
     screens = judgments + int(round_half_up(judgments * rate / (1 - rate)))
     hours = screens * assumed.seconds / _HOUR
-    places = _places(given, judgments, ((items - shared, overlap), (shared, shared_overlap)), assumed.people)
+    people = _places(given, judgments, ((items - shared, overlap), (shared, shared_overlap)), assumed.people)
+    follows = bool(stage.after)
     return ExpectedEffort(
-        stage.stage_name,
-        items,
-        judgments,
-        screens,
-        hours,
-        hours * pay,
-        places,
-        follows=bool(stage.after),
-        assumed=later,
+        stage.stage_name, items, judgments, screens, hours, hours * pay, people, follows=follows, assumed=later
     )
 
 

@@ -72,12 +72,8 @@ def baseline_plans(
     """
     if design not in _DESIGNS:
         raise ValueError(f"there is no design {design!r}; there are {', '.join(_DESIGNS)}")
-    settings: dict[str, object] = {
-        "sample": sample,
-        "stratify": stratify,
-        "promotion": "closing",
-        "quota": _QUESTIONS * batch_items,
-    }
+    quota = _QUESTIONS * batch_items
+    settings: dict[str, object] = {"sample": sample, "stratify": stratify, "promotion": "closing", "quota": quota}
     settings |= {"strategy": "batches", "batch_size": batch_items} if design == ONE_ANNOTATOR else {"strategy": "pool"}
     settings |= dict(seed_settings or {})
     one = list(apart) or None
@@ -190,14 +186,21 @@ def default_assumptions(stages: Sequence[StagePlan], item: ItemRecord = SPECIMEN
         stage.stage_name: Assumptions(
             _SECONDS_OF.get(stage.protocol, _SECONDS),
             _KEPT_SHARES.get(stage.protocol, 1.0),
-            tasks_per_item(stage.protocol, item, _carried_to(stage, stages)),
+            tasks_per_item(stage.protocol, item, expected_carry(stage, stages)),
             people=2 if PROTOCOLS[stage.protocol].confirms else 1,
         )
         for stage in stages
     }
 
 
-def _carried_to(stage: StagePlan, stages: Sequence[StagePlan]) -> dict[str, str]:
+def apart_of(stage: StagePlan, before: Sequence[StagePlan]) -> list[str]:
+    """Names of the stages that a plan is kept apart from; by default those whose protocol would tell the answer."""
+    if stage.apart_from is not None:
+        return list(stage.apart_from)
+    return [earlier.stage_name for earlier in before if earlier.protocol in PROTOCOLS[stage.protocol].leaks]
+
+
+def expected_carry(stage: StagePlan, stages: Sequence[StagePlan]) -> dict[str, str]:
     """What would come in with an item from the stages before it."""
     named = {one.stage_name: one for one in stages}
     carried: dict[str, str] = {}

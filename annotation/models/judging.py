@@ -14,12 +14,7 @@ from django.db import models
 from django.db.models import F, Q
 from django.db.models.functions import Now
 
-from annotation.models.choices import (
-    MOST_JUDGMENTS,
-    Kind,
-    LeaseState,
-    OutcomeState,
-)
+from annotation.models.choices import MOST_JUDGMENTS, Kind, LeaseState, OutcomeState
 from annotation.models.people import Annotator
 from annotation.models.study import Instructions, Stage
 from benchmarks.models import Item
@@ -121,9 +116,8 @@ class Slot(models.Model):
     stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="slots", db_index=False)
     rank = models.BigIntegerField()  # the task's (a check's: the place's own), here so that a claim reads one index
     live = models.BooleanField(default=True)  # may be given out: the task is live and its stage not closed
-    reserved = models.ForeignKey(
-        Annotator, null=True, on_delete=models.PROTECT, related_name="+", db_index=False
-    )  # whom alone it may be given to
+    # Whom alone it may be given to
+    reserved = models.ForeignKey(Annotator, null=True, on_delete=models.PROTECT, related_name="+", db_index=False)
     annotator = models.ForeignKey(Annotator, null=True, on_delete=models.PROTECT, related_name="slots", db_index=False)
     held_until = models.DateTimeField(null=True)
     judgment = models.OneToOneField("Judgment", null=True, on_delete=models.PROTECT, related_name="counted_on")

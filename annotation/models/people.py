@@ -22,9 +22,8 @@ class Annotator(models.Model):
     prolific_session = models.CharField(max_length=64, blank=True)
     simulated = models.BooleanField(default=False)
     stage = models.ForeignKey(Stage, null=True, on_delete=models.PROTECT, related_name="+")  # where they are now
-    invited_to = models.ForeignKey(
-        Stage, null=True, on_delete=models.PROTECT, related_name="+"
-    )  # the stage of the link they came by; none: the study's own link, which leads to every stage
+    # The stage of the link they came by; none: the study's own link, which leads to every stage
+    invited_to = models.ForeignKey(Stage, null=True, on_delete=models.PROTECT, related_name="+")
     consented_at = models.DateTimeField(null=True)
     left_at = models.DateTimeField(null=True)  # gave their place back; what they judged counts
     excluded_at = models.DateTimeField(null=True)  # a person decided it; what they judged is kept and does not count
@@ -60,12 +59,10 @@ class Seat(models.Model):
 
     annotator = models.ForeignKey(Annotator, on_delete=models.CASCADE, related_name="seats")
     stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="seats")
-    read = models.ForeignKey(
-        Instructions, null=True, on_delete=models.PROTECT, related_name="+"
-    )  # the last one accepted
-    batch = models.PositiveIntegerField(
-        null=True
-    )  # with `place`, which slots of the batch's tasks: those of that number
+    # The last one accepted
+    read = models.ForeignKey(Instructions, null=True, on_delete=models.PROTECT, related_name="+")
+    # With `place`, which slots of the batch's tasks: those of that number
+    batch = models.PositiveIntegerField(null=True)
     place = models.PositiveSmallIntegerField(null=True)
     ready_at = models.DateTimeField(null=True)  # past comprehension and training
     screened_out_at = models.DateTimeField(null=True)

@@ -59,9 +59,8 @@ class Study(models.Model):
     currency = models.CharField(max_length=3, default="USD")
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
     created_at = models.DateTimeField(db_default=Now())
-    judgments_after = models.BigIntegerField(
-        db_default=Coalesce(LastJudgment(), 0), editable=False
-    )  # all of its judgments have later ids: whoever reads them passes over no other study's before
+    # All of its judgments have later ids: whoever reads them passes over no other study's before
+    judgments_after = models.BigIntegerField(db_default=Coalesce(LastJudgment(), 0), editable=False)
 
     class Meta:
         ordering = ["-created_at", "-id"]
@@ -93,44 +92,38 @@ class Stage(models.Model):
     takes = ArrayField(models.CharField(max_length=40), default=kept_only)
     carries = models.CharField(max_length=16, blank=True)  # "negative": the outcome is the item's negative image
     promotion = models.CharField(max_length=8, choices=Promotion, default=Promotion.SETTLED)
-    sample = models.PositiveIntegerField(
-        null=True, blank=True, validators=[MinValueValidator(1)]
-    )  # only so many items, drawn by the seed
+    # Only so many items, drawn by the seed
+    sample = models.PositiveIntegerField(null=True, blank=True, validators=[MinValueValidator(1)])
     stratify = models.BooleanField(default=False)  # the sample keeps the shares of types and subtypes
     sample_each = models.BooleanField(default=False)  # the sample is so many items of each type
     after = models.ForeignKey("self", null=True, blank=True, on_delete=models.RESTRICT, related_name="followers")
-    apart_from = ArrayField(
-        models.PositiveSmallIntegerField(), default=list, blank=True
-    )  # positions of stages: who met an item there does not get it here
+    # Positions of stages: who met an item there does not get it here
+    apart_from = ArrayField(models.PositiveSmallIntegerField(), default=list, blank=True)
     overlap = models.PositiveSmallIntegerField(default=1, validators=[MinValueValidator(1), MaxValueValidator(50)])
     cap = models.PositiveSmallIntegerField(
         null=True, blank=True, validators=[MinValueValidator(2), MaxValueValidator(50)]
     )  # while no kind of answer has more than half, one more judgment is asked for, up to so many
     strategy = models.CharField(max_length=10, choices=Strategy, default=Strategy.POOL)
     batch_size = models.PositiveIntegerField(null=True, blank=True, validators=[MinValueValidator(1)])  # items
-    agreement_items = models.PositiveIntegerField(
-        null=True, blank=True, validators=[MinValueValidator(1)]
-    )  # so many items, drawn by the seed, get `agreement_overlap` judgments each
+    # So many items, drawn by the seed, get `agreement_overlap` judgments each
+    agreement_items = models.PositiveIntegerField(null=True, blank=True, validators=[MinValueValidator(1)])
     agreement_overlap = models.PositiveSmallIntegerField(
         null=True, blank=True, validators=[MinValueValidator(2), MaxValueValidator(50)]
     )
     rule = models.CharField(max_length=12, choices=DecisionRule, default=DecisionRule.MAJORITY)
     tie_rule = models.CharField(max_length=10, choices=TieRule, default=TieRule.DROP)
-    quota = models.PositiveIntegerField(
-        null=True, blank=True, validators=[MinValueValidator(1)]
-    )  # judgments per annotator
+    # Judgments per annotator
+    quota = models.PositiveIntegerField(null=True, blank=True, validators=[MinValueValidator(1)])
     lease_seconds = models.PositiveIntegerField(
         default=600, validators=[MinValueValidator(30), MaxValueValidator(86400)]
     )
     undo_seconds = models.PositiveIntegerField(default=900, validators=[MaxValueValidator(86400)])
     auto_advance = models.BooleanField(default=False)
     seed = models.BigIntegerField()  # the order, the batches and the sample are drawn from it
-    check_rate = models.FloatField(
-        default=0, validators=[MinValueValidator(0), MaxValueValidator(0.5)]
-    )  # share of an annotator's screens that are checks
-    training_pass = models.FloatField(
-        default=0.8, validators=[MinValueValidator(0), MaxValueValidator(1)]
-    )  # share of right answers
+    # Share of an annotator's screens that are checks
+    check_rate = models.FloatField(default=0, validators=[MinValueValidator(0), MaxValueValidator(0.5)])
+    # Share of right answers
+    training_pass = models.FloatField(default=0.8, validators=[MinValueValidator(0), MaxValueValidator(1)])
     training_tries = models.PositiveSmallIntegerField(default=2, validators=[MinValueValidator(1)])
     comprehension = models.JSONField(default=list, blank=True)  # [{"question", "options": [...], "answer": index}]
     on_failure = models.CharField(max_length=10, choices=OnFailure, default=OnFailure.FLAG)

@@ -24,15 +24,12 @@ class Decision:
 def decisions(people: Iterable[Annotator]) -> dict[int, list[Decision]]:
     """By number, the newest first. Two queries, however many people."""
     names = {audit.named(one): one.number for one in people}
-    told = list(Event.objects.filter(subject__in=names, verb__in=(KEPT, EXCLUDED, REINSTATED)).order_by("-pk"))
-    users, found = _users(event.by for event in told), defaultdict(list)
-    for event in told:
+    events = list(Event.objects.filter(subject__in=names, verb__in=(KEPT, EXCLUDED, REINSTATED)).order_by("-pk"))
+    parts = [event.by.partition(":") for event in events]
+    wanted = {int(pk) for kind, _, pk in parts if kind == "user" and pk.isdecimal()}
+    users = {audit.named(user): user.get_username() for user in get_user_model().objects.filter(pk__in=wanted)}
+    found: dict[int, list[Decision]] = defaultdict(list)
+    for event in events:
         by = users.get(event.by, event.by)
         found[names[event.subject]].append(Decision(event.verb, event.data.get("reason", ""), by, event.at))
     return found
-
-
-def _users(names: Iterable[str]) -> dict[str, str]:
-    """`user:4` → their name."""
-    wanted = {int(pk) for kind, _, pk in (name.partition(":") for name in names) if kind == "user" and pk.isdecimal()}
-    return {audit.named(user): user.get_username() for user in get_user_model().objects.filter(pk__in=wanted)}

@@ -6,7 +6,8 @@ exclusion frees the slots that they counted on, and only a person excludes (law 
 
 from collections.abc import Iterable, Sequence
 
-from django.db import connection, transaction
+from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from annotation.assignment import leases as assignment_leases
@@ -15,8 +16,6 @@ from annotation.assignment.seats import stages_open_to
 from annotation.models import Annotator, Judgment, Kind, Lease, LeaseState, Seat, Slot, Stage, StageState, Task
 from annotation.models.choices import BATCHED
 from annotation.pipeline import outcomes
-from annotation.pipeline.exposure import had
-from annotation.sql import fetch
 from annotation.transactions import anew
 from annotation.wording import clean_reason
 from benchmarks import audit
@@ -28,30 +27,6 @@ FINISHED, SCREENED_OUT, NO_CONSENT = "finished", "screened_out", "no_consent"  #
 GIVEN = "was given a code"  # the verb of the event
 EXCLUDED = "excluded"  # the verb of the event that lists the judgments which counted until then
 REINSTATED, KEPT = "reinstated", "kept"  # verbs too
-LOCK_TASKS = "SELECT id FROM annotation_task WHERE id = ANY(%(tasks)s) ORDER BY id FOR NO KEY UPDATE"
-
-# The place in a batch that the annotator worked at last, unless somebody else has been given it or holds a part of it.
-OLD_PLACE = """
-SELECT last.batch, last.number FROM (
-  SELECT task.batch, slot.number FROM annotation_lease lease JOIN annotation_slot slot ON slot.id = lease.slot_id
-  JOIN annotation_task task ON task.id = slot.task_id
-  WHERE lease.annotator_id = %(annotator)s AND slot.stage_id = %(stage)s AND task.batch IS NOT NULL
-    AND task.kind = 'judge'
-  ORDER BY lease.id DESC LIMIT 1) last
-WHERE NOT EXISTS (SELECT FROM annotation_seat seat WHERE seat.stage_id = %(stage)s AND seat.batch = last.batch
-                  AND seat.place = last.number)
-  AND NOT EXISTS (
-    SELECT FROM annotation_slot slot JOIN annotation_task task ON task.id = slot.task_id
-    WHERE slot.stage_id = %(stage)s AND task.batch = last.batch AND slot.number = last.number
-      AND slot.judgment_id IS NULL AND (slot.annotator_id IS NOT NULL OR slot.reserved_id <> %(annotator)s))
-"""
-# What is left of it; not what the annotator has skipped.
-TAKE_BACK = f"""
-UPDATE annotation_slot slot SET reserved_id = %(annotator)s FROM annotation_task task
-WHERE task.id = slot.task_id AND slot.stage_id = %(stage)s AND task.batch = %(batch)s AND slot.number = %(place)s
-  AND task.kind = 'judge' AND slot.annotator_id IS NULL
-  AND NOT {had("task.id")}
-"""
 
 
 class NeedsReason(ValueError):
@@ -109,20 +84,18 @@ def _release(annotator: Annotator, stages: Sequence[Stage] | None = None) -> int
 
     What a manager gave them by name stays theirs until the manager gives it to somebody else.
     """
-    seats = Seat.objects.filter(annotator=annotator)
-    slots = Slot.objects.filter(annotator=annotator, judgment=None)
-    kept = Slot.objects.filter(reserved=annotator, judgment=None, stage__strategy__in=BATCHED)
-    if stages is not None:
-        seats, slots, kept = (found.filter(stage__in=stages) for found in (seats, slots, kept))
-    _lock_stages(seats.filter(batch__isnull=False).values_list("stage", flat=True))
-    held = [
-        slot.pk for slot in slots.order_by("pk").select_for_update(no_key=True, of=("self",))
-    ]  # a claim locks them first
+    there = {} if stages is None else {"stage__in": stages}
+    seats = Seat.objects.filter(annotator=annotator, batch__isnull=False, **there)
+    slots = Slot.objects.filter(judgment=None, **there)
+    _lock_stages(seats.values_list("stage", flat=True))
+    mine = slots.filter(annotator=annotator).order_by("pk").select_for_update(no_key=True, of=("self",))
+    held = [slot.pk for slot in mine]  # a claim locks them first
     leases = Lease.objects.filter(annotator=annotator, state=LeaseState.HELD, slot__in=held)
     leases.update(state=LeaseState.LAPSED)
     Slot.objects.filter(pk__in=held).update(annotator=None, held_until=None)
-    kept.filter(annotator=None, task__kind=Kind.JUDGE).update(reserved=None)
-    seats.filter(batch__isnull=False).update(batch=None, place=None)
+    kept = slots.filter(reserved=annotator, annotator=None, stage__strategy__in=BATCHED, task__kind=Kind.JUDGE)
+    kept.update(reserved=None)
+    seats.update(batch=None, place=None)
     return len(held)
 
 
@@ -145,16 +118,25 @@ def _seat_again(annotator: Annotator) -> None:
 
 
 def _old_place(annotator: Annotator, stage: Stage) -> None:
-    found = fetch(OLD_PLACE, annotator=annotator.pk, stage=stage.pk)
+    """They get back what is left of the place in a batch that they worked at last, but for what they have skipped.
+
+    Not if somebody else has been given the place meanwhile, or holds a part of it.
+    """
     seats = Seat.objects.filter(annotator=annotator, stage=stage, batch=None, screened_out_at=None)
-    if not found or not seats.exists():
+    worked = Lease.objects.filter(annotator=annotator, slot__stage=stage, task__kind=Kind.JUDGE).order_by("-pk")
+    last = worked.filter(task__batch__isnull=False).values_list("task__batch", "slot__number").first()
+    if last is None or not seats.exists():
         return
-    batch, place = found[0]
-    with connection.cursor() as cursor:
-        values = {"annotator": annotator.pk, "stage": stage.pk, "batch": batch, "place": place}
-        cursor.execute(TAKE_BACK, values)
-        if cursor.rowcount:
-            seats.update(batch=batch, place=place)
+    batch, place = last
+    slots = Slot.objects.filter(stage=stage, task__batch=batch, number=place)
+    for_others = Q(annotator__isnull=False) | Q(reserved__isnull=False) & ~Q(reserved=annotator)
+    taken = slots.filter(for_others, judgment=None).exists()
+    if taken or Seat.objects.filter(stage=stage, batch=batch, place=place).exists():
+        return
+    had = Lease.objects.filter(annotator=annotator).exclude(state=LeaseState.LAPSED)
+    left = slots.filter(annotator=None, task__kind=Kind.JUDGE).exclude(task__in=had.values("task"))
+    if left.update(reserved=annotator):
+        seats.update(batch=batch, place=place)
 
 
 # Excluding, reinstating, keeping
@@ -172,12 +154,10 @@ def exclude(*, annotator: Annotator, reason: str, by: str, excluded_by=None) -> 
         return 0
     _store(annotator, excluded_at=timezone.now(), excluded_by=excluded_by, exclusion_reason=words)
     _release(annotator)
-    slots = Slot.objects.filter(annotator=annotator, judgment__isnull=False).order_by("task")
-    slots = list(slots.select_for_update(no_key=True, of=("self",)).select_related("task"))
+    judged = Slot.objects.filter(annotator=annotator, judgment__isnull=False).order_by("task")
+    slots = list(judged.select_for_update(no_key=True, of=("self",)))
     judgments = [slot.judgment_id for slot in slots]
-    audit.record(
-        by=by, verb=EXCLUDED, subject=annotator, study=annotator.study_id, reason=words, judgments=judgments
-    )  # fmt: skip
+    audit.record(by=by, verb=EXCLUDED, subject=annotator, study=annotator.study_id, reason=words, judgments=judgments)
     ours = Slot.objects.filter(pk__in=[slot.pk for slot in slots])
     ours.exclude(task__kind=Kind.CHECK).update(reserved=None)
     ours.update(annotator=None, judgment=None, live=False)
@@ -198,9 +178,7 @@ def reinstate(*, annotator: Annotator, reason: str, by: str) -> int:
     back = [judgment for judgment in _counted_before(annotator) if _put_back(annotator, judgment)]
     _settle([judgment.lease.task_id for judgment in back])
     again = [judgment.pk for judgment in back]
-    audit.record(
-        by=by, verb=REINSTATED, subject=annotator, study=annotator.study_id, reason=words, judgments=again
-    )  # fmt: skip
+    audit.record(by=by, verb=REINSTATED, subject=annotator, study=annotator.study_id, reason=words, judgments=again)
     _seat_again(annotator)
     return len(back)
 
@@ -223,7 +201,7 @@ def _words(reason: str) -> str:
 def _settle(tasks: Iterable[int]) -> None:
     """The outcomes of these tasks anew; all are locked first, in one order, so that two exclusions cannot cross."""
     wanted = sorted(set(tasks))
-    fetch(LOCK_TASKS, tasks=wanted)
+    list(Task.objects.filter(pk__in=wanted).order_by("pk").select_for_update(no_key=True).values_list("pk"))
     for pk in wanted:
         task = Task.objects.select_related("stage").get(pk=pk)  # the one before may have changed it
         outcomes.settle(task, task.stage)
@@ -231,11 +209,11 @@ def _settle(tasks: Iterable[int]) -> None:
 
 def _counted_before(annotator: Annotator) -> list[Judgment]:
     """The last word on each lease whose judgment the exclusion freed, unless it was taken back since."""
-    told = Event.objects.filter(subject=audit.named(annotator), verb=EXCLUDED).order_by("-pk").first()
-    leases = Lease.objects.filter(judgments__in=told.data["judgments"] if told else [])
+    exclusion = Event.objects.filter(subject=audit.named(annotator), verb=EXCLUDED).order_by("-pk").first()
+    leases = Lease.objects.filter(judgments__in=exclusion.data["judgments"] if exclusion else [])
     revisions = Judgment.objects.filter(lease__in=leases, surplus=False).select_related("lease")
-    last = {judgment.lease_id: judgment for judgment in revisions.order_by("revision")}
-    return sorted((one for one in last.values() if not one.withdrawn), key=lambda one: one.lease.task_id)
+    last = revisions.order_by("lease", "-revision").distinct("lease")
+    return sorted((one for one in last if not one.withdrawn), key=lambda one: one.lease.task_id)
 
 
 def _put_back(annotator: Annotator, judgment: Judgment) -> bool:
@@ -261,22 +239,20 @@ def arrive(*, annotator: Annotator, stage: Stage | None, by: str, prolific_study
     annotator.refresh_from_db(fields=["invited_to", "prolific_study", "prolific_session", "stage", "erased_at"])
     if annotator.erased_at:  # between the asking and the lock
         return
-    before = {"invited_to": annotator.invited_to_id, "prolific_study": annotator.prolific_study}
-    before |= {"prolific_session": annotator.prolific_session}
-    now = {"invited_to": stage.pk if stage else None, "prolific_study": prolific_study or before["prolific_study"]}
-    now |= {"prolific_session": prolific_session or before["prolific_session"]}
-    if now == before:
+    before = {"prolific_study": annotator.prolific_study, "prolific_session": annotator.prolific_session}
+    now = {
+        "prolific_study": prolific_study or annotator.prolific_study,
+        "prolific_session": prolific_session or annotator.prolific_session,
+    }
+    link, old_link = stage.pk if stage else None, annotator.invited_to_id
+    if (link, now) == (old_link, before):
         return
-    audit.record(by=by, verb=ARRIVED, subject=annotator, study=annotator.study_id, before=before)
-    _store(annotator, invited_to=stage, **{name: now[name] for name in ("prolific_study", "prolific_session")})
-    if now["invited_to"] != before["invited_to"] and not (annotator.left_at or annotator.excluded_at):
-        _move_to(annotator, stage)
-
-
-def _move_to(annotator: Annotator, stage: Stage | None) -> None:
-    """Stages that the new link does not lead to are given up."""
-    reach = stages_open_to(annotator)
-    others = Stage.objects.filter(study=annotator.study_id).exclude(pk__in=[one.pk for one in reach])
-    _release(annotator, list(others))
-    if stage is not None:
-        assignment_seats.sit(annotator=annotator, stage=stage)
+    kept = {"invited_to": old_link, **before}
+    audit.record(by=by, verb=ARRIVED, subject=annotator, study=annotator.study_id, before=kept)
+    _store(annotator, invited_to=stage, **now)
+    if link != old_link and not (annotator.left_at or annotator.excluded_at):
+        reach = stages_open_to(annotator)  # what the new link does not lead to is given up
+        others = Stage.objects.filter(study=annotator.study_id).exclude(pk__in=[one.pk for one in reach])
+        _release(annotator, list(others))
+        if stage is not None:
+            assignment_seats.sit(annotator=annotator, stage=stage)

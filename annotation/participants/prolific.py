@@ -6,10 +6,9 @@ Files only, by a manager's hand: nothing is sent anywhere.
 import csv
 import io
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from annotation.models import Study
@@ -34,10 +33,6 @@ class Unreadable(ValueError):
     """That is not Prolific's export; the message says what it lacks."""
 
 
-class CannotSet(ValueError):
-    """The codes cannot be set like this; the message says why."""
-
-
 def with_parameters(link: str) -> str:
     """The link as it is pasted at Prolific, which fills in the three."""
     return f"{link}?{'&'.join(f'{name}={value}' for name, value in PARAMETERS.items())}"
@@ -45,19 +40,12 @@ def with_parameters(link: str) -> str:
 
 @transaction.atomic
 def set_codes(*, study: Study, by: str, **codes: str) -> Study:
-    """Raises CannotSet where one is empty or too long, or two are the same."""
+    """`codes` are all CODES, each another."""
     study = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     before = {name: getattr(study, name) for name in CODES}
-    now = {name: codes.get(name, before[name]).replace("\0", "").strip() for name in CODES}
-    if len(set(now.values())) < len(now):
-        raise CannotSet("Each of the three needs a code of its own: Prolific tells the endings apart by them.")
-    for name, code in now.items():
-        setattr(study, name, code)
-    try:
-        study.clean_fields(exclude={one.name for one in Study._meta.fields} - set(CODES))
-    except ValidationError as error:
-        raise CannotSet(" ".join(f"{name.replace('_', ' ')}: {' '.join(m)}" for name, m in error)) from None
-    if now != before:
+    if codes != before:
+        for name in CODES:
+            setattr(study, name, codes[name])
         study.save(update_fields=CODES)
         audit.record(by=by, verb="set codes", subject=study, before=before)
     return study
@@ -67,7 +55,7 @@ def set_codes(*, study: Study, by: str, **codes: str) -> Study:
 
 
 def submissions(study: Study, found: Iterable[Participant]) -> str:
-    """A row for each submission (`participants.roster.by_submission`), as CSV.
+    """A row for each submission, as CSV; `found` are the study's participants by submission (roster.py).
 
     A person approves or rejects at Prolific.
     """
@@ -75,18 +63,15 @@ def submissions(study: Study, found: Iterable[Participant]) -> str:
     writer = csv.writer(written)
     writer.writerow(COLUMNS)
     for one in found:
-        writer.writerow([safe(str(cell)) for cell in _row(study, one)])
+        who = one.annotator
+        row = (
+            who.prolific_pid, one.session, one.prolific_study, who.pseudonym, one.state, one.code, one.answers,
+            one.counted, f"{one.active_minutes:.1f}", f"{one.span_minutes:.1f}", one.checks, one.checks_right,
+            f"{one.pay:.2f}", f"{one.span_pay:.2f}", study.currency, "approve" if one.approve else "look",
+            "; ".join(one.reasons),
+        )  # fmt: skip
+        writer.writerow([safe(str(cell)) for cell in row])
     return written.getvalue()
-
-
-def _row(study: Study, one: Participant) -> Sequence[object]:
-    who = one.annotator
-    return (
-        who.prolific_pid, one.session, one.prolific_study, who.pseudonym, one.state, one.code, one.answers,
-        one.counted, f"{one.active_minutes:.1f}", f"{one.span_minutes:.1f}", one.checks, one.checks_right,
-        f"{one.pay:.2f}", f"{one.span_pay:.2f}", study.currency, "approve" if one.approve else "look",
-        "; ".join(one.reasons),
-    )  # fmt: skip
 
 
 def safe(cell: str) -> str:

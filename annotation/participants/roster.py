@@ -72,25 +72,39 @@ class Participant:
         return found + self.signs
 
 
-def participants(study: Study) -> list[Participant]:
-    """In the order of joining."""
-    people = list(study.annotators.select_related("stage", "excluded_by").order_by("number"))
-    return _roster(study, people, {})
+def participants(study: Study, by_submission: bool = False) -> list[Participant]:
+    """In the order of joining.
 
-
-def by_submission(study: Study) -> list[Participant]:
-    """Everybody from Prolific, once for each of their submissions: what they did between one and the next."""
+    With `by_submission` everybody from Prolific, once for each of their submissions: what they did between one and the
+    next.
+    """
     people = list(study.annotators.select_related("stage", "excluded_by").order_by("number"))
-    found = _roster(study, people, _earlier(people))
-    return [one for one in found if one.annotator.prolific_pid]
+    earlier = _earlier(people) if by_submission else {}
+    pay = float(study.pay_per_hour)
+    found = {}
+    for who in people:
+        submissions = [*earlier.get(who.number, ()), (0, who.prolific_session, who.prolific_study)]
+        found[who.number] = [Participant(who, session, of, pay_per_hour=pay) for _, session, of in submissions]
+    stages = list(study.stages.all())
+    for stage in stages:
+        _add_stage(found, earlier, stage, f" in stage {stage.name}" if len(stages) > 1 else "")
+    everybody = [one for mine in found.values() for one in mine]
+    codes = _codes(everybody)
+    seats = Seat.objects.filter(stage__study=study, screened_out_at__isnull=False)
+    out = set(seats.values_list("annotator", "stage"))
+    for one in everybody:
+        one.span_minutes = (max(one.times) - min(one.times)) / HOUR * 60 if one.times else 0.0
+        kind, one.code = codes.get((one.annotator.pk, one.session), ("", ""))
+        one.state = _state(one, kind, (one.annotator.pk, one.annotator.stage_id) in out)
+    return [one for one in everybody if one.annotator.prolific_pid] if by_submission else everybody
 
 
 def _earlier(people: Sequence[Annotator]) -> Earlier:
     """The submissions that a newer one has taken the place of, oldest first."""
-    names, found = {audit.named(one): one for one in people}, defaultdict(list)
-    told = list(Event.objects.filter(subject__in=names, verb=ARRIVED).order_by("pk"))
+    names = {audit.named(one): one for one in people}
+    found: dict[int, list[tuple[int, str, str]]] = defaultdict(list)
     newest = {name: one.prolific_session for name, one in names.items()}
-    for event in reversed(told):
+    for event in Event.objects.filter(subject__in=names, verb=ARRIVED).order_by("-pk"):
         session = event.data["before"]["prolific_session"]
         if session and session != newest[event.subject]:
             until = round(event.at.timestamp() * 1_000_000)
@@ -98,27 +112,6 @@ def _earlier(people: Sequence[Annotator]) -> Earlier:
             mine.insert(0, (until, session, event.data["before"]["prolific_study"]))
             newest[event.subject] = session
     return found
-
-
-def _roster(study: Study, people: Sequence[Annotator], earlier: Earlier) -> list[Participant]:
-    pay = float(study.pay_per_hour)
-    found = {}
-    for who in people:
-        mine = [
-            Participant(who, session, of, pay_per_hour=pay)
-            for _, session, of in [*earlier.get(who.number, ()), (0, who.prolific_session, who.prolific_study)]
-        ]
-        found[who.number] = mine
-    stages = list(study.stages.all())
-    for stage in stages:
-        _add_stage(found, earlier, stage, f" in stage {stage.name}" if len(stages) > 1 else "")
-    everybody = [one for mine in found.values() for one in mine]
-    codes, out = _codes(everybody), _screened_out(study)
-    for one in everybody:
-        one.span_minutes = (max(one.times) - min(one.times)) / HOUR * 60 if one.times else 0.0
-        kind, one.code = codes.get((one.annotator.pk, one.session), ("", ""))
-        one.state = _state(one, kind, (one.annotator.pk, one.annotator.stage_id) in out)
-    return everybody
 
 
 def _state(one: Participant, kind: str, out: bool) -> str:
@@ -136,54 +129,40 @@ def _codes(found: Iterable[Participant]) -> dict[tuple[int, str], tuple[str, str
     return {(names[one.subject], one.data["session"]): (one.data["kind"], one.data["code"]) for one in given}
 
 
-def _screened_out(study: Study) -> set[tuple[int, int]]:
-    seats = Seat.objects.filter(stage__study=study, screened_out_at__isnull=False)
-    return set(seats.values_list("annotator", "stage"))
-
-
 def _add_stage(found: Mapping[int, list[Participant]], earlier: Earlier, stage: Stage, where: str) -> None:
     """What everybody did in the stage; `where` is how their signs name it."""
-    of, last, whole = defaultdict(list), {}, defaultdict(list)
+    by_submission: dict[tuple[int, int], list[JudgmentRow]] = defaultdict(list)
+    by_annotator: dict[int, list[JudgmentRow]] = defaultdict(list)
+    last: dict[int, int] = {}  # by annotator, the last of their submissions with a judgment here
     rows = judgment_rows(stage)
     for row in rows:
         which = bisect([until for until, _, _ in earlier.get(row.annotator, ())], row.at)
-        of[row.annotator, which].append(row)
-        whole[row.annotator].append(row)
+        by_submission[row.annotator, which].append(row)
+        by_annotator[row.annotator].append(row)
         last[row.annotator] = max(which, last.get(row.annotator, 0))
-    all_ = annotator_behaviour.stage_behaviour(rows, rule_of(stage).projections())
-    for (number, which), mine in of.items():
-        _add_rows(found[number][which], mine)
-        _say(
-            found[number][which],
-            counts.work_signs(annotator_behaviour.judgments_considered(mine, False), all_.typical),
-            where,
-        )
+    everybody = annotator_behaviour.stage_behaviour(rows, rule_of(stage).projections())
+    for (number, which), mine in by_submission.items():
+        one = found[number][which]
+        one.answers += annotator_behaviour.count_answers(mine)
+        one.counted += sum(row.counted for row in mine)
+        one.active_minutes += sum(row.active_ms for row in mine) / 60_000
+        one.times += [min(row.at for row in mine), max(row.at for row in mine)]
+        considered = annotator_behaviour.judgments_considered(mine, False)
+        _add_signs(one, counts.work_signs(considered, everybody.typical), where)
     checked, tried = attention_checks.results(stage), qualification.results(stage)
-    for number, mine in found.items():
-        there = mine[last.get(number, -1)]  # not told apart by submission: said of the last one that came here
-        compared = annotator_behaviour.comparison_with_others(
-            number, annotator_behaviour.judgments_considered(whole[number], False), all_
-        )
-        _say(there, annotator_behaviour.comparison_signs(compared), where)
-        _add_tests(there, checked.get(number), tried.get(number, {}), where)
+    for number, submissions in found.items():
+        one = submissions[last.get(number, -1)]  # what follows cannot be told apart by submission
+        considered = annotator_behaviour.judgments_considered(by_annotator[number], False)
+        compared = annotator_behaviour.comparison_with_others(number, considered, everybody)
+        _add_signs(one, annotator_behaviour.comparison_signs(compared), where)
+        checks = checked.get(number)
+        if checks:
+            one.checks += checks.n
+            one.checks_right += checks.right
+        _add_signs(one, annotators.known_signs(checks), where)
+        passed = {kind: result.passed for kind, result in tried.get(number, {}).items()}
+        _add_signs(one, warning_signs.qualification_signs(passed), where)
 
 
-def _say(one: Participant, found: Iterable[warning_signs.Sign], where: str) -> None:
-    one.signs += [f"{sign.words}{where}" for sign in found]
-
-
-def _add_tests(
-    one: Participant, checked: attention_checks.Result | None, tried: Mapping[str, qualification.Result], where: str
-):
-    if checked:
-        one.checks += checked.n
-        one.checks_right += checked.right
-    passed = {kind: result.passed for kind, result in tried.items()}
-    _say(one, [*annotators.known_signs(checked), *warning_signs.qualification_signs(passed)], where)
-
-
-def _add_rows(one: Participant, rows: Sequence[JudgmentRow]) -> None:
-    one.answers += annotator_behaviour.count_answers(rows)
-    one.counted += sum(row.counted for row in rows)
-    one.active_minutes += sum(row.active_ms for row in rows) / 60_000
-    one.times += [min(row.at for row in rows), max(row.at for row in rows)]
+def _add_signs(one: Participant, signs: Iterable[warning_signs.Sign], where: str) -> None:
+    one.signs += [f"{sign.words}{where}" for sign in signs]

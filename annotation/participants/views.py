@@ -3,7 +3,9 @@
 Names and Prolific ids stand here: managers alone may even look.
 """
 
+from django import forms
 from django.contrib import messages
+from django.contrib.auth.models import User
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -12,11 +14,44 @@ from django.views.decorators.http import require_POST, require_safe
 from annotation import permissions
 from annotation.models import Annotator, Role, Stage, Study
 from annotation.participants import lifecycle, prolific, roster
-from annotation.participants.forms import CodesForm, ReasonForm, ReturnedForm
+from annotation.studies.forms import ErrorsAtFields
+from annotation.wording import REASON_LENGTH
 from benchmarks import audit
-from benchmarks.permissions import staff_only
+from benchmarks.permissions import StaffRequest, staff_only
 
 SHOWN = 20  # unknown ids
+MOST_BYTES = 5_000_000
+REASONED = {"keep", "exclude", "reinstate"}
+ACTS = REASONED | {"left", "back"}
+
+
+class CodesForm(ErrorsAtFields):
+    completion_code = forms.CharField(max_length=40, label="Finished")
+    screened_out_code = forms.CharField(max_length=40, label="Screened out")
+    no_consent_code = forms.CharField(max_length=40, label="Did not agree")
+
+    def clean(self) -> None:
+        if not self.errors and len(set(self.cleaned_data.values())) < len(prolific.CODES):
+            raise forms.ValidationError(
+                "Each of the three needs a code of its own: Prolific tells the endings apart by them."
+            )
+
+
+class ReasonForm(forms.Form):
+    reason = forms.CharField(
+        max_length=REASON_LENGTH,
+        error_messages={"required": "Say why, in a few words; it is stored with the decision."},
+    )
+
+
+class ReturnedForm(ErrorsAtFields):
+    file = forms.FileField(label="Prolific's export (CSV)")
+
+    def clean_file(self):
+        sent = self.cleaned_data["file"]
+        if sent.size > MOST_BYTES:
+            raise forms.ValidationError("The file is larger than 5 MB.")
+        return sent
 
 
 def invitation(request: HttpRequest, to: Study | Stage) -> str:
@@ -25,76 +60,61 @@ def invitation(request: HttpRequest, to: Study | Stage) -> str:
 
 @require_safe
 @staff_only
-def study_participants(request: HttpRequest, pk: int) -> HttpResponse:
+def study_participants(request: StaffRequest, pk: int) -> HttpResponse:
     return _page(request, permissions.study_for(request.user, pk, Role.MANAGER))
 
 
-def _page(request: HttpRequest, study: Study, status: int = 200, **bound) -> HttpResponse:
+def _page(request: StaffRequest, study: Study, status: int = 200, **bound) -> HttpResponse:
     found = roster.participants(study)
+    sums = ("answers", "counted", "active_minutes", "pay", "span_pay")
     context = {
         "section": "studies", "study": study, "participants": found, "links": _links(request, study),
         "codes": CodesForm(initial={name: getattr(study, name) for name in prolific.CODES}), "returned": ReturnedForm(),
-        "totals": _totals(found), **bound,
+        "totals": {name: sum(getattr(one, name) for one in found) for name in sums}, **bound,
     }  # fmt: skip
     return render(request, "participants/participants.html", context, status=status)
 
 
 def _links(request: HttpRequest, study: Study) -> list[tuple[str, str]]:
-    stages = study.stages.prefetch_related("followers")
-    to = [("the whole study", study), *((_reach(stage), stage) for stage in stages)]
+    """The links by the names of what they lead to: a stage's goes on to those that follow it with the same people."""
+    to: list[tuple[str, Study | Stage]] = [("the whole study", study)]
+    for stage in study.stages.prefetch_related("followers"):
+        to.append((", then ".join([f"stage {stage.name}", *(after.name for after in stage.followers.all())]), stage))
     return [(name, prolific.with_parameters(invitation(request, one))) for name, one in to]
-
-
-def _reach(stage: Stage) -> str:
-    """Whoever comes by a stage's link goes on to the stages that follow it with the same people."""
-    return ", then ".join([f"stage {stage.name}", *(after.name for after in stage.followers.all())])
-
-
-def _totals(found: list[roster.Participant]) -> dict[str, float]:
-    names = ("answers", "counted", "active_minutes", "pay", "span_pay")
-    return {name: sum(getattr(one, name) for one in found) for name in names}
 
 
 @require_POST
 @staff_only
-def study_codes(request: HttpRequest, pk: int) -> HttpResponse:
+def study_codes(request: StaffRequest, pk: int) -> HttpResponse:
     study, form = permissions.study_for(request.user, pk, Role.MANAGER), CodesForm(request.POST)
     if not form.is_valid():
         return _page(request, study, status=422, codes=form)
-    try:
-        prolific.set_codes(study=study, by=audit.named(request.user), **form.cleaned_data)
-    except prolific.CannotSet as refusal:
-        form.add_error(None, str(refusal))
-        return _page(request, study, status=422, codes=form)
+    prolific.set_codes(study=study, by=audit.named(request.user), **form.cleaned_data)
     messages.success(request, "The codes are stored. Set the same ones on Prolific.")
     return redirect("study-participants", pk)
 
 
 @require_safe
 @staff_only
-def study_submissions(request: HttpRequest, pk: int) -> HttpResponse:
+def study_submissions(request: StaffRequest, pk: int) -> HttpResponse:
     study = permissions.study_for(request.user, pk, Role.MANAGER)
-    text = prolific.submissions(study, roster.by_submission(study))
+    text = prolific.submissions(study, roster.participants(study, by_submission=True))
     name = f'attachment; filename="submissions-study-{study.pk}.csv"'
     return HttpResponse(text, content_type="text/csv; charset=utf-8", headers={"Content-Disposition": name})
 
 
 @require_POST
 @staff_only
-def study_returned(request: HttpRequest, pk: int) -> HttpResponse:
+def study_returned(request: StaffRequest, pk: int) -> HttpResponse:
     study, form = permissions.study_for(request.user, pk, Role.MANAGER), ReturnedForm(request.POST, request.FILES)
+    if not form.is_valid():
+        return _page(request, study, status=422, returned=form)
     try:
-        found = prolific.read(form.cleaned_data["file"].read()) if form.is_valid() else None
+        found = prolific.read(form.cleaned_data["file"].read())
     except prolific.Unreadable as refusal:
         form.add_error("file", str(refusal))
-        found = None
-    if found is None:
         return _page(request, study, status=422, returned=form)
-    _tell(request, prolific.mark_gone(study=study, found=found, by=audit.named(request.user)))
-    return redirect("study-participants", pk)
-
-
-def _tell(request: HttpRequest, report: prolific.Report) -> None:
+    report = prolific.mark_gone(study=study, found=found, by=audit.named(request.user))
     statuses = ", ".join(f"{count} {status.lower()}" for status, count in sorted(report.statuses.items()))
     left = f"Marked as left: {', '.join(report.left)}." if report.left else "Nobody new has left."
     older = f" {report.older} of an earlier submission of somebody who has a newer one." if report.older else ""
@@ -102,6 +122,7 @@ def _tell(request: HttpRequest, report: prolific.Report) -> None:
     if report.unknown:
         more = f" and {len(report.unknown) - SHOWN} more" if len(report.unknown) > SHOWN else ""
         messages.warning(request, f"Not in this study: {', '.join(report.unknown[:SHOWN])}{more}.")
+    return redirect("study-participants", pk)
 
 
 # One participant
@@ -109,51 +130,40 @@ def _tell(request: HttpRequest, report: prolific.Report) -> None:
 
 @require_POST
 @staff_only
-def study_participant(request: HttpRequest, pk: int, number: int, act: str) -> HttpResponse:
+def study_participant(request: StaffRequest, pk: int, number: int, act: str) -> HttpResponse:
     decide(request, permissions.annotator_for(request.user, pk, number, Role.MANAGER), act)
     return redirect("study-participants", pk)
 
 
-def decide(request: HttpRequest, who: Annotator, act: str) -> None:
+def decide(request: StaffRequest, who: Annotator, act: str) -> None:
     """One of ACTS, with the reason that was sent; a message says what came of it."""
     if act not in ACTS:
         raise Http404("There is no such action.")
     form = ReasonForm(request.POST)
     if not form.is_valid() and act in REASONED:
-        messages.error(request, f"{who.pseudonym}: {' '.join(form.errors['reason'])}")
-    else:
-        messages.success(request, f"{who.pseudonym} {ACTS[act](request, who, form.cleaned_data.get('reason', ''))}")
+        messages.error(request, f"{who.pseudonym}: {' '.join(map(str, form.errors['reason']))}")
+        return
+    done = _act(request.user, who, act, form.cleaned_data.get("reason", ""))
+    messages.success(request, f"{who.pseudonym} {done}")
 
 
-def _exclude(request: HttpRequest, who: Annotator, reason: str) -> str:
-    by = audit.named(request.user)
-    count = lifecycle.exclude(annotator=who, reason=reason, by=by, excluded_by=request.user)
-    return f"is excluded; {_answers(count)} no longer, and the screens are free for others."
-
-
-def _reinstate(request: HttpRequest, who: Annotator, reason: str) -> str:
-    count = lifecycle.reinstate(annotator=who, reason=reason, by=audit.named(request.user))
-    return f"is reinstated; {_answers(count)} again. Where others have judged since, theirs stay."
-
-
-def _keep(request: HttpRequest, who: Annotator, reason: str) -> str:
-    lifecycle.keep(annotator=who, reason=reason, by=audit.named(request.user))
-    return "is kept; the reason is stored."
+def _act(user: User, who: Annotator, act: str, reason: str) -> str:
+    by = audit.named(user)
+    if act == "exclude":
+        count = lifecycle.exclude(annotator=who, reason=reason, by=by, excluded_by=user)
+        return f"is excluded; {_answers(count)} no longer, and the screens are free for others."
+    if act == "reinstate":
+        count = lifecycle.reinstate(annotator=who, reason=reason, by=by)
+        return f"is reinstated; {_answers(count)} again. Where others have judged since, theirs stay."
+    if act == "keep":
+        lifecycle.keep(annotator=who, reason=reason, by=by)
+        return "is kept; the reason is stored."
+    if act == "left":
+        lifecycle.leave(annotator=who, by=by)
+        return "has left; what they answered counts, and their screens go to others."
+    lifecycle.come_back(annotator=who, by=by)
+    return "can go on."
 
 
 def _answers(count: int) -> str:
     return f"{count} answer{'' if count == 1 else 's'} count{'s' if count == 1 else ''}"
-
-
-def _left(request: HttpRequest, who: Annotator, reason: str) -> str:
-    lifecycle.leave(annotator=who, by=audit.named(request.user))
-    return "has left; what they answered counts, and their screens go to others."
-
-
-def _back(request: HttpRequest, who: Annotator, reason: str) -> str:
-    lifecycle.come_back(annotator=who, by=audit.named(request.user))
-    return "can go on."
-
-
-ACTS = {"keep": _keep, "exclude": _exclude, "reinstate": _reinstate, "left": _left, "back": _back}
-REASONED = {"keep", "exclude", "reinstate"}

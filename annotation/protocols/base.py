@@ -9,6 +9,17 @@ from benchmarks.records import ItemRecord
 
 CANNOT_JUDGE = "cannot_judge"  # a counted answer that every protocol allows, with a reason
 
+# How instructions end: on screens that take pictures to answer (`{}` is what may give trouble), and on the others.
+PICTURE_CLOSING = """
+Use Cannot judge only when you are unable to answer, for example because you do not understand {}
+does not load, and say why. Skip passes the screen to somebody else. Flag tells the researchers that something is wrong
+with the material.
+"""
+TEXT_CLOSING = """
+Use Cannot judge only when you are unable to answer, for example because you do not understand a sentence, and say why.
+Skip passes the screen to somebody else. Flag tells the researchers that something is wrong with the material.
+"""
+
 
 class UnsuitableItem(ValueError):
     """The protocol has no task for this item; the message says what the item lacks."""

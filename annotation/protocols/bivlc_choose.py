@@ -1,14 +1,6 @@
 """BiVLC §3.1 step 3: which of the candidate images carries everything that the negative caption says, or None."""
 
-from annotation.protocols.base import (
-    Carried,
-    Choice,
-    Protocol,
-    TaskSpec,
-    UnsuitableItem,
-    caption_identity,
-    require_parts,
-)
+from annotation.protocols import base
 from benchmarks.records import ItemRecord
 
 NONE = "none"
@@ -23,20 +15,16 @@ sentence says.
 - Looks do not matter. Deformed hands or faces, blur and odd style are fine as long as the content is right.
 - If several pictures carry everything, pick any one of them.
 - If no picture does, answer None of them.
-
-Use Cannot judge only when you are unable to answer, for example because you do not understand the sentence or a picture
-does not load, and say why. Skip passes the screen to somebody else. Flag tells the researchers that something is wrong
-with the material.
-"""
+""" + base.PICTURE_CLOSING.format("the sentence or a picture")
 
 
-def _tasks(item: ItemRecord, carried: Carried) -> list[TaskSpec]:
+def _tasks(item: ItemRecord, carried: base.Carried) -> list[base.TaskSpec]:
     """The candidates of the last round, two to nine of them, since they are picked with the keys 1 to 9."""
     candidates = item.latest("candidate")
     if not 2 <= len(candidates) <= 9:
-        raise UnsuitableItem(f"item {item.key} has {len(candidates)} candidate images; bivlc-choose shows 2 to 9")
-    require_parts(item, captions=["negative"])
-    return [TaskSpec(shows=(caption_identity("negative"),), options=tuple(candidates))]
+        raise base.UnsuitableItem(f"item {item.key} has {len(candidates)} candidate images; bivlc-choose shows 2 to 9")
+    base.require_parts(item, captions=["negative"])
+    return [base.TaskSpec(shows=(base.caption_identity("negative"),), options=tuple(candidates))]
 
 
 def any_or_none(answer: str) -> str:
@@ -44,7 +32,7 @@ def any_or_none(answer: str) -> str:
     return answer if answer in {NONE, "cannot_judge"} else "any"
 
 
-PROTOCOL = Protocol(
+PROTOCOL = base.Protocol(
     name="bivlc-choose",
     title="Choose the image that fits",
     question="Which picture shows everything the sentence says?",
@@ -53,7 +41,7 @@ PROTOCOL = Protocol(
     template="judging/_pick_picture.html",
     tasks=_tasks,
     picks=("1 – 9", "pick a picture"),
-    fixed=(Choice(NONE, "None of them", ("n", "0")),),
+    fixed=(base.Choice(NONE, "None of them", ("n", "0")),),
     projections={"any or none": any_or_none},
     drops={NONE: "no_image_fits", "cannot_judge": "cannot_judge"},
     alike=True,

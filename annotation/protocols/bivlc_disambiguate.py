@@ -3,15 +3,7 @@
 An item whose chosen image fits as well as the original, or better, is ambiguous and is dropped.
 """
 
-from annotation.protocols.base import (
-    Carried,
-    Choice,
-    Protocol,
-    TaskSpec,
-    caption_identity,
-    negative_image,
-    require_parts,
-)
+from annotation.protocols import base
 from benchmarks.records import ItemRecord
 
 BOTH = "both"
@@ -27,16 +19,13 @@ You will see one sentence and two pictures. Pick the picture that fits the sente
 - If both pictures have all of it, answer Both. Do not choose by which is the nicer picture.
 - If neither has all of it, pick the one that comes closer; if they come equally close, answer Both.
 - Looks do not matter. Deformed hands or faces, blur and odd style are fine as long as the content is right.
-
-Use Cannot judge only when you are unable to answer, for example because you do not understand the sentence or a picture
-does not load, and say why. Skip passes the screen to somebody else. Flag tells the researchers that something is wrong
-with the material.
-"""
+""" + base.PICTURE_CLOSING.format("the sentence or a picture")
 
 
-def _tasks(item: ItemRecord, carried: Carried) -> list[TaskSpec]:
-    require_parts(item, captions=["positive"], images=["positive"])
-    return [TaskSpec(shows=(caption_identity("positive"),), options=(ORIGINAL, negative_image(item, carried)))]
+def _tasks(item: ItemRecord, carried: base.Carried) -> list[base.TaskSpec]:
+    base.require_parts(item, captions=["positive"], images=["positive"])
+    options = (ORIGINAL, base.negative_image(item, carried))
+    return [base.TaskSpec(shows=(base.caption_identity("positive"),), options=options)]
 
 
 def _original_or_not(answer: str) -> str:
@@ -46,7 +35,7 @@ def _original_or_not(answer: str) -> str:
     return "original" if answer == ORIGINAL else "not"
 
 
-PROTOCOL = Protocol(
+PROTOCOL = base.Protocol(
     name="bivlc-disambiguate",
     title="Find ambiguous items",
     question="Which picture fits the sentence?",
@@ -55,7 +44,7 @@ PROTOCOL = Protocol(
     template="judging/_pick_picture.html",
     tasks=_tasks,
     picks=("1 2", "pick a picture"),
-    fixed=(Choice(BOTH, "Both", ("b",)),),
+    fixed=(base.Choice(BOTH, "Both", ("b",)),),
     projections={"original or not": _original_or_not},
     drops={
         "candidate": _AMBIGUOUS,

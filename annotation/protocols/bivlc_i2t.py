@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from annotation.protocols.base import Carried, Protocol, TaskSpec, caption_identity, negative_image, require_parts
+from annotation.protocols import base
 from benchmarks.records import ItemRecord
 
 INSTRUCTIONS = """\
@@ -12,29 +12,25 @@ You will see one picture and two sentences. Pick the sentence that describes the
   the order of the words: who does what to whom, and which colour belongs to which thing.
 - If both seem to fit, or neither, pick the one that fits better. One of the two must be picked.
 - Looks do not matter. Deformed hands or faces, blur and odd style are fine.
-
-Use Cannot judge only when you are unable to answer, for example because you do not understand a sentence or a picture
-does not load, and say why. Skip passes the screen to somebody else. Flag tells the researchers that something is wrong
-with the material.
-"""
+""" + base.PICTURE_CLOSING.format("a sentence or a picture")
 
 
-def _tasks(item: ItemRecord, carried: Carried) -> list[TaskSpec]:
+def _tasks(item: ItemRecord, carried: base.Carried) -> list[base.TaskSpec]:
     """One question for each image; BiVLC (App. D) calls them I_pos2T and I_neg2T."""
-    require_parts(item, captions=["positive", "negative"], images=["positive"])
-    options = (caption_identity("positive"), caption_identity("negative"))
+    base.require_parts(item, captions=["positive", "negative"], images=["positive"])
+    options = (base.caption_identity("positive"), base.caption_identity("negative"))
     return [
-        TaskSpec(shows=("positive-0",), options=options, question="positive"),
-        TaskSpec(shows=(negative_image(item, carried),), options=options, question="negative"),
+        base.TaskSpec(shows=("positive-0",), options=options, question="positive"),
+        base.TaskSpec(shows=(base.negative_image(item, carried),), options=options, question="negative"),
     ]
 
 
 def _right_answer(question: str, options: Sequence[str]) -> str:
     """The caption of the image that is shown."""
-    return next((option for option in options if option == caption_identity(question)), "")
+    return next((option for option in options if option == base.caption_identity(question)), "")
 
 
-PROTOCOL = Protocol(
+PROTOCOL = base.Protocol(
     name="bivlc-i2t",
     title="Image to text",
     question="Which sentence describes the picture?",

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from annotation.protocols.base import Carried, Protocol, TaskSpec, caption_identity, negative_image, require_parts
+from annotation.protocols import base
 from benchmarks.records import ItemRecord
 
 _POSITIVE = "positive-0"
@@ -14,19 +14,15 @@ You will see one sentence and two pictures. Pick the picture that fits the sente
   and how they stand to one another. Mind the order of the words.
 - If both seem to fit, or neither, pick the one that fits better. One of the two must be picked.
 - Looks do not matter. Deformed hands or faces, blur and odd style are fine as long as the content is right.
-
-Use Cannot judge only when you are unable to answer, for example because you do not understand the sentence or a picture
-does not load, and say why. Skip passes the screen to somebody else. Flag tells the researchers that something is wrong
-with the material.
-"""
+""" + base.PICTURE_CLOSING.format("the sentence or a picture")
 
 
-def _tasks(item: ItemRecord, carried: Carried) -> list[TaskSpec]:
+def _tasks(item: ItemRecord, carried: base.Carried) -> list[base.TaskSpec]:
     """One question for each caption; BiVLC (App. D) calls them T_pos2I and T_neg2I."""
-    require_parts(item, captions=["positive", "negative"], images=["positive"])
-    options = (_POSITIVE, negative_image(item, carried))
-    asked = ("positive", "negative")
-    return [TaskSpec(shows=(caption_identity(question),), options=options, question=question) for question in asked]
+    base.require_parts(item, captions=["positive", "negative"], images=["positive"])
+    options = (_POSITIVE, base.negative_image(item, carried))
+    roles = ("positive", "negative")
+    return [base.TaskSpec(shows=(base.caption_identity(role),), options=options, question=role) for role in roles]
 
 
 def _right_answer(question: str, options: Sequence[str]) -> str:
@@ -34,7 +30,7 @@ def _right_answer(question: str, options: Sequence[str]) -> str:
     return next((option for option in options if (option == _POSITIVE) == (question == "positive")), "")
 
 
-PROTOCOL = Protocol(
+PROTOCOL = base.Protocol(
     name="bivlc-t2i",
     title="Text to image",
     question="Which picture does the sentence describe?",

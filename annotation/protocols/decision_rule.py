@@ -108,12 +108,12 @@ def confirm(given: Sequence[Answer], *, cap: int, reason: DropReason, overlap: i
     if len(given) < overlap or (len(given) == 1 and is_edit(given[0].label)):
         return Decision(OPEN, reason=AWAITING_CONFIRMATION)
     if len(given) == 1:
-        return _with_content(given[0], _settled(given[0].label, "only_answer", reason))
+        return replace(_settled(given[0].label, "only_answer", reason), content=given[0].content)
     votes = Counter(map(verdict, given))
     for answer in given:
         if votes[verdict(answer)] >= _CONFIRMATIONS:
             by = "unanimous" if len(votes) == 1 else "majority"
-            return _with_content(answer, _settled(answer.label, by, reason))
+            return replace(_settled(answer.label, by, reason), content=answer.content)
     return Decision(OPEN, reason=AWAITING_ADJUDICATION if len(given) >= cap else AWAITING_CONFIRMATION)
 
 
@@ -125,15 +125,6 @@ def is_edit(label: str) -> bool:
 def verdict(answer: Answer) -> str:
     """What two answers must share to be the same verdict: the words, or the label if there are none."""
     return json.dumps(answer.texts, sort_keys=True) if answer.texts else answer.label
-
-
-def _with_content(answer: Answer, decision: Decision) -> Decision:
-    return replace(decision, content=answer.content)
-
-
-def _content_of(outcome: str, given: Sequence[Answer]) -> AnswerContent:
-    """What comes with an outcome: the content of the first answer of that label."""
-    return next((answer.content for answer in given if answer.label == outcome), AnswerContent())
 
 
 def _kinds_of(answers: Iterable[str], options: Collection[str]) -> list[str]:
@@ -193,12 +184,13 @@ class Rule(NamedTuple):
     def settle(
         self, given: Sequence[Answer], overlap: int | None = None, posterior: Posterior | None = None
     ) -> Decision:
-        """The decision from answers in the order given, with the content of the winning one."""
+        """The decision from answers in the order given, with the content of the first one that won."""
         if self.protocol.confirms:
             wanted = overlap or self.overlap
             return confirm(given, cap=self.cap or CONFIRM_CAP, reason=self.protocol.reason, overlap=wanted)
         decision = self.decide([answer.label for answer in given], overlap, posterior)
-        return replace(decision, content=_content_of(decision.outcome, given))
+        winning = (answer.content for answer in given if answer.label == decision.outcome)
+        return replace(decision, content=next(winning, AnswerContent()))
 
     def alike(self, answers: Sequence[str]) -> set[str]:
         """The answers that are options of one kind; none in a protocol whose options are not alike."""

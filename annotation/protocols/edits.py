@@ -47,7 +47,7 @@ def option_at_place(place: str, shown: Sequence[str]) -> str:
 
 
 def place_of_option(identity: str, shown: Sequence[str]) -> str:
-    """The inverse of `option_at`."""
+    """The inverse of `option_at_place`."""
     return str(list(shown).index(identity) + 1)
 
 
@@ -58,7 +58,7 @@ def guideline_answers(sent: SubmittedFields, guidelines: Sequence[Guideline]) ->
 
 
 def guideline_fields(lines: Mapping[str, bool]) -> dict[str, str]:
-    """The inverse of `judged`."""
+    """The inverse of `guideline_answers`."""
     return {code: _HOLDS if holds else BROKEN for code, holds in lines.items()}
 
 

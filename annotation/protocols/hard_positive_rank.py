@@ -6,20 +6,7 @@ Captions may tie. It is right when both positives stand above the negative, in w
 from collections.abc import Mapping, Sequence
 from random import Random
 
-from annotation.protocols.base import (
-    CANNOT_JUDGE,
-    Answer,
-    Carried,
-    Form,
-    InvalidAnswer,
-    Protocol,
-    SubmittedFields,
-    TaskSpec,
-    TextsByIdentity,
-    caption_identity,
-    caption_role,
-    require_parts,
-)
+from annotation.protocols import base
 from benchmarks.records import ItemRecord
 
 _POSITIVES, _NEGATIVE = ("positive", "second_positive"), "negative"
@@ -42,28 +29,25 @@ describes the picture.
 
 There is no order to begin with: every sentence has to be put somewhere. Drag it onto a step, press one of its buttons,
 or press 1, 2 or 3 for the sentence that is marked.
-
-Use Cannot judge only when you are unable to answer, for example because you do not understand a sentence or the picture
-does not load, and say why. Skip passes the screen to somebody else. Flag tells the researchers that something is wrong
-with the material.
-"""
+""" + base.PICTURE_CLOSING.format("a sentence or the picture")
 
 
-def _tasks(item: ItemRecord, carried: Carried) -> list[TaskSpec]:
+def _tasks(item: ItemRecord, carried: base.Carried) -> list[base.TaskSpec]:
     """One question: the image with all three captions."""
-    require_parts(item, captions=ROLES, images=["positive"])
-    return [TaskSpec(shows=("positive-0",), options=tuple(map(caption_identity, ROLES)))]
+    base.require_parts(item, captions=ROLES, images=["positive"])
+    return [base.TaskSpec(shows=("positive-0",), options=tuple(map(base.caption_identity, ROLES)))]
 
 
-def _parse(sent: SubmittedFields, shown: Sequence[str], texts: TextsByIdentity) -> Answer:
+def _parse(sent: base.SubmittedFields, shown: Sequence[str], texts: base.TextsByIdentity) -> base.Answer:
     """`step-1` to `step-3`: the step of the sentence at that place."""
-    return Answer(ranking_label({caption_role(one): _step(sent, place) for place, one in enumerate(shown, 1)}))
+    steps = {base.caption_role(identity): _step(sent, place) for place, identity in enumerate(shown, 1)}
+    return base.Answer(ranking_label(steps))
 
 
-def _step(sent: SubmittedFields, place: int) -> int:
+def _step(sent: base.SubmittedFields, place: int) -> int:
     step = _STEPS.get(sent.get(f"step-{place}", ""))
     if step is None:
-        raise InvalidAnswer(f"Put sentence {_LETTERS[place - 1]} on a step: best, middle or least.")
+        raise base.InvalidAnswer(f"Put sentence {_LETTERS[place - 1]} on a step: best, middle or least.")
     return step
 
 
@@ -86,32 +70,32 @@ def is_right(label: str) -> bool:
     return bool(rank) and all(rank[one] < rank[_NEGATIVE] for one in _POSITIVES)
 
 
-def _fill(answer: Answer, shown: Sequence[str]) -> dict[str, str]:
-    """The inverse of `read`, on the first steps: what was put on 1, 1 and 3 comes back on 1, 1 and 2."""
+def _fill(answer: base.Answer, shown: Sequence[str]) -> dict[str, str]:
+    """The inverse of `_parse`, on the first steps: what was put on 1, 1 and 3 comes back on 1, 1 and 2."""
     rank = ranks(answer.label)
-    return {f"step-{place}": str(rank[caption_role(identity)]) for place, identity in enumerate(shown, 1)}
+    return {f"step-{place}": str(rank[base.caption_role(identity)]) for place, identity in enumerate(shown, 1)}
 
 
-def _simulate(rng: Random, shown: Sequence[str], texts: TextsByIdentity) -> dict[str, str]:
+def _simulate(rng: Random, shown: Sequence[str], texts: base.TextsByIdentity) -> dict[str, str]:
     """Nine in ten are right, half of these with both positives on the best step; one in ten is any order."""
     if rng.random() < _SIMULATED_SLIPS:
         steps = {role: rng.randint(1, 3) for role in ROLES}
     else:
         first, second = (1, 1) if rng.random() < _SIMULATED_TIES else rng.sample((1, 2), 2)
         steps = dict(zip(ROLES, (first, second, 3), strict=True))
-    return {f"step-{place}": str(steps[caption_role(identity)]) for place, identity in enumerate(shown, 1)}
+    return {f"step-{place}": str(steps[base.caption_role(identity)]) for place, identity in enumerate(shown, 1)}
 
 
-def _describe(answer: Answer) -> str:
+def _describe(answer: base.Answer) -> str:
     """`positive and second positive, then negative`."""
     return answer.label.replace("_", " ").replace("=", " and ").replace(">", ", then ")
 
 
 def _right_or_wrong(answer: str) -> str:
-    return answer if answer == CANNOT_JUDGE else "right" if is_right(answer) else "wrong"
+    return answer if answer == base.CANNOT_JUDGE else "right" if is_right(answer) else "wrong"
 
 
-PROTOCOL = Protocol(
+PROTOCOL = base.Protocol(
     name="hard-positive-rank",
     title="Rank three sentences",
     question="How well does each sentence describe the picture?",
@@ -123,7 +107,7 @@ PROTOCOL = Protocol(
     projections={"both above the negative": _right_or_wrong},
     measures=True,
     leaks=frozenset({"bivlc-choose", "bivlc-disambiguate", "visla-paraphrase", "visla-triplet"}),
-    form=Form(
+    form=base.Form(
         parse=_parse,
         fill=_fill,
         simulate=_simulate,

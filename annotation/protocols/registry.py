@@ -14,16 +14,9 @@ from annotation.protocols import (
 from annotation.protocols.base import Protocol
 
 PROTOCOLS: dict[str, Protocol] = {
-    protocol.name: protocol
-    for protocol in (
-        bivlc_choose.PROTOCOL,
-        bivlc_disambiguate.PROTOCOL,
-        bivlc_i2t.PROTOCOL,
-        bivlc_t2i.PROTOCOL,
-        verify.PROTOCOL,
-        visla_paraphrase.PROTOCOL,
-        visla_triplet.PROTOCOL,
-        hard_positive_rank.PROTOCOL,
-        sugarcrepe_compare.PROTOCOL,
+    module.PROTOCOL.name: module.PROTOCOL
+    for module in (
+        bivlc_choose, bivlc_disambiguate, bivlc_i2t, bivlc_t2i, verify, visla_paraphrase, visla_triplet,
+        hard_positive_rank, sugarcrepe_compare,
     )
-}
+}  # fmt: skip

@@ -6,28 +6,15 @@ The two are of different origin, which nobody who judges is told.
 from collections.abc import Callable, Sequence
 from random import Random
 
-from annotation.protocols.base import (
-    CANNOT_JUDGE,
-    CAPTION_PREFIX,
-    Answer,
-    Carried,
-    Form,
-    InvalidAnswer,
-    Protocol,
-    SubmittedFields,
-    TaskSpec,
-    TextsByIdentity,
-    UnsuitableItem,
-    caption_identity,
-    require_parts,
-)
+from annotation.protocols import base
 from benchmarks.records import ItemRecord
 
 # A screen's questions, in the order in which a label has their answers.
 QUESTIONS = {"sense": "which one makes more sense", "fluency": "which one is more fluent"}
 TIE = "tie"
 
-INSTRUCTIONS = """\
+INSTRUCTIONS = (
+    """\
 You will see a sentence on top, and below it two others that were made from it by changing its words. Neither has to be
 true, and neither has to say the same as the sentence on top. Say which of the two is the better sentence, twice:
 
@@ -38,42 +25,43 @@ true, and neither has to say the same as the sentence on top. Say which of the t
 
 The two questions are apart: nonsense can be well written, and good sense badly. Where neither sentence is better, say
 that it is a tie. Do not pick one only to pick something. Upper and lower case and a missing full stop do not count.
-
-Use Cannot judge only when you are unable to answer, for example because you do not understand a sentence, and say why.
-Skip passes the screen to somebody else. Flag tells the researchers that something is wrong with the material.
 """
+    + base.TEXT_CLOSING
+)
 
 
-def _tasks(item: ItemRecord, carried: Carried) -> list[TaskSpec]:
+def _tasks(item: ItemRecord, carried: base.Carried) -> list[base.TaskSpec]:
     """The caption, and its two negatives; an image, where there is one, is not shown."""
-    require_parts(item, captions=["positive"])
+    base.require_parts(item, captions=["positive"])
     options = tuple(item.captions_as("negative"))
     if len(options) != 2:
-        raise UnsuitableItem(f"item {item.key} has {len(options)} negative captions; sugarcrepe-compare compares two")
-    return [TaskSpec(shows=(caption_identity("positive"),), options=options)]
+        raise base.UnsuitableItem(
+            f"item {item.key} has {len(options)} negative captions; sugarcrepe-compare compares two"
+        )
+    return [base.TaskSpec(shows=(base.caption_identity("positive"),), options=options)]
 
 
-def _parse(sent: SubmittedFields, shown: Sequence[str], texts: TextsByIdentity) -> Answer:
+def _parse(sent: base.SubmittedFields, shown: Sequence[str], texts: base.TextsByIdentity) -> base.Answer:
     """`sense` and `fluency`: the place of the better sentence, or `tie`."""
-    return Answer("/".join(_better(sent, question, shown) for question in QUESTIONS))
+    return base.Answer("/".join(_better(sent, question, shown) for question in QUESTIONS))
 
 
-def _better(sent: SubmittedFields, question: str, shown: Sequence[str]) -> str:
+def _better(sent: base.SubmittedFields, question: str, shown: Sequence[str]) -> str:
     """`negative-1` or `tie`. Raises InvalidAnswer."""
-    better = {TIE: TIE} | {str(place): identity.removeprefix(CAPTION_PREFIX) for place, identity in enumerate(shown, 1)}
-    found = better.get(sent.get(question, ""))
+    sentences = {str(place): one.removeprefix(base.CAPTION_PREFIX) for place, one in enumerate(shown, 1)}
+    found = {TIE: TIE, **sentences}.get(sent.get(question, ""))
     if found is None:
-        raise InvalidAnswer(f"Say {QUESTIONS[question]}, or that it is a tie.")
+        raise base.InvalidAnswer(f"Say {QUESTIONS[question]}, or that it is a tie.")
     return found
 
 
-def _fill(answer: Answer, shown: Sequence[str]) -> dict[str, str]:
-    """The inverse of `read`."""
-    places = {identity.removeprefix(CAPTION_PREFIX): str(place) for place, identity in enumerate(shown, 1)}
+def _fill(answer: base.Answer, shown: Sequence[str]) -> dict[str, str]:
+    """The inverse of `_parse`."""
+    places = {identity.removeprefix(base.CAPTION_PREFIX): str(place) for place, identity in enumerate(shown, 1)}
     return {question: places.get(one, TIE) for question, one in zip(QUESTIONS, answer.label.split("/"), strict=True)}
 
 
-def _simulate(rng: Random, shown: Sequence[str], texts: TextsByIdentity) -> dict[str, str]:
+def _simulate(rng: Random, shown: Sequence[str], texts: base.TextsByIdentity) -> dict[str, str]:
     """Half of the answers are ties; else the first of the two sentences, as the item has them, is better in two of
     three.
     """
@@ -82,8 +70,8 @@ def _simulate(rng: Random, shown: Sequence[str], texts: TextsByIdentity) -> dict
     return {question: rng.choice([TIE, TIE, TIE, first, first, second]) for question in QUESTIONS}
 
 
-def _describe(answer: Answer) -> str:
-    if answer.label == CANNOT_JUDGE:
+def _describe(answer: base.Answer) -> str:
+    if answer.label == base.CANNOT_JUDGE:
         return "cannot judge"
     said = zip(QUESTIONS, answer.label.split("/"), strict=True)
     return ", ".join(f"{question}: {_sentence_name(one)}" for question, one in said)
@@ -98,10 +86,10 @@ def _sentence_name(one: str) -> str:
 def _answer_to(question: str) -> Callable[[str], str]:
     """What a label says to one of the two questions; *cannot judge* says so to both."""
     place = list(QUESTIONS).index(question)
-    return lambda answer: answer if answer == CANNOT_JUDGE else answer.split("/")[place]
+    return lambda answer: answer if answer == base.CANNOT_JUDGE else answer.split("/")[place]
 
 
-PROTOCOL = Protocol(
+PROTOCOL = base.Protocol(
     name="sugarcrepe-compare",
     title="Compare two sentences",
     question="Which of the two makes more sense, and which is more fluent?",
@@ -112,7 +100,7 @@ PROTOCOL = Protocol(
     picks=("1 2", "answer the marked question with that sentence, and mark the next question"),
     projections={question: _answer_to(question) for question in QUESTIONS},
     measures=True,
-    form=Form(
+    form=base.Form(
         parse=_parse,
         fill=_fill,
         simulate=_simulate,

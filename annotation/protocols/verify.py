@@ -1,15 +1,6 @@
 """Does the caption hold of the image: yes, no, cannot tell. For any benchmark that pairs images with captions."""
 
-from annotation.protocols.base import (
-    Carried,
-    Choice,
-    Protocol,
-    TaskSpec,
-    UnsuitableItem,
-    caption_identity,
-    negative_image,
-    require_parts,
-)
+from annotation.protocols import base
 from benchmarks.records import ItemRecord
 
 YES, NO, CANNOT_TELL = "yes", "no", "cannot_tell"
@@ -21,23 +12,19 @@ You will see one picture and one sentence. Say whether the sentence is true of t
 - No: something that the sentence says is missing from the picture, or is otherwise than it says.
 - Cannot tell: the picture does not show enough to say, for example because what matters is hidden or too small.
 - Looks do not matter. Deformed hands or faces, blur and odd style are fine as long as the content is right.
-
-Use Cannot judge only when you are unable to answer, for example because you do not understand the sentence or a picture
-does not load, and say why. Skip passes the screen to somebody else. Flag tells the researchers that something is wrong
-with the material.
-"""
+""" + base.PICTURE_CLOSING.format("the sentence or a picture")
 
 
-def _tasks(item: ItemRecord, carried: Carried) -> list[TaskSpec]:
+def _tasks(item: ItemRecord, carried: base.Carried) -> list[base.TaskSpec]:
     """The positive pair; and the negative one, where the item has both its parts."""
-    require_parts(item, captions=["positive"], images=["positive"])
-    positive = TaskSpec(shows=("positive-0", caption_identity("positive")), question="positive")
+    base.require_parts(item, captions=["positive"], images=["positive"])
+    positive = base.TaskSpec(shows=("positive-0", base.caption_identity("positive")), question="positive")
     try:
-        require_parts(item, captions=["negative"])
-        image = negative_image(item, carried)
-    except UnsuitableItem:
+        base.require_parts(item, captions=["negative"])
+        image = base.negative_image(item, carried)
+    except base.UnsuitableItem:
         return [positive]
-    return [positive, TaskSpec(shows=(image, caption_identity("negative")), question="negative")]
+    return [positive, base.TaskSpec(shows=(image, base.caption_identity("negative")), question="negative")]
 
 
 def _holds_or_not(answer: str) -> str:
@@ -46,7 +33,7 @@ def _holds_or_not(answer: str) -> str:
     return "holds" if answer == YES else "not"
 
 
-PROTOCOL = Protocol(
+PROTOCOL = base.Protocol(
     name="verify",
     title="Verify captions",
     question="Is the sentence true of the picture?",
@@ -55,9 +42,9 @@ PROTOCOL = Protocol(
     template="judging/_verify.html",
     tasks=_tasks,
     fixed=(
-        Choice(YES, "Yes", ("y", "1")),
-        Choice(NO, "No", ("n", "2")),
-        Choice(CANNOT_TELL, "Cannot tell", ("t", "3")),
+        base.Choice(YES, "Yes", ("y", "1")),
+        base.Choice(NO, "No", ("n", "2")),
+        base.Choice(CANNOT_TELL, "Cannot tell", ("t", "3")),
     ),
     projections={"holds or not": _holds_or_not},
     drops={NO: "does_not_hold", CANNOT_TELL: CANNOT_TELL, "cannot_judge": "cannot_judge"},

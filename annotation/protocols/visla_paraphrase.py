@@ -6,22 +6,7 @@ What is picked or written becomes the item's second positive. An edit counts onc
 from collections.abc import Sequence
 from random import Random
 
-from annotation.protocols import edits
-from annotation.protocols.base import (
-    CANNOT_JUDGE,
-    Answer,
-    Carried,
-    Form,
-    Guideline,
-    InvalidAnswer,
-    Protocol,
-    SubmittedFields,
-    TaskSpec,
-    TextsByIdentity,
-    UnsuitableItem,
-    caption_identity,
-    require_parts,
-)
+from annotation.protocols import base, edits
 from annotation.protocols.decision_rule import EDITED
 from benchmarks.records import ItemRecord
 
@@ -30,14 +15,17 @@ _RESULT_ROLE = "second_positive"  # the role of what is picked or written
 _SIMULATED_REJECTS, _SIMULATED_EDITS = 0.1, 0.2
 
 GUIDELINES = (
-    Guideline("same", "It says the same as the sentence on top: the same things, in the same places.", "s"),
-    Guideline("text_alone", "The words alone tell it from the one it must not mean; no picture, no guessing.", "t"),
-    Guideline(edits.FLUENT, "It makes sense and reads well.", "w"),
-    Guideline("nothing_added", "Only the wording differs, by other words or their order; nothing is added.", "n"),
-    Guideline(edits.NEUTRAL, edits.NEUTRAL_STATEMENT, "p"),
+    base.Guideline("same", "It says the same as the sentence on top: the same things, in the same places.", "s"),
+    base.Guideline(
+        "text_alone", "The words alone tell it from the one it must not mean; no picture, no guessing.", "t"
+    ),
+    base.Guideline(edits.FLUENT, "It makes sense and reads well.", "w"),
+    base.Guideline("nothing_added", "Only the wording differs, by other words or their order; nothing is added.", "n"),
+    base.Guideline(edits.NEUTRAL, edits.NEUTRAL_STATEMENT, "p"),
 )
 
-INSTRUCTIONS = """\
+INSTRUCTIONS = (
+    """\
 You will see a sentence on top, below it a sentence that it must not mean, and one or more other ways of saying the
 sentence on top. Pick the best of them; mend it where it needs a little; reject them where none can be saved.
 
@@ -57,55 +45,55 @@ they agree. A sentence that somebody has changed is marked: pick it if you agree
 Reject all of them if no small change helps. Tick what is wrong, or say it in your own words.
 
 The picture is there if you want it, but what counts is what the words say.
-
-Use Cannot judge only when you are unable to answer, for example because you do not understand a sentence, and say why.
-Skip passes the screen to somebody else. Flag tells the researchers that something is wrong with the material.
 """
+    + base.TEXT_CLOSING
+)
 
 
-def _tasks(item: ItemRecord, carried: Carried) -> list[TaskSpec]:
+def _tasks(item: ItemRecord, carried: base.Carried) -> list[base.TaskSpec]:
     """Its second positives, then its candidates: one to nine, since they are picked with the keys 1 to 9."""
-    require_parts(item, captions=["positive", "negative"])
+    base.require_parts(item, captions=["positive", "negative"])
     options = (*item.captions_as(_RESULT_ROLE), *item.captions_as("candidate"))
     if not 1 <= len(options) <= 9:
-        raise UnsuitableItem(
+        raise base.UnsuitableItem(
             f"item {item.key} has {len(options)} sentences to choose from; visla-paraphrase shows 1 to 9"
         )
     image = ("positive-0",) if item.images_as("positive") else ()
-    return [TaskSpec(shows=(caption_identity("positive"), caption_identity("negative"), *image), options=options)]
+    shows = (base.caption_identity("positive"), base.caption_identity("negative"), *image)
+    return [base.TaskSpec(shows=shows, options=options)]
 
 
-def _parse(sent: SubmittedFields, shown: Sequence[str], texts: TextsByIdentity) -> Answer:
+def _parse(sent: base.SubmittedFields, shown: Sequence[str], texts: base.TextsByIdentity) -> base.Answer:
     """`answer`: an option's place or `reject`; with `edit`, `words` are what it should say instead."""
     if sent.get("answer") == _REJECT:
         return _rejected(sent)
     if not sent.get("answer"):
-        raise InvalidAnswer("Pick a sentence, edit one, or reject them all.")
+        raise base.InvalidAnswer("Pick a sentence, edit one, or reject them all.")
     picked = edits.option_at_place(sent["answer"], shown)
     if not sent.get("edit"):
         return _picked(picked, picked, texts[picked])
     words = edits.checked_sentence(sent.get("words", ""), "Your sentence")
     for role, which in (("positive", "the sentence on top"), ("negative", "the sentence that it must not mean")):
-        if words == edits.one_line(texts[caption_identity(role)]):
-            raise InvalidAnswer(f"Your sentence is the same as {which}.")
+        if words == edits.one_line(texts[base.caption_identity(role)]):
+            raise base.InvalidAnswer(f"Your sentence is the same as {which}.")
     alike = next((option for option in (picked, *shown) if edits.one_line(texts[option]) == words), "")
     return _picked(alike, alike, texts[alike]) if alike else _picked(EDITED, picked, words)
 
 
-def _picked(label: str, of: str, words: str) -> Answer:
-    return Answer(label, {"texts": {_RESULT_ROLE: words}, "from": {_RESULT_ROLE: of}})
+def _picked(label: str, of: str, words: str) -> base.Answer:
+    return base.Answer(label, {"texts": {_RESULT_ROLE: words}, "from": {_RESULT_ROLE: of}})
 
 
-def _rejected(sent: SubmittedFields) -> Answer:
+def _rejected(sent: base.SubmittedFields) -> base.Answer:
     lines = {code: holds for code, holds in edits.guideline_answers(sent, GUIDELINES).items() if not holds}
     reason = edits.clean_comment(sent.get("why", ""))
     if not lines and not reason:
-        raise InvalidAnswer("Tick what is wrong with them, or say it in words.")
-    return Answer(_REJECT, {"guidelines": lines, "reason": reason})
+        raise base.InvalidAnswer("Tick what is wrong with them, or say it in words.")
+    return base.Answer(_REJECT, {"guidelines": lines, "reason": reason})
 
 
-def _fill(answer: Answer, shown: Sequence[str]) -> dict[str, str]:
-    """The inverse of `read`."""
+def _fill(answer: base.Answer, shown: Sequence[str]) -> dict[str, str]:
+    """The inverse of `_parse`."""
     content = answer.content
     if answer.label == _REJECT:
         return {"answer": _REJECT, "why": content["reason"], **edits.guideline_fields(content["guidelines"])}
@@ -113,7 +101,7 @@ def _fill(answer: Answer, shown: Sequence[str]) -> dict[str, str]:
     return fields | ({"edit": "1", "words": answer.texts[_RESULT_ROLE]} if answer.label == EDITED else {})
 
 
-def _simulate(rng: Random, shown: Sequence[str], texts: TextsByIdentity) -> dict[str, str]:
+def _simulate(rng: Random, shown: Sequence[str], texts: base.TextsByIdentity) -> dict[str, str]:
     """One in ten rejects, two in ten edit; who meets an edit takes it as any other sentence."""
     chance, place = rng.random(), rng.randrange(len(shown))
     if chance < _SIMULATED_REJECTS:
@@ -124,8 +112,8 @@ def _simulate(rng: Random, shown: Sequence[str], texts: TextsByIdentity) -> dict
     return picked
 
 
-def _describe(answer: Answer) -> str:
-    if answer.label == CANNOT_JUDGE:
+def _describe(answer: base.Answer) -> str:
+    if answer.label == base.CANNOT_JUDGE:
         return "cannot judge"
     if answer.label == _REJECT:
         wrong, words = edits.broken_guidelines(answer.content["guidelines"], GUIDELINES), answer.content["reason"]
@@ -135,10 +123,10 @@ def _describe(answer: Answer) -> str:
 
 
 def _kept_or_rejected(answer: str) -> str:
-    return answer if answer in {_REJECT, CANNOT_JUDGE} else "kept"
+    return answer if answer in {_REJECT, base.CANNOT_JUDGE} else "kept"
 
 
-PROTOCOL = Protocol(
+PROTOCOL = base.Protocol(
     name="visla-paraphrase",
     title="Say the same in other words",
     question="Which sentence says the same?",
@@ -148,8 +136,8 @@ PROTOCOL = Protocol(
     tasks=_tasks,
     picks=("1 – 9", "pick a sentence"),
     projections={"kept or rejected": _kept_or_rejected},
-    drops={_REJECT: "rejected", CANNOT_JUDGE: CANNOT_JUDGE},
-    form=Form(
+    drops={_REJECT: "rejected", base.CANNOT_JUDGE: base.CANNOT_JUDGE},
+    form=base.Form(
         parse=_parse,
         fill=_fill,
         simulate=_simulate,

@@ -4,6 +4,7 @@ What simulated annotators use, so that they meet the same addresses, forms and a
 """
 
 import http.client
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from urllib.parse import urlencode, urljoin, urlsplit
@@ -73,7 +74,7 @@ class Visitor:
     def open(self, path: str) -> Page:
         return self._follow("GET", urljoin(self.base, path), None)
 
-    def send(self, url: str, values: dict[str, object]) -> Page:
+    def send(self, url: str, values: Mapping[str, object]) -> Page:
         """POST a form. Sent again after a lost connection: a submission's key makes that safe."""
         return self._follow("POST", url, urlencode(values))
 

@@ -26,6 +26,7 @@ from random import Random
 from django.db import connection, transaction
 from django.urls import reverse
 
+from annotation import permissions
 from annotation.checks import qualification
 from annotation.models import Annotator, AttemptKind, Lease, Study, Task
 from annotation.participants import lifecycle as participant_lifecycle
@@ -174,14 +175,14 @@ class Simulated:
 
     def _before(self) -> dict[str, object]:
         """What is sent from the page in front: right answers to questions, a pick in practice, or that it was read."""
-        annotator = Annotator.objects.select_related("stage").get(token=self.token)
-        step = qualification.step(annotator=annotator, stage=annotator.stage)
+        here = permissions.desk(self.token)
+        step = qualification.step(annotator=here.annotator, stage=here.stage)
         if step is None or step.told:
             return {"go_on": 1}
         if step.kind == AttemptKind.COMPREHENSION:
-            asked = annotator.stage.comprehension
+            asked = here.stage.comprehension
             return {f"question-{place}": question["answer"] for place, question in enumerate(asked, 1)}
-        task = Task.objects.select_related("item", "stage").get(pk=step.task.pk)
+        task = Task.objects.select_related("item", "stage").get(pk=step.entry["task"])
         return {"answer": self._pick(task, step.entry["shown"])}
 
     def _skip(self, screen: Form) -> str:

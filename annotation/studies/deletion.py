@@ -6,8 +6,6 @@ Judgments are append-only by a trigger, which lets this one transaction pass: `w
 and the trigger looks whether a judgment is really one of it.
 """
 
-from collections.abc import Iterator
-
 from django.db import connection, transaction
 from django.db.models import ProtectedError, Q, QuerySet
 
@@ -109,12 +107,8 @@ def _exports_go(study: Study, after: DeferredFiles) -> None:
     running = list(found.filter(state=JobState.RUNNING).select_for_update(no_key=True))
     if running:
         raise CannotDelete(f"“{running[0].title}” is running. Cancel it, or wait until it is done.")
-    after.files(_files(found))
+    after.files(job.report["file"] for job in found.filter(report__has_key="file"))
     found.delete()
-
-
-def _files(found: QuerySet[Job]) -> Iterator[str]:
-    return (job.report["file"] for job in found.filter(report__has_key="file"))
 
 
 def _below(cursor, study: Study) -> None:
@@ -135,5 +129,5 @@ def _whole(study: Study) -> None:
             stage.delete()
         study.delete()
     except ProtectedError as error:
-        names = ", ".join(sorted({one._meta.verbose_name for one in error.protected_objects}))
+        names = ", ".join(sorted({str(one._meta.verbose_name) for one in error.protected_objects}))
         raise CannotDelete(f"“{study}” stays: a {names} refers to it.") from None

@@ -6,6 +6,8 @@ from annotation.models import Member, Role
 
 
 class ErrorsAtFields(forms.Form):
+    hinted: frozenset[str] = frozenset()
+
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
         for name, field in self.fields.items():
@@ -15,8 +17,6 @@ class ErrorsAtFields(forms.Form):
                 described.append(f"{name}-error")
             if described:
                 field.widget.attrs["aria-describedby"] = " ".join(described)
-
-    hinted: frozenset[str] = frozenset()
 
 
 class InstructionsForm(ErrorsAtFields):
@@ -30,8 +30,8 @@ class RoleForm(forms.Form):
 
     role = forms.ChoiceField(choices=Role.choices)
 
-    def __init__(self, *args, member: Member, **kwargs):
-        super().__init__(*args, auto_id=f"%s-{member.pk}", **kwargs)
+    def __init__(self, data=None, *, member: Member):
+        super().__init__(data, initial={"role": member.role}, auto_id=f"%s-{member.pk}")
         self.fields["role"].label = f"Role of {member.user}"
 
 

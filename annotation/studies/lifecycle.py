@@ -8,10 +8,10 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from annotation.designs.plan import StagePlan, contradictions
-from annotation.designs.presets import tasks_per_item
+from annotation.designs.presets import apart_of, expected_carry, tasks_per_item
 from annotation.models import STUDY_MOVES, DecisionRule, Instructions, Role, Slot, Stage, StageState, Study, StudyState
 from annotation.pipeline import dawid_skene, promotion, sampling, task_creation
-from annotation.protocols.base import Protocol, UnsuitableItem
+from annotation.protocols.base import UnsuitableItem
 from annotation.protocols.registry import PROTOCOLS
 from annotation.studies import members
 from annotation.transactions import anew
@@ -57,52 +57,42 @@ def create_study(
     study.save()
     if created_by is not None:
         members.add(study=study, user=created_by, role=Role.OWNER, by=by)
-    tasks = _place_items(study, _create_stages(study, stages, seed))
+    made: dict[str, Stage] = {}
+    for place, plan in enumerate(stages):
+        stage = _create_stage(study, plan, stages[:place], made, seed)
+        made[stage.name] = stage
+    if not made:
+        raise CannotCreate("A study has at least one stage.")
+    tasks = _place_items(study, stages, list(made.values()))
     audit.record(by=by, verb="created", subject=study, tasks=tasks, seed=seed)
     return study
 
 
-def _create_stages(study: Study, plans: Sequence[StagePlan], seed: int) -> list[Stage]:
-    made: dict[str, Stage] = {}
-    for position, plan in enumerate(plans, 1):
-        stage = _create_stage(study, plan, made, position, seed)
-        made[stage.name] = stage
-    if not made:
-        raise CannotCreate("A study has at least one stage.")
-    return list(made.values())
-
-
-def _create_stage(study: Study, plan: StagePlan, made: Mapping[str, Stage], position: int, seed: int) -> Stage:
+def _create_stage(
+    study: Study, plan: StagePlan, before: Sequence[StagePlan], made: Mapping[str, Stage], seed: int
+) -> Stage:
     protocol = PROTOCOLS.get(plan.protocol)
     if protocol is None:
         raise CannotCreate(f"There is no protocol {plan.protocol!r}; there are: {', '.join(PROTOCOLS)}.")
-    name = plan.name or plan.protocol
-    unknown = {other for other in (plan.source, plan.after) if other} - set(made)
-    if unknown:
+    name, position = plan.stage_name, len(before) + 1
+    if unknown := {plan.source, plan.after} - {"", *made}:
         raise CannotCreate(f"Stage {name} names {', '.join(sorted(unknown))}, which is no stage before it.")
     own_items_apart = name in (plan.apart_from or ()) and tasks_per_item(plan.protocol) > 1
     if wrong := contradictions(plan.settings, own_items_apart, protocol.form):
         raise CannotCreate("\n".join(f"Stage {name}, {field}: {sentence}" for field, sentence in wrong.items()))
     stage = Stage(study=study, position=position, name=name, protocol=plan.protocol, **{"seed": seed, **plan.settings})
     stage.source, stage.after = made.get(plan.source), made.get(plan.after)
-    stage.apart_from = _apart(plan, protocol, name, position, made)
+    positions = {**{other: stage.position for other, stage in made.items()}, name: position}
+    apart = apart_of(plan, before)
+    if unknown := set(apart) - set(positions):
+        raise CannotCreate(
+            f"Stage {name} is kept apart from {', '.join(sorted(unknown))}, which is no stage before it."
+        )
+    stage.apart_from = sorted(positions[other] for other in apart)
     _check(stage, exclude=["study"])
     stage.save()
     Instructions.objects.create(stage=stage, version=1, text=plan.instructions or protocol.instructions)
     return stage
-
-
-def _apart(plan: StagePlan, protocol: Protocol, name: str, position: int, made: Mapping[str, Stage]) -> list[int]:
-    """Positions of the stages that the plan keeps apart; by default those whose protocol would tell the answer."""
-    if plan.apart_from is None:
-        return [stage.position for stage in made.values() if stage.protocol in protocol.leaks]
-    places = {**{stage.name: stage.position for stage in made.values()}, name: position}
-    unknown = set(plan.apart_from) - set(places)
-    if unknown:
-        raise CannotCreate(
-            f"Stage {name} is kept apart from {', '.join(sorted(unknown))}, which is no stage before it."
-        )
-    return sorted(places[other] for other in plan.apart_from)
 
 
 def _check(row: Study | Stage, exclude: list[str]) -> None:
@@ -112,23 +102,14 @@ def _check(row: Study | Stage, exclude: list[str]) -> None:
         raise CannotCreate("\n".join(f"{field}: {' '.join(m)}" for field, m in error.message_dict.items())) from None
 
 
-def expected_carry(stage: Stage) -> dict[str, str]:
-    """What would come in with an item from the stages before it."""
-    carried = {}
-    while stage.source is not None:
-        stage = stage.source
-        carried |= PROTOCOLS[stage.protocol].would_carry(stage.carries)
-    return carried
-
-
-def _place_items(study: Study, stages: Sequence[Stage]) -> dict[str, int]:
+def _place_items(study: Study, plans: Sequence[StagePlan], stages: Sequence[Stage]) -> dict[str, int]:
     """How many tasks each stage has now: those that take the benchmark's items. Every item must suit every stage.
 
     The items are read once for all stages: at full size, that is what takes the time.
     """
-    asked = {stage.name: [] for stage in stages}
-    reasons = {stage.name: [] for stage in stages}
-    carried = {stage.name: expected_carry(stage) for stage in stages}
+    asked: dict[str, list[task_creation.NewTask]] = {stage.name: [] for stage in stages}
+    reasons: dict[str, list[str]] = {stage.name: [] for stage in stages}
+    carried = {plan.stage_name: expected_carry(plan, plans) for plan in plans}
     for item in queries.with_material(study.benchmark.items.order_by("position")).iterator(promotion.BATCH):
         record, round = queries.record_of(item), promotion.round_of(item)
         for stage in stages:
@@ -136,23 +117,23 @@ def _place_items(study: Study, stages: Sequence[Stage]) -> dict[str, int]:
                 asks = PROTOCOLS[stage.protocol].tasks_for(record, carried[stage.name])
             except UnsuitableItem as reason:
                 reasons[stage.name].append(f"{reason}.")
-            else:
-                taken = asks if stage.source is None else []
-                asked[stage.name] += [task_creation.NewTask(item.pk, item.key, ask, {}, round) for ask in taken]
+                continue
+            if stage.source is None:
+                asked[stage.name] += [task_creation.NewTask(item.pk, item.key, ask, {}, round) for ask in asks]
     for found in reasons.values():
         if found:
             more = [f"… and {len(found) - SHOWN_REASONS} more."] if len(found) > SHOWN_REASONS else []
             raise CannotCreate("\n".join(found[:SHOWN_REASONS] + more))
-    return {stage.name: _place_drawn(stage, asked[stage.name]) for stage in stages}
-
-
-def _place_drawn(stage: Stage, asked: Sequence[task_creation.NewTask]) -> int:
-    if stage.source is not None:
-        return 0
-    if not asked:
-        raise CannotCreate("The benchmark has no items.")
-    drawn = set(sampling.draw_sample(stage, {one.item for one in asked}))
-    return len(task_creation.create_tasks(stage, [one for one in asked if one.item in drawn]))
+    placed = dict.fromkeys(asked, 0)
+    for stage in stages:
+        if stage.source is None:
+            items = {task.item for task in asked[stage.name]}
+            if not items:
+                raise CannotCreate("The benchmark has no items.")
+            drawn = set(sampling.draw_sample(stage, items))
+            tasks = [task for task in asked[stage.name] if task.item in drawn]
+            placed[stage.name] = len(task_creation.create_tasks(stage, tasks))
+    return placed
 
 
 @transaction.atomic
@@ -189,14 +170,10 @@ def move_stage(*, stage: Stage, to: str, by: str) -> Stage:
     stage.save(update_fields=["state"])
     slots = Slot.objects.filter(stage=stage, judgment=None)
     slots.update(live=False) if to == StageState.CLOSED else slots.filter(task__live=True).update(live=True)
-    went = _promote(stage, by) if to == StageState.CLOSED else 0
+    went = 0  # items that go on now
+    if to == StageState.CLOSED and stage.rule == DecisionRule.DAWID_SKENE:
+        dawid_skene.queue_estimate(stage=stage, by=by, closing=True)  # they go when the worker has estimated
+    elif to == StageState.CLOSED:
+        went = promotion.promote(stage)
     audit.record(by=by, verb=f"moved to {to}", subject=stage, promoted=went)
     return stage
-
-
-def _promote(stage: Stage, by: str) -> int:
-    """How many items went on now; under Dawid and Skene's rule they go when the worker has estimated."""
-    if stage.rule == DecisionRule.DAWID_SKENE:
-        dawid_skene.queue_estimate(stage=stage, by=by, closing=True)
-        return 0
-    return promotion.promote(stage)

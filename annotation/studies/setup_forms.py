@@ -2,8 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import TypedDict
 
 from django import forms
+from django.core.validators import BaseValidator
 from django.db.models import Count
 
 from annotation.checks.fields import FAILURES, PercentField
@@ -14,7 +16,6 @@ from annotation.models import DecisionRule, Promotion, Stage, Strategy, Study, S
 from annotation.protocols.registry import PROTOCOLS
 from benchmarks import queries
 from benchmarks.models import Benchmark, Item
-from benchmarks.records import ItemRecord
 
 STRATEGIES = {
     Strategy.POOL: "pool: whoever asks next gets the next item",
@@ -35,14 +36,23 @@ TIES = {
 PROMOTIONS = {Promotion.SETTLED: "each as soon as it is settled", Promotion.CLOSING: "all when that stage is closed"}
 
 
-def limits(model, name: str) -> dict[str, int]:
-    """The model field's own bounds, as a form field takes them."""
-    bounds = {validator.code: validator.limit_value for validator in model._meta.get_field(name).validators}
-    return {name: bounds[name] for name in ("min_value", "max_value") if name in bounds}
+FIELDS = {field.name: field for field in Stage._meta.concrete_fields}
 
 
-def number(name: str, label: str, hint: str = "", **rest) -> forms.IntegerField:
-    return forms.IntegerField(label=label, help_text=hint, **limits(Stage, name), **rest)
+class Size(TypedDict):
+    """Of a benchmark: its items and their types, and how many screens one makes in each stage (none where unknown)."""
+
+    items: int
+    types: int
+    tasks: list[int]
+
+
+def number(name: str, label: str, hint: str = "", required: bool = True) -> forms.IntegerField:
+    """The form field of a stage's setting, within the bounds of the model's field."""
+    limits = [validator for validator in FIELDS[name].validators if isinstance(validator, BaseValidator)]
+    bounds = {limit.code: limit.limit_value for limit in limits}
+    low, high = bounds.get("min_value"), bounds.get("max_value")
+    return forms.IntegerField(label=label, help_text=hint, required=required, min_value=low, max_value=high)
 
 
 class StageForm(forms.Form):
@@ -87,15 +97,28 @@ class StageForm(forms.Form):
 
     def __init__(self, plan: StagePlan, before: Sequence[StagePlan], assumed: Assumptions, feeds: bool, data=None):
         self.plan, self.assumed, self.feeds = plan, assumed, feeds
-        super().__init__(data, prefix=plan.stage_name, initial=starting(plan, before, assumed))
-        choices = [(stage.stage_name, stage.stage_name) for stage in before] + [(plan.stage_name, "this stage itself")]
-        self.fields["apart_from"].choices = choices
+        super().__init__(data, prefix=plan.stage_name, initial=self._starting(before))
+        apart_from = self.fields["apart_from"]
+        assert isinstance(apart_from, forms.MultipleChoiceField)
+        names = [(stage.stage_name, stage.stage_name) for stage in before]
+        apart_from.choices = [*names, (plan.stage_name, "this stage itself")]
         gone = [] if plan.source else ["promotion"]
         gone += [] if feeds else ["kept"]
         gone += ["rule"] if PROTOCOLS[plan.protocol].confirms else []
         gone += self.OF_PRACTICE if self.no_checks else []
         for name in gone:
             del self.fields[name]
+
+    def _starting(self, before: Sequence[StagePlan]) -> dict[str, object]:
+        """What the fields begin with: the plan's settings, else the model's defaults."""
+        return {
+            **{name: FIELDS[name].get_default() for name in self.base_fields if name in FIELDS},
+            **self.plan.settings,
+            "apart_from": presets.apart_of(self.plan, before),
+            "instructions": self.plan.instructions or PROTOCOLS[self.plan.protocol].instructions,
+            "seconds": self.assumed.seconds,
+            "kept": self.assumed.kept,
+        }
 
     MAIN = ("overlap", "tie_rule", "quota", "strategy", "batch_size", "sample", "agreement_items", "agreement_overlap")
 
@@ -121,14 +144,13 @@ class StageForm(forms.Form):
     def more_is_wrong(self) -> bool:
         return any(field.errors for field in self.more)
 
-    def clean(self) -> dict:
-        given = super().clean()
+    def clean(self) -> None:
+        given = self.cleaned_data
         own_items_apart = self.plan.stage_name in given.get("apart_from", ()) and self.assumed.tasks > 1
         if not {"batch_size", "agreement_items", "agreement_overlap", "cap", "overlap"} & set(self.errors):
             form = PROTOCOLS[self.plan.protocol].form
             for name, sentence in contradictions(given, own_items_apart, form).items():
                 self.add_error(name, sentence)
-        return given
 
     def planned(self) -> StagePlan:
         given = {name: value for name, value in self.cleaned_data.items() if name not in self.ASSUMED}
@@ -138,26 +160,6 @@ class StageForm(forms.Form):
     def expects(self, tasks: int, types: int = 1) -> Assumptions:
         given = {name: self.cleaned_data[name] for name in self.ASSUMED if self.is_bound and name in self.fields}
         return replace(self.assumed, tasks=tasks, types=types, **given)
-
-
-def starting(plan: StagePlan, before: Sequence[StagePlan], assumed: Assumptions) -> dict[str, object]:
-    """What the fields of a stage begin with: the plan's settings, else the model's defaults."""
-    names = [name for name in StageForm.base_fields if name not in {"instructions", "apart_from", *StageForm.ASSUMED}]
-    return {
-        **{name: Stage._meta.get_field(name).get_default() for name in names},
-        **plan.settings,
-        "apart_from": apart_of(plan, before),
-        "instructions": plan.instructions or PROTOCOLS[plan.protocol].instructions,
-        "seconds": assumed.seconds,
-        "kept": assumed.kept,
-    }
-
-
-def apart_of(plan: StagePlan, before: Sequence[StagePlan]) -> list[str]:
-    """Names of the stages that the plan is kept apart from; by default those whose protocol would tell the answer."""
-    if plan.apart_from is not None:
-        return list(plan.apart_from)
-    return [stage.stage_name for stage in before if stage.protocol in PROTOCOLS[plan.protocol].leaks]
 
 
 class StudyForm(forms.Form):
@@ -216,9 +218,8 @@ class Setup:
         self.preset = preset
         self.sizes = sizes(preset.stages)
         chosen = (data or {}).get("benchmark") or benchmark or ""
-        self.size = self.sizes.get(str(chosen)) or next(
-            iter(self.sizes.values()), {"items": 0, "types": 1, "tasks": []}
-        )
+        none = Size(items=0, types=1, tasks=[])
+        self.size = self.sizes.get(str(chosen)) or next(iter(self.sizes.values()), none)
         initial = {"benchmark": benchmark, "pay_per_hour": preset.pay, "currency": preset.currency}
         self.study = StudyForm(data, initial=initial)
         assumed, sources = presets.default_assumptions(preset.stages), {stage.source for stage in preset.stages}
@@ -266,15 +267,14 @@ def foreseen(stages: Sequence[StagePlan], benchmark: Benchmark, pay: float) -> l
     return expected_effort(stages, items=benchmark.items.count(), assumed=assumed, pay=pay)
 
 
-def sizes(stages: Sequence[StagePlan]) -> dict[str, dict]:
-    """Of each benchmark: its items, and how many screens one of them makes in each stage, judged by its first item."""
+def sizes(stages: Sequence[StagePlan]) -> dict[str, Size]:
+    """Of each benchmark, by its id as text; how many screens an item makes is judged by the first one."""
     of_type = Count("items__type", distinct=True)
     counted = Benchmark.objects.annotate(n=Count("items"), of_type=of_type).values_list("pk", "n", "of_type")
     firsts = Item.objects.order_by("benchmark_id", "position").distinct("benchmark_id")
     first = {item.benchmark_id: queries.record_of(item) for item in queries.with_material(firsts)}
-    return {str(pk): {"items": n, "types": types, "tasks": _tasks(stages, first.get(pk))} for pk, n, types in counted}
-
-
-def _tasks(stages: Sequence[StagePlan], item: ItemRecord | None) -> list[int]:
-    found = presets.default_assumptions(stages, item or presets.SPECIMEN)
-    return [found[stage.stage_name].tasks for stage in stages]
+    found = {}
+    for pk, items, types in counted:
+        assumed = presets.default_assumptions(stages, first.get(pk, presets.SPECIMEN))
+        found[str(pk)] = Size(items=items, types=types, tasks=[assumed[stage.stage_name].tasks for stage in stages])
+    return found

@@ -1,25 +1,60 @@
-"""Pages of a study's members (owners alone change them) and of its deletion."""
+"""Pages that set a study up, of its members (owners alone change them), and of its deletion."""
+
+from itertools import zip_longest
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation import permissions
+from annotation.designs.plan import effort_in_words, total_effort
+from annotation.designs.presets import PRESETS
 from annotation.models import Member, Role, Study
-from annotation.studies import deletion, members
+from annotation.protocols.registry import PROTOCOLS
+from annotation.studies import deletion, lifecycle, members
 from annotation.studies.forms import MemberForm, RoleForm
+from annotation.studies.setup_forms import Setup, preset_of
 from benchmarks import audit
 from benchmarks.housekeeping.delete import CannotDelete
-from benchmarks.permissions import staff_only
+from benchmarks.permissions import StaffRequest, staff_only
 
 UNFIT = 422
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @staff_only
-def study_members(request: HttpRequest, pk: int) -> HttpResponse:
+def study_new(request: StaffRequest) -> HttpResponse:
+    """A form with every value of the study and its stages, beside what they will take; `plan` works only that out."""
+    data = request.POST if request.method == "POST" else None
+    setup = Setup(preset_of(data or request.GET), data, request.GET.get("benchmark"))
+    if data is None or not setup.is_valid() or "plan" in data:
+        return _setup_page(request, setup, UNFIT if setup.wrong() else 200)
+    try:
+        study = lifecycle.create_study(by=audit.named(request.user), created_by=request.user, **setup.plan())
+    except lifecycle.CannotCreate as refusal:
+        setup.study.add_error(None, str(refusal).split("\n"))
+        return _setup_page(request, setup, UNFIT)
+    return redirect("study-detail", study.pk)
+
+
+def _setup_page(request: StaffRequest, setup: Setup, status: int) -> HttpResponse:
+    expected = setup.expected()
+    context = {
+        "section": "studies", "setup": setup, "presets": PRESETS.values(), "protocols": PROTOCOLS.values(),
+        "rows": [(form, one and effort_in_words(one)) for form, one in zip_longest(setup.stages, expected)],
+        "total": expected and effort_in_words(total_effort(expected)),
+    }  # fmt: skip
+    return render(request, "studies/new.html", context, status=status)
+
+
+# Members
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@staff_only
+def study_members(request: StaffRequest, pk: int) -> HttpResponse:
     """The list; a POST adds somebody."""
     study = permissions.study_for(request.user, pk, permissions.needed(request, look=Role.MANAGER, change=Role.OWNER))
     form = MemberForm(request.POST or None)
@@ -34,26 +69,27 @@ def study_members(request: HttpRequest, pk: int) -> HttpResponse:
     return redirect("study-members", pk)
 
 
-def _page(request: HttpRequest, study: Study, form: MemberForm) -> HttpResponse:
-    found = [(member, RoleForm(initial={"role": member.role}, member=member)) for member in members.members_of(study)]
+def _page(request: StaffRequest, study: Study, form: MemberForm) -> HttpResponse:
+    found = [(member, RoleForm(member=member)) for member in members.members_of(study)]
     context = {"section": "studies", "study": study, "members": found, "form": form, "roles": MemberForm.ROLES}
     return render(request, "studies/members.html", context, status=UNFIT if form.errors else 200)
 
 
 @require_POST
 @staff_only
-def study_member(request: HttpRequest, pk: int, member: int) -> HttpResponse:
+def study_member(request: StaffRequest, pk: int, member: int) -> HttpResponse:
     """Give a member another role, or with `remove` take them out."""
     found = permissions.member_for(request.user, pk, member)
     try:
         messages.success(request, _do(request, found))
     except members.CannotChange as refusal:
         messages.error(request, str(refusal))
-    stays = permissions.studies_for(request.user).filter(pk=pk, role__in=(Role.MANAGER, Role.OWNER)).exists()
+    still = Member.objects.filter(study=pk, user=request.user, role__in=(Role.MANAGER, Role.OWNER))
+    stays = request.user.is_superuser or still.exists()
     return redirect("study-members", pk) if stays else redirect("study-list")
 
 
-def _do(request: HttpRequest, member: Member) -> str:
+def _do(request: StaffRequest, member: Member) -> str:
     """What came of it, in a sentence. Raises CannotChange."""
     by = audit.named(request.user)
     if "remove" in request.POST:
@@ -72,7 +108,7 @@ def _do(request: HttpRequest, member: Member) -> str:
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 @staff_only
-def study_delete(request: HttpRequest, pk: int) -> HttpResponse:
+def study_delete(request: StaffRequest, pk: int) -> HttpResponse:
     study, problem = permissions.study_for(request.user, pk, Role.OWNER), ""
     size = deletion.size(study)
     large = size["judgments"] > deletion.BY_COMMAND
@@ -86,7 +122,7 @@ def study_delete(request: HttpRequest, pk: int) -> HttpResponse:
     return render(request, "studies/delete.html", context, status=UNFIT if problem else 200)
 
 
-def _refused(request: HttpRequest, study, large: bool) -> str:
+def _refused(request: StaffRequest, study, large: bool) -> str:
     """Why it was not deleted, in a sentence; nothing where it was."""
     if large:
         return "A study of this size is deleted by command."

@@ -5,8 +5,10 @@ ignored gives figures of something else. Hence serializers validate filters, not
 or a wrong boolean is no filter.
 """
 
+import re
 from functools import cached_property
 
+from django.contrib.auth.models import User
 from django.db.models import QuerySet
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.types import OpenApiTypes
@@ -14,7 +16,9 @@ from drf_spectacular.utils import OpenApiResponse, inline_serializer
 from rest_framework import serializers
 from rest_framework.exceptions import NotFound, ValidationError
 from rest_framework.generics import GenericAPIView
-from rest_framework.pagination import CursorPagination, LimitOffsetPagination
+from rest_framework.pagination import BasePagination, CursorPagination, LimitOffsetPagination
+
+from benchmarks.audit import named
 
 PAGE, MOST = 100, 1000  # rows of a page: by default, and at most
 NO_LOOKUPS = {"limit", "cursor", "offset", "stage"}  # filters that the view itself applies
@@ -52,19 +56,14 @@ class Keyset(CursorPagination):
     ordering, page_size, page_size_query_param, max_page_size = "pk", PAGE, "limit", MOST
 
     def decode_cursor(self, request):
+        invalid = ValidationError({"cursor": ["This is no cursor. Follow `next` of another page as it is."]})
         try:
             cursor = super().decode_cursor(request)
         except NotFound:
-            raise _InvalidCursor from None
-        last = cursor.position if cursor else None
-        if last is not None and not (last.isascii() and last.isdecimal() and len(last) < 19):
-            raise _InvalidCursor
+            raise invalid from None
+        if cursor and cursor.position is not None and not re.fullmatch("[0-9]{1,18}", str(cursor.position)):
+            raise invalid
         return cursor
-
-
-class _InvalidCursor(ValidationError):
-    def __init__(self):
-        super().__init__({"cursor": ["This is no cursor. Follow `next` of another page as it is."]})
 
 
 class Counted(LimitOffsetPagination):
@@ -77,7 +76,7 @@ class Endpoint(GenericAPIView):
     # A subclass has the name of its `operation`, its `filters`, and its description as its docstring (hence none here).
     operation: str
     filters: type[Filters] = Filters
-    pagination_class = None
+    pagination_class: type[BasePagination] | None = None
 
     @cached_property
     def asked(self) -> dict:
@@ -85,6 +84,12 @@ class Endpoint(GenericAPIView):
         given = self.filters(data=self.request.query_params, context={"view": self})
         given.is_valid(raise_exception=True)
         return given.validated_data
+
+    @property
+    def by(self) -> str:
+        """Who asks, as events and `by=` name them."""
+        assert isinstance(self.request.user, User)  # permissions.Managers lets nobody else in
+        return named(self.request.user)
 
     def filter_queryset(self, queryset: QuerySet) -> QuerySet:
         lookups = {name: value for name, value in self.asked.items() if name not in NO_LOOKUPS}
@@ -111,23 +116,29 @@ _REFUSALS = {
 class Description(AutoSchema):
     """The OpenAPI operation of an Endpoint."""
 
+    @property
+    def _endpoint(self) -> Endpoint:
+        assert isinstance(self.view, Endpoint)
+        return self.view
+
     def get_operation_id(self) -> str:
-        return self.view.operation
+        return self._endpoint.operation
 
     def get_override_parameters(self) -> list:
-        return [self.view.filters] if self.view.filters().fields else []
+        return [self._endpoint.filters] if self._endpoint.filters().fields else []
 
-    def get_response_serializers(self) -> dict:
-        answer = self.view.serializer_class or OpenApiTypes.OBJECT
-        return {200: self._page_of(answer) if self.view.pagination_class else answer, **_REFUSALS}
+    def get_response_serializers(self):
+        """A serializer for each status. The library takes a dictionary too, though its signature leaves that out."""
+        row, pages = self._endpoint.serializer_class, self._endpoint.pagination_class
+        if row is None or pages is None:
+            return {200: row or OpenApiTypes.OBJECT, **_REFUSALS}
+        fields: dict[str, serializers.Field] = {}
+        for name in ("next", "previous"):
+            fields[name] = serializers.URLField(allow_null=True, help_text=f"The {name} page.")
+        if issubclass(pages, Counted):
+            fields["count"] = serializers.IntegerField(help_text="Rows in all.")
+        page = inline_serializer(f"{row.__name__}Page", {**fields, "results": row(many=True)})
+        return {200: page, **_REFUSALS}
 
     def _is_list_view(self, serializer=None) -> bool:
-        return False  # `_page_of` describes lists
-
-    def _page_of(self, row: type[serializers.Serializer]) -> serializers.Serializer:
-        links = {
-            name: serializers.URLField(allow_null=True, help_text=f"The {name} page.") for name in ("next", "previous")
-        }
-        counted = issubclass(self.view.pagination_class, Counted)
-        counts = {"count": serializers.IntegerField(help_text="Rows in all.")} if counted else {}
-        return inline_serializer(f"{row.__name__}Page", {**counts, **links, "results": row(many=True)})
+        return False  # `get_response_serializers` describes lists

@@ -13,10 +13,10 @@ from django.test import Client, override_settings
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from annotation.checks import attention_checks, qualification
-from annotation.checks.gold_items import Known
+from annotation.checks import attention_checks, gold_items
+from annotation.checks.parsing import Known
 from annotation.designs.plan import StagePlan
-from annotation.models import Flag, Role, Study
+from annotation.models import Flag, Kind, Role, Study
 from annotation.studies import members
 from benchmarks.jobs import jobs
 from benchmarks.models import JobState
@@ -92,9 +92,8 @@ def judged(rows: int) -> Study:
     known = {item: ["candidate-1"] for item in builders_studies.benchmark(items=rows).items.all()}
     attention_checks.set_checks(stage=stage, answers=known, by="test")
     practice = builders_studies.benchmark(items=rows).items.all()
-    qualification.set_training(
-        stage=stage, known={item: Known(("candidate-1",), "Look.") for item in practice}, by="test"
-    )
+    known = {item: Known(("candidate-1",), "Look.") for item in practice}
+    gold_items.set_known(kind=Kind.TRAINING, stage=stage, known=known, by="test")
     for number in range(rows + 1):
         work(builders_studies.annotator(study, prolific_pid=f"{number:024x}"), stage, f"candidate-{number}")
     boss = User.objects.create_superuser(f"boss {study.pk}")

@@ -3,8 +3,9 @@
 import pytest
 from playwright.sync_api import expect
 
-from annotation.checks import qualification
-from annotation.checks.gold_items import Known
+from annotation.checks import gold_items
+from annotation.checks.parsing import Known
+from annotation.models import Kind
 from benchmarks.models import Caption
 from tests.browser.looking import in_windows
 from tests.browser.test_judge_look import INSIDE
@@ -20,7 +21,7 @@ def pupil():
     pictures.paint(studies.study(benchmark=source))
     study = studies.study()
     known = {item: Known(("candidate-1",)) for item in source.items.all()}
-    qualification.set_training(stage=study.stages.get(), known=known, by="test")
+    gold_items.set_known(kind=Kind.TRAINING, stage=study.stages.get(), known=known, by="test")
     return studies.annotator(study)
 
 

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 import pytest
 from django.urls import reverse
 
-from annotation.api import pagination
+from annotation.api import rows as api_rows
 from annotation.exports import rows as export_rows
 from annotation.figures.edit_names import edits_of
 from annotation.figures.stage import study_figures
@@ -82,7 +82,7 @@ def test_few_numbers_at_a_time_give_the_same_judgments(client, manager, study, m
     """A page may be empty and still tell of a next one; back again it is the same."""
     crowds.stage(items=5)  # another study's come after
     whole = rows(client, "api-judgment-list", study.pk, limit=1000, **asked)
-    monkeypatch.setattr(pagination, "LOOKED", 3)
+    monkeypatch.setattr(api_rows, "WINDOW", 3)
     assert rows(client, "api-judgment-list", study.pk, **asked) == whole
     url, back = last_page(client, study, asked), []
     while url:
@@ -99,7 +99,7 @@ def last_page(client, study, asked: dict) -> str:
 
 
 def test_judgments_begin_after_those_of_older_studies(client, manager, study, monkeypatch):
-    monkeypatch.setattr(pagination, "LOOKED", 3)
+    monkeypatch.setattr(api_rows, "WINDOW", 3)
     newer = crowds.stage(items=3).study
     first = client.get(reverse("api-judgment-list", args=[newer.pk])).json()["results"]
     assert first and first[0]["id"] == Judgment.objects.filter(lease__task__stage__study=newer).earliest("pk").pk

@@ -4,7 +4,8 @@ import pytest
 
 from annotation.assignment import seats
 from annotation.checks import attention_checks, gold_items, qualification
-from annotation.checks.gold_items import CannotSet, Known
+from annotation.checks.gold_items import CannotSet
+from annotation.checks.parsing import Known
 from annotation.judging import next_step
 from annotation.models import Attempt, Kind, OnFailure, Seat, Slot, Strategy
 from annotation.permissions import desk
@@ -25,7 +26,7 @@ def stage_with(training_items=0, **settings):
     if training_items:
         source = studies.benchmark(items=training_items)
         known = {item: Known(("candidate-1",), f"Look at {item.key}.") for item in source.items.all()}
-        qualification.set_training(stage=stage, known=known, by="test")
+        gold_items.set_known(kind=Kind.TRAINING, stage=stage, known=known, by="test")
     return stage
 
 
@@ -167,7 +168,7 @@ def test_training_that_the_manager_took_away_is_not_waited_for():
 def test_an_item_cannot_be_both_check_and_training():
     stage = studies.stage(items=1)
     item = stage.study.benchmark.items.get()
-    qualification.set_training(stage=stage, known={item: Known(("none",))}, by="test")
+    gold_items.set_known(kind=Kind.TRAINING, stage=stage, known={item: Known(("none",))}, by="test")
     with pytest.raises(CannotSet, match="for training here already"):
         attention_checks.set_checks(stage=stage, answers={item: ["none"]}, by="test")
 

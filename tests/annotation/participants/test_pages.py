@@ -367,5 +367,5 @@ def test_what_is_no_export_is_refused_with_a_sentence(client, manager, study, te
 
 
 def test_a_file_that_is_too_large_is_refused(client, manager, study, monkeypatch):
-    monkeypatch.setattr("annotation.participants.forms.MOST_BYTES", 10)
+    monkeypatch.setattr("annotation.participants.views.MOST_BYTES", 10)
     assert upload(client, study, HEAD + "x0,p0,RETURNED,\n", follow=False).status_code == 422

@@ -7,12 +7,12 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotation.adjudication import cases
-from annotation.checks import qualification
-from annotation.checks.gold_items import Known
+from annotation.checks import gold_items
+from annotation.checks.parsing import Known
 from annotation.designs.plan import StagePlan
 from annotation.figures.funnel import funnel
 from annotation.figures.human_baseline import baselines
-from annotation.models import Annotator, Attempt, Judgment, Slot, Study, Task
+from annotation.models import Annotator, Attempt, Judgment, Kind, Slot, Study, Task
 from annotation.simulation import crowd
 from annotation.simulation.browser import FormReader, Unreachable
 from annotation.simulation.crowd import running_at
@@ -169,7 +169,7 @@ def test_they_pass_the_questions_and_the_practice(site):
     made = studies.study(items=4, comprehension=[{"question": "How many?", "options": ["One", "Two"], "answer": 1}])
     stage = made.stages.get()
     practice = Item.objects.get(position=0)
-    qualification.set_training(stage=stage, known={practice: Known(["none"])}, by="test")
+    gold_items.set_known(kind=Kind.TRAINING, stage=stage, known={practice: Known(["none"])}, by="test")
     report = run(made, site, annotators=2)
     assert report.errors == [] and report.judgments == 3
     assert Attempt.objects.filter(passed=True).count() == 4
