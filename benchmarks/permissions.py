@@ -6,17 +6,33 @@ Benchmarks are open to all staff. A job is its maker's, unless whoever runs jobs
 from collections.abc import Callable
 from functools import wraps
 
+from django.contrib.auth.models import User
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django_htmx.http import HttpResponseClientRefresh
+from django_htmx.middleware import HtmxDetails
 from rest_framework.permissions import IsAdminUser
 
 from benchmarks.models import Benchmark, Job
 
 Guard = Callable[..., None]
+
+
+class HtmxRequest(HttpRequest):
+    """As `django_htmx`'s middleware leaves it."""
+
+    htmx: HtmxDetails
+
+
+class StaffRequest(HtmxRequest):
+    """As a view behind `staff_only` gets it."""
+
+    user: User
+
+
 GUARDS: dict[str, Guard] = {}  # kind of job -> who may look at it, and who may change it
 OWN_PASSWORD = "needs_own_password"  # in the session of somebody who came in by a password that another person made
 
@@ -25,7 +41,7 @@ def staff_only(view: Callable) -> Callable:
     """A page for staff. Others are asked to log in or refused (403)."""
 
     @wraps(view)
-    def guarded(request: HttpRequest, *args, **kwargs) -> HttpResponse:
+    def guarded(request: HtmxRequest, *args, **kwargs) -> HttpResponse:
         if not request.user.is_authenticated:
             login = redirect_to_login(request.get_full_path())
             return HttpResponseClientRefresh() if request.htmx else login  # the whole page, not its fragment
