@@ -18,7 +18,6 @@ from annotation.measures import pass_rules
 from annotation.measures.pass_rules import fails_checks
 from annotation.models import (
     Annotator,
-    Judgment,
     Kind,
     Lease,
     LeaseState,
@@ -42,6 +41,15 @@ SPAN = 1 << 62  # of ranks: pipeline.task_creation.random_rank
 GIVEN = """
 SELECT count(*) FROM annotation_lease lease JOIN annotation_task task ON task.id = lease.task_id
 WHERE lease.annotator_id = %(annotator)s AND task.stage_id = %(stage)s
+"""
+# The last word on each check that was given out, also of annotators who have been excluded since.
+LAST_ANSWERS = """
+SELECT DISTINCT ON (lease.id) {by}, task.gold, cardinality(task.options), judgment.answer, judgment.withdrawn
+FROM annotation_task task JOIN annotation_lease lease ON lease.task_id = task.id
+JOIN annotation_annotator annotator ON annotator.id = lease.annotator_id
+JOIN annotation_judgment judgment ON judgment.lease_id = lease.id
+WHERE task.stage_id = %(stage)s AND task.kind = 'check'
+ORDER BY lease.id, judgment.revision DESC
 """
 
 
@@ -193,25 +201,21 @@ class Result:
 
 def results(stage: Stage) -> dict[int, Result]:
     """Of each annotator (by number) who has answered a check. Cannot judge is an answer, and not a right one."""
-    return _tally(stage, "lease__annotator__number")
+    return _tally(stage, "annotator.number")
 
 
 def by_check(stage: Stage) -> dict[int, Result]:
     """Of each check (by its task's id) that was answered: a bad one shows."""
-    return _tally(stage, "lease__task")
+    return _tally(stage, "task.id")
 
 
 def _tally(stage: Stage, by: str) -> dict[int, Result]:
-    """Results by that field of judgments: the last answer to each check, also of annotators who were excluded since."""
+    """Results by `annotator.number` or `task.id`."""
     fixed = len(PROTOCOLS[stage.protocol].fixed)
-    answers = Judgment.objects.filter(lease__task__stage=stage, lease__task__kind=Kind.CHECK)
-    last = answers.order_by("lease", "-revision").distinct("lease")
     rows: dict[int, list[tuple[bool, float]]] = {}
-    for key, right, options, answer, withdrawn in last.values_list(
-        by, "lease__task__gold", "lease__task__options", "answer", "withdrawn"
-    ):
+    for key, right, options, answer, withdrawn in fetch(LAST_ANSWERS.format(by=by), stage=stage.pk):
         if not withdrawn:
-            rows.setdefault(key, []).append((answer in right, pass_rules.guess_rate(right, len(options) + fixed)))
+            rows.setdefault(key, []).append((answer in right, pass_rules.guess_rate(right, options + fixed)))
     return {
         key: Result(len(found), sum(ok for ok, _ in found), sum(guess for _, guess in found) / len(found))
         for key, found in sorted(rows.items())
