@@ -107,7 +107,7 @@ def _places(tasks: Sequence[Task]) -> list[Places]:
     slots = Slot.objects.filter(task__in=tasks).select_for_update(no_key=True).order_by("pk")
     for slot in sorted(slots, key=lambda slot: slot.number):
         place = places[slot.task_id]
-        place.taken |= {slot.annotator_id, slot.reserved_id} - {None}
+        place.taken |= {pk for pk in (slot.annotator_id, slot.reserved_id) if pk is not None}
         if slot.annotator_id is None and slot.reserved_id is None:
             place.free.append(slot)
     locked = Task.objects.filter(pk__in=places).select_for_update(no_key=True).order_by("pk")
@@ -157,10 +157,10 @@ def _write(stage: Stage, places: Sequence[Places], annotators: Sequence[Annotato
 def unassign(*, stage: Stage, annotator: Annotator, by: str, keys: Iterable[str] | None = None) -> int:
     """Take back what the annotator has not begun, of these items or of all; returns how many slots."""
     stage = Stage.objects.select_for_update(no_key=True).get(pk=stage.pk)
-    slots = Slot.objects.filter(stage=stage, reserved=annotator, annotator=None, task__kind=Kind.JUDGE)
+    theirs = Slot.objects.filter(stage=stage, reserved=annotator, annotator=None, task__kind=Kind.JUDGE)
     if keys is not None:
-        slots = slots.filter(task__item__key__in=list(keys))
-    slots = list(slots.select_for_update(no_key=True, of=("self",)).select_related("task").order_by("pk"))
+        theirs = theirs.filter(task__item__key__in=list(keys))
+    slots = list(theirs.select_for_update(no_key=True, of=("self",)).select_related("task").order_by("pk"))
     added = _added(stage) if slots else set()
     for slot in slots:
         _give_back(slot, stage, added)

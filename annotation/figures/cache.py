@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
+from typing import TypeVar
 
 from django.db import connections, transaction
 from django.utils import timezone
@@ -33,8 +34,8 @@ CLOCK = 3600  # seconds for which figures that move with the clock are good, tho
 PATIENCE = 5.0  # seconds for which the worker waits for those who are writing
 UNDER_WAY = (JobState.QUEUED, JobState.RUNNING)
 
-Compute = Callable[[Stage, str, Tell], dict]
-KINDS: dict[str, Compute] = {}
+Compute = TypeVar("Compute", bound=Callable[..., dict])  # of (stage, key, tell)
+KINDS: dict[str, Callable[[Stage, str, Tell], dict]] = {}
 
 
 # In the order of an index: else the first rows of a table may be looked for through all that others have.
@@ -161,7 +162,7 @@ class Reckoned:
 
     @property
     def pace(self) -> jobs.Pace | None:
-        return jobs.pace(self.job) if self.under_way else None
+        return jobs.pace(self.job) if self.job and self.under_way else None
 
 
 def reckons(kind: str) -> Callable[[Compute], Compute]:
@@ -196,9 +197,12 @@ def look(
     job = _job(stage, kind, key)
     due = _due(last, job)
     if job is None or job.state not in UNDER_WAY:
-        rests = due is not None and due > timezone.now()
-        job = (job if _failed(job) else None) if rests else _queue(stage, kind, key, by)
-    return Reckoned(last and last.data, last and last.made_at, False, _revived(job), due)
+        if due is None or due <= timezone.now():
+            job = _queue(stage, kind, key, by)
+        elif job and not _failed(job):
+            job = None
+    data, made_at = (last.data, last.made_at) if last else (None, None)
+    return Reckoned(data, made_at, False, _revived(job), due)
 
 
 def _is_good(last: Reckoning, seconds: float | None) -> bool:
@@ -207,13 +211,13 @@ def _is_good(last: Reckoning, seconds: float | None) -> bool:
 
 def _due(last: Reckoning | None, job: Job | None) -> datetime | None:
     """When it may be computed again: not so soon that it keeps a worker busy for whoever leaves the page open."""
-    if _failed(job):
+    if job and job.finished_at and _failed(job):
         return job.finished_at + timedelta(seconds=RETRY)
-    return last and last.made_at + timedelta(seconds=last.seconds + max(REST, SHARE * last.seconds))
+    return last.made_at + timedelta(seconds=last.seconds + max(REST, SHARE * last.seconds)) if last else None
 
 
-def _failed(job: Job | None) -> bool:
-    return job is not None and job.state in (JobState.FAILED, JobState.CANCELLED)
+def _failed(job: Job) -> bool:
+    return job.state in (JobState.FAILED, JobState.CANCELLED)
 
 
 def reckon(stage: Stage, kind: str, key: str = "", tell: Tell = silent) -> Reckoning:

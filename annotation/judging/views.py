@@ -21,7 +21,7 @@ from annotation.judging.constant_time import evenly
 from annotation.judging.next_step import NextStep
 from annotation.judging.responses import page, private, text
 from annotation.models import Instructions
-from annotation.permissions import Desk, desk
+from annotation.permissions import Desk, desk, whole_number
 from annotation.protocols.base import CANNOT_JUDGE
 from annotation.protocols.registry import PROTOCOLS
 from annotation.screens import errors
@@ -87,9 +87,11 @@ def judge(request: HttpRequest, here: Desk) -> HttpResponse:
 
 def _screen_page(request: HttpRequest, here: Desk, now: NextStep) -> HttpResponse:
     current, *rest = build_screens(next_step.with_previous_answers(now.leases, here.stage.protocol), here.stage)
-    context = {"current": current, "rest": rest, "pace": next_step.pace(here.annotator), "link": _link(request, here)}
-    context |= {"key": uuid.uuid4(), "rules": blocks(_newest(here).text), "protocol": PROTOCOLS[here.stage.protocol]}
-    return page("page", here, study=here.stage.study, **context, **_where(here, now))
+    return page(
+        "page", here, study=here.stage.study, protocol=PROTOCOLS[here.stage.protocol], current=current, rest=rest,
+        pace=next_step.pace(here.annotator), link=_link(request, here), key=uuid.uuid4(),
+        rules=blocks(_newest(here).text), **_where(here, now),
+    )  # fmt: skip
 
 
 def _where(here: Desk, now: NextStep) -> dict:
@@ -100,10 +102,10 @@ def _where(here: Desk, now: NextStep) -> dict:
 def _rules(request: HttpRequest, here: Desk, reading: bool) -> HttpResponse:
     """The gate; or, while `reading`, the same words with a way back."""
     newest = _newest(here)
-    context = {"rules": blocks(newest.text), "version": newest.version, "link": _link(request, here)}
-    context["protocol"] = PROTOCOLS[here.stage.protocol]
-    changed = here.seat.read_id is not None
-    return page("rules", here, study=here.stage.study, reading=reading, changed=changed, **context)
+    return page(
+        "rules", here, study=here.stage.study, protocol=PROTOCOLS[here.stage.protocol], rules=blocks(newest.text),
+        version=newest.version, reading=reading, changed=here.seat.read_id is not None, link=_link(request, here),
+    )  # fmt: skip
 
 
 def _newest(here: Desk) -> Instructions:
@@ -232,4 +234,4 @@ def _uuid(text: str | None) -> uuid.UUID:
 
 def _whole(text: str | None) -> int:
     """Milliseconds or a version as a browser sends it; 0 for anything else."""
-    return int(text) if text and text.isascii() and text.isdecimal() and len(text) < 12 else 0
+    return whole_number(text, 11) or 0

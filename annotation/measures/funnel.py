@@ -8,29 +8,15 @@ in a later round counts once, by its live tasks. Always: imported = kept + dropp
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
+from annotation.measures.types import Stage
 from annotation.protocols.decision_rule import DROPPED, KEPT, OPEN
 
 # Reasons for which an item never got into a stage that would have taken it.
 CHECK_ITEM, NOT_SAMPLED, NOT_SUITABLE = "check_item", "not_sampled", "not_suitable"
 
 Kind = tuple[str, str]  # type and subtype
-
-
-class Stage(Protocol):
-    """The settings of a stage that decide which items it takes; `pk` is whatever tells stages apart."""
-
-    pk: object
-    position: int
-    name: str
-    protocol: str
-    state: str  # open or closed
-    source_id: object  # the `pk` of the stage whose items it takes, or None
-    takes: Sequence[str]  # states and reasons
-    promotion: str  # settled: each item at once; closing: all when the source closes
-    sample: int | None
-    sample_each: bool  # so many of each type
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +32,13 @@ class Fate:
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """What is known of a study's items. `found` has each stage's (state, reason) of the items that are in it."""
+    """What is known of a study's items, by the stage's `pk`. `found` has the (state, reason) of the items in it."""
 
     stages: Sequence[Stage]
     kinds: Mapping[int, Kind]
-    found: Mapping[object, Mapping[int, tuple[str, str]]]
-    known: Mapping[object, Collection[int]] = field(default_factory=dict)  # items whose answer a stage knows
-    unsuited: Mapping[object, Collection[int]] = field(default_factory=dict)  # items that it could not ask about
+    found: Mapping[Any, Mapping[int, tuple[str, str]]]
+    known: Mapping[Any, Collection[int]] = field(default_factory=dict)  # items whose answer a stage knows
+    unsuited: Mapping[Any, Collection[int]] = field(default_factory=dict)  # items that it could not ask about
 
     def takers(self, stage: Stage) -> list[Stage]:
         return [taker for taker in self.stages if taker.source_id == stage.pk]
@@ -88,7 +74,7 @@ def _fate(words: list[Fate]) -> Fate:
     return Fate(KEPT)
 
 
-def _last_words(walk: Walk, item: int, full: Mapping[object, bool]) -> Iterable[Fate]:
+def _last_words(walk: Walk, item: int, full: Mapping[Any, bool]) -> Iterable[Fate]:
     """What the stages say of the item after which no other stage speaks; `full` says which have their whole sample."""
     for stage in walk.stages:
         result = walk.found[stage.pk].get(item)

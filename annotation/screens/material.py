@@ -31,7 +31,7 @@ _EDITS = """
 SELECT 'edit-' || id, value FROM annotation_judgment, jsonb_each_text(content->'texts') WHERE id = ANY(%(judgments)s)
 """
 
-Part = Mapping[str, object]  # of a caption: text; of an image: url, width and height in pixels
+Part = Mapping[str, str]  # of a caption: text; of an image: url, width and height in pixels
 
 
 def parts_of_leases(leases: Sequence[Lease]) -> list[dict[str, Part]]:
