@@ -60,6 +60,11 @@ SELECT id, why FROM (
   UNION ALL ({DIFFERING % {"why": "'option'"}})
 ) waiting ORDER BY array_position(ARRAY['awaiting', 'flagged', 'kind', 'option'], why), rank
 """
+DECIDED = """
+SELECT task.id, '' FROM annotation_outcome outcome JOIN annotation_task task ON task.id = outcome.task_id
+WHERE task.stage_id = %(stage)s AND task.kind = 'judge' AND task.live AND outcome.by = 'adjudicator'
+ORDER BY outcome.decided_at DESC, task.rank LIMIT %(most)s
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +109,8 @@ class Case:
     outcome: Outcome | None
     came: str  # the outcome's answer as it is labelled here
     said_before: Sequence[Event]
-    offered: Sequence[Part] = ()
-    words: Sequence[Words] = ()
+    offered: Sequence[Part]
+    words: Sequence[Words]
 
     @property
     def adjudicated(self) -> bool:
@@ -121,10 +126,7 @@ def queue(stage: Stage, decided: bool = False) -> list[tuple[int, str]]:
     that an adjudicator has decided, the newest first. One query.
     """
     if decided:
-        found = Outcome.objects.filter(task__stage=stage, task__kind=Kind.JUDGE, task__live=True, by=ADJUDICATOR)
-        return [
-            (task, "") for task in found.order_by("-decided_at", "task__rank").values_list("task", flat=True)[:MOST]
-        ]
+        return fetch(DECIDED, stage=stage.pk, most=MOST)
     return fetch(QUEUE, stage=stage.pk, adjudicator=ADJUDICATOR, most=MOST)
 
 
@@ -144,9 +146,6 @@ def case(task: Task, stage: Stage, typed: Mapping[str, str] = MappingProxyType({
     options = _given(task, protocol, said) if protocol.form else _options(task, there, counts)
     fixed = _fixed(protocol, counts)
     outcome = Outcome.objects.filter(task=task).select_related("adjudicator").first()
-    more = {}
-    if protocol.form:
-        more = {"offered": _those(there, task.options), "words": _words(protocol, there, said, typed)}
     return Case(
         task=task, item=item, seen=seen, options=options, fixed=fixed, outcome=outcome,
         shown=_those(there, task.shows),
@@ -154,7 +153,9 @@ def case(task: Task, stage: Stage, typed: Mapping[str, str] = MappingProxyType({
         flags=list(Flag.objects.filter(lease__task=task).order_by("settled_at", "created_at", "pk")),
         wanted=Slot.objects.filter(task=task, judgment=None).count(),
         came=_came(task, protocol, outcome, [*options, *fixed]) if outcome else "",
-        said_before=_said_before(task), **more,
+        said_before=_said_before(task),
+        offered=_those(there, task.options) if protocol.form else (),
+        words=_words(protocol.form, there, said, typed) if protocol.form else (),
     )  # fmt: skip
 
 
@@ -223,7 +224,8 @@ def _token(protocol: Protocol, answer: base.Answer) -> str:
 def _given(task: Task, protocol: Protocol, said: Sequence[base.Answer]) -> list[Answer]:
     """What was answered but the fixed answers, each once, as the first who gave it said it."""
     fixed = protocols_answers.fixed_labels(protocol)
-    counts, first = Counter(), {}
+    counts: Counter[str] = Counter()
+    first: dict[str, base.Answer] = {}
     for answer in said:
         if answer.label not in fixed:
             token = _token(protocol, answer)
@@ -237,11 +239,11 @@ def _given(task: Task, protocol: Protocol, said: Sequence[base.Answer]) -> list[
 
 
 def _words(
-    protocol: Protocol, there: Mapping[str, Part], said: Sequence[base.Answer], typed: Mapping[str, str]
+    form: base.Form, there: Mapping[str, Part], said: Sequence[base.Answer], typed: Mapping[str, str]
 ) -> list[Words]:
     """For each role that can be written, what was typed; else what somebody wrote, else the item's own sentence."""
     found = []
-    for role in protocol.form.edits:
+    for role in form.edits:
         name, own = f"{OWN}-{role}", there.get(caption_identity(role))
         written = next((answer.texts[role] for answer in said if role in answer.texts), own.text if own else "")
         found.append(Words(name, role.replace("_", " "), typed.get(name, written)))
