@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from annotation.measures.counts import ratio
 from annotation.measures.types import Stage
 from annotation.protocols.decision_rule import DROPPED, KEPT, OPEN
 
@@ -129,9 +130,9 @@ def _counts(walk: Walk, ends: Mapping[int, Fate], items: Collection[int]) -> dic
         "kept": states[KEPT],
         "dropped": states[DROPPED],
         "open": states[OPEN],
-        "kept_share": _share(states[KEPT], total),
-        "dropped_share": _share(states[DROPPED], total),
-        "open_share": _share(states[OPEN], total),
+        "kept_share": ratio(states[KEPT], total),
+        "dropped_share": ratio(states[DROPPED], total),
+        "open_share": ratio(states[OPEN], total),
         "reasons": _by_stage(mine, DROPPED),
         "open_in": _by_stage(mine, OPEN),
     }
@@ -147,10 +148,10 @@ def _step(walk: Walk, stage: Stage, items: Collection[int], ends: Sequence[Fate]
     return {
         **_naming(stage),
         "entered": entered,
-        "entered_share": _share(entered, imported),
+        "entered_share": ratio(entered, imported),
         **{state: states[state] for state in (KEPT, DROPPED, OPEN)},
-        **{f"{state}_share": _share(states[state], entered) for state in (KEPT, DROPPED, OPEN)},
-        "kept_of_imported": _share(states[KEPT], imported),
+        **{f"{state}_share": ratio(states[state], entered) for state in (KEPT, DROPPED, OPEN)},
+        "kept_of_imported": ratio(states[KEPT], imported),
         "reasons": _rows(Counter(reason for state, reason in found if state == DROPPED), entered),
         "waiting": waiting,
         "left_out": _rows(left_out, imported),
@@ -164,7 +165,7 @@ def _naming(stage: Stage) -> dict[str, Any]:
 def _rows(reasons: Counter[str], total: int) -> list[dict[str, Any]]:
     """Most items first."""
     ordered = sorted(reasons.items(), key=lambda pair: (-pair[1], pair[0]))
-    return [{"reason": reason, "items": count, "share": _share(count, total)} for reason, count in ordered]
+    return [{"reason": reason, "items": count, "share": ratio(count, total)} for reason, count in ordered]
 
 
 def _by_stage(ends: Sequence[Fate], state: str) -> list[dict[str, Any]]:
@@ -173,7 +174,7 @@ def _by_stage(ends: Sequence[Fate], state: str) -> list[dict[str, Any]]:
     found = Counter((stage.position, stage.name, end.reason, end.waits) for end, stage in mine)
     names = ("stage", "name", "reason", "waits")
     return [
-        {**dict(zip(names, place, strict=True)), "items": count, "share": _share(count, len(ends))}
+        {**dict(zip(names, place, strict=True)), "items": count, "share": ratio(count, len(ends))}
         for place, count in sorted(found.items())
     ]
 
@@ -186,9 +187,5 @@ def measured(stage: Stage, items: int, tasks: int, answered: int) -> dict[str, A
         "tasks": tasks,
         "answered": answered,
         "open": tasks - answered,
-        "answered_share": _share(answered, tasks),
+        "answered_share": ratio(answered, tasks),
     }
-
-
-def _share(part: int, whole: int) -> float | None:
-    return part / whole if whole else None
