@@ -93,10 +93,10 @@ def _disagreed(stage: Stage, item: Item, task: Task, answers: Sequence[Mapping])
     named = task.options if worded and protocol.measures else []  # such answers say the roles, not the words
     sides = _sides(protocol, there, given, drawn_order(task.pk, task.options))
     stands = _stands(protocol, len(given), task)
-    return Seen(task.pk, item, _those(there, [*task.shows, *named]), sides, worded, task.entropy, stands)
+    return Seen(task.pk, item, parts_named(there, [*task.shows, *named]), sides, worded, task.entropy, stands)
 
 
-def _those(there: Mapping[str, Part], identities: Iterable[str]) -> list[Part]:
+def parts_named(there: Mapping[str, Part], identities: Iterable[str]) -> list[Part]:
     return [there.get(identity) or Part(identity) for identity in identities]
 
 
@@ -135,5 +135,5 @@ def open_flags(stage: Stage, count: int) -> list[Seen]:
 def _flagged(flag: Flag, item: Item) -> Seen:
     task = flag.lease.task
     there = parts(item, task.carried)
-    sides = [Side(part) for part in _those(there, task.options)]
-    return Seen(task.pk, item, _those(there, task.shows), sides, flag=flag)
+    sides = [Side(part) for part in parts_named(there, task.options)]
+    return Seen(task.pk, item, parts_named(there, task.shows), sides, flag=flag)
