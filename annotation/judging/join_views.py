@@ -12,8 +12,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation.assignment import seats
 from annotation.judging import completion, next_step
-from annotation.judging.responses import page, private, text
-from annotation.judging.views import at_desk
+from annotation.judging.views import at_desk, page, private, text
 from annotation.models import Annotator, Stage, StageState, Study, StudyState
 from annotation.participants import lifecycle as participant_lifecycle
 from annotation.permissions import Desk, invited

@@ -7,14 +7,12 @@ from contextlib import suppress
 
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect
-from django.template import loader
-from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
 from annotation.checks import qualification
 from annotation.checks.qualification import Step
 from annotation.judging import next_step
-from annotation.judging.views import at_desk
+from annotation.judging.views import at_desk, page
 from annotation.models import AttemptKind, Instructions
 from annotation.permissions import Desk, whole_number
 from annotation.protocols.registry import PROTOCOLS
@@ -60,15 +58,12 @@ def _take(sent: QueryDict, here: Desk) -> HttpResponse:
 
 
 def _page(here: Desk, step: Step, status: int = 200, **context) -> HttpResponse:
-    """Rendered without the request, as the judging page is."""
-    context |= {"desk": here, "study": here.stage.study, "step": step, "last": step.number == step.tries}
-    context["here"] = reverse("judge-before", args=[here.annotator.token])
+    context |= {"study": here.stage.study, "step": step, "last": step.number == step.tries}
     if step.kind == AttemptKind.COMPREHENSION:
         context |= _questions(here, step, context.get("chosen"))
     else:
         context |= _training(here, step)
-    html = loader.get_template(f"judging/before_{step.kind}.html").render(context)
-    return HttpResponse(html, status=status)
+    return page(f"before_{step.kind}", here, status, **context)
 
 
 def _questions(here: Desk, step: Step, chosen: list | None) -> dict:

@@ -9,7 +9,9 @@ from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import redirect
+from django.template import loader
 from django.urls import reverse
+from django.views.decorators.cache import cache_control
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_GET, require_POST
 
@@ -19,7 +21,6 @@ from annotation.judging import next_step, submissions
 from annotation.judging.completion import ending
 from annotation.judging.constant_time import evenly
 from annotation.judging.next_step import NextStep
-from annotation.judging.responses import page, private, text
 from annotation.models import Instructions
 from annotation.permissions import Desk, desk, whole_number
 from annotation.protocols.base import CANNOT_JUDGE
@@ -29,9 +30,21 @@ from annotation.screens.screens import build_screens
 from annotation.studies.instructions import blocks
 
 View = Callable[..., HttpResponse]
+private = cache_control(no_store=True, private=True)
 
 # What every page sends around an answer; whatever else is there belongs to it.
 ENVELOPE = {"lease", "key", "answer", "reason", "flag_reason", "cannot_judge", "active", "elapsed", "have"}
+
+
+def page(name: str, here: Desk | None = None, status: int = 200, **context) -> HttpResponse:
+    """A page for annotators, rendered without the request: no session, user or messages are looked up."""
+    html = loader.get_template(f"judging/{name}.html").render({"desk": here, **context})
+    return HttpResponse(html, status=status)
+
+
+def text(sent: QueryDict, name: str) -> str:
+    """What was typed, without NUL, which PostgreSQL's text cannot hold."""
+    return sent.get(name, "").replace("\0", "").strip()
 
 
 def at_desk(view: View) -> View:
@@ -142,7 +155,8 @@ def submit(request: HttpRequest, here: Desk) -> HttpResponse:
         receipt, leases = submissions.submit_and_hold(annotator=here.annotator, stage=here.stage, **submission)
         now = next_step.after_claim(here, leases)
     if _wants_json(request):
-        return JsonResponse({"receipt": _receipt(receipt), **_next(request.POST, here, now, receipt.added)})
+        outcome = "surplus" if receipt.judgment.surplus else "replayed" if receipt.replayed else "saved"
+        return JsonResponse({"receipt": outcome, **_next(request.POST, here, now, receipt.added)})
     return page("surplus", here) if receipt.judgment.surplus else redirect("judge", here.annotator.token)
 
 
@@ -157,10 +171,6 @@ def _submission(sent: QueryDict) -> dict:
         "elapsed_ms": _whole(sent.get("elapsed")),
         "more": {} if cannot else {name: text(sent, name) for name in sent if name not in ENVELOPE},
     }
-
-
-def _receipt(receipt: submissions.Receipt) -> str:
-    return "surplus" if receipt.judgment.surplus else "replayed" if receipt.replayed else "saved"
 
 
 @require_POST
