@@ -189,24 +189,22 @@ def look(
     many seconds at most.
     """
     last = Reckoning.objects.filter(stage=stage, kind=kind, key=key).first()
-    if last is not None and _is_good(last, good) and lasts(stage.study, last.state):
+    age = (timezone.now() - last.made_at).total_seconds() if last else 0
+    if last is not None and (good is None or age < good) and lasts(stage.study, last.state):
         return Reckoned(last.data, last.made_at, True)
     if is_small(stage.study) if small is None else small:
         made = reckon(stage, kind, key)
         return Reckoned(made.data, made.made_at, True)
-    job = _job(stage, kind, key)
+    params = {"stage": stage.pk, "kind": kind, "key": key}
+    job = _newest_job(params)
     due = _due(last, job)
     if job is None or job.state not in UNDER_WAY:
         if due is None or due <= timezone.now():
-            job = _queue(stage, kind, key, by)
+            job = _queue(stage, params, by)
         elif job and not _failed(job):
             job = None
     data, made_at = (last.data, last.made_at) if last else (None, None)
     return Reckoned(data, made_at, False, _revived(job), due)
-
-
-def _is_good(last: Reckoning, seconds: float | None) -> bool:
-    return seconds is None or last.made_at + timedelta(seconds=seconds) > timezone.now()
 
 
 def _due(last: Reckoning | None, job: Job | None) -> datetime | None:
@@ -235,21 +233,15 @@ def _keep(stage: Stage, kind: str, key: str, found: State, compute: Callable[[],
 # Jobs
 
 
-def _params(stage: Stage, kind: str, key: str) -> dict:
-    return {"stage": stage.pk, "kind": kind, "key": key}
+def _newest_job(params: dict) -> Job | None:
+    return Job.objects.filter(kind=KIND, params__contains=params).first()
 
 
-def _job(stage: Stage, kind: str, key: str) -> Job | None:
-    """The newest."""
-    return Job.objects.filter(kind=KIND, params__contains=_params(stage, kind, key)).first()
-
-
-def _queue(stage: Stage, kind: str, key: str, by: str) -> Job:
+def _queue(stage: Stage, params: dict, by: str) -> Job:
     """Whoever comes at the same moment finds the one job. Those that are over have told all they had to tell."""
-    params = _params(stage, kind, key)
     with transaction.atomic():
         fetch(LOCK, name=f"reckon {params}")
-        there = _job(stage, kind, key)
+        there = _newest_job(params)
         if there and there.state in UNDER_WAY:
             return there
         Job.objects.filter(kind=KIND, params__contains=params).delete()

@@ -205,7 +205,12 @@ def queue_estimate(*, stage: Stage, by: str, closing: bool = False, created_by=N
 def run_estimate(job: Job, progress: jobs.Progress) -> None:
     stage = Stage.objects.select_related("study__benchmark").get(pk=job.params["stage"])
     progress.begin("estimating")
-    summary = estimate(stage, "worker", lambda done, total: _tell(progress, total))
+
+    def tell(done: int, total: int) -> None:
+        progress.total = total
+        progress.step()
+
+    summary = estimate(stage, "worker", tell)
     _finish(job, stage, summary)
 
 
@@ -223,8 +228,3 @@ def _promote(stage: Stage) -> int:
     """To stages that wait for the closing of this one, unless it was opened again; how many items went."""
     stage = promotion.lock_stage(stage)
     return promotion.promote(stage) if stage.state == StageState.CLOSED else 0
-
-
-def _tell(progress: jobs.Progress, total: int) -> None:
-    progress.total = total
-    progress.step()

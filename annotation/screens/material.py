@@ -71,7 +71,8 @@ def _parts_of_items(items: Iterable[int]) -> dict[int, dict[str, Part]]:
 
 def _picture(opaque: str, width: int, height: int) -> Part:
     """Marked as safe: numbers and addresses made here need no escaping, which would take the template longer."""
-    return {"url": _url(opaque), "width": SafeString(width), "height": SafeString(height)}
+    start, end = _address_around_name()
+    return {"url": SafeString(f"{start}{opaque}{end}"), "width": SafeString(width), "height": SafeString(height)}
 
 
 @cache
@@ -80,7 +81,3 @@ def _address_around_name() -> tuple[str, str]:
     name = "0" * 32
     start, _, end = reverse("image", args=[name]).partition(name)
     return start, end
-
-
-def _url(opaque: str) -> SafeString:
-    return SafeString(opaque.join(_address_around_name()))
