@@ -12,6 +12,7 @@ from django.http import Http404, HttpRequest
 from django.shortcuts import get_object_or_404
 
 from annotation.models import Annotator, Flag, Member, Release, Role, Seat, Stage, Study
+from annotation.models.study import May
 from annotation.sql import columns, fetch, instances
 from benchmarks.models import Job
 from benchmarks.permissions import check_staff, guards
@@ -55,18 +56,17 @@ def desk(token: str) -> Desk:
 def invited(invite: str) -> tuple[Study, Stage | None]:
     """The study that a link invites to, and the stage where it is to one stage alone."""
     study = Study.objects.filter(invite=invite).first()
-    stage = None if study else Stage.objects.filter(invite=invite).select_related("study").first()
-    if study is None and stage is None:
+    if study is not None:
+        return study, None
+    stage = Stage.objects.filter(invite=invite).select_related("study").first()
+    if stage is None:
         raise Http404("No such invitation.")
-    return study or stage.study, stage
+    return stage.study, stage
 
 
-@dataclass(frozen=True)
-class May:
-    """What somebody may do in a study (`study.may`): pages hide what they may not, the server refuses it anyway."""
-
-    manage: bool
-    own: bool
+def whole_number(text: str | None, most_digits: int) -> int | None:
+    """A number in an address or a form. None for anything else, and for one with more digits."""
+    return int(text) if text and len(text) <= most_digits and text.isascii() and text.isdecimal() else None
 
 
 SAFE = ("GET", "HEAD", "OPTIONS")
@@ -120,16 +120,15 @@ def _of_study(rows: QuerySet, user, needs: Role, **wanted):
 
 def stage_for(user, study: int, position: str | int = 1, needs: Role = Role.VIEWER) -> Stage:
     """A study's stage. `position` may come from an address as it is; what is no position is the first."""
-    text = str(position)
-    wanted = int(text) if text.isascii() and text.isdecimal() and len(text) < 5 else 1
-    return _of_study(Stage.objects, user, needs, study=study, position=wanted)
+    number = whole_number(str(position), 4)
+    wanted = 1 if number is None else number
+    return _of_study(Stage.objects.all(), user, needs, study=study, position=wanted)
 
 
 def annotator_for(user, study: int, number: str | int, needs: Role = Role.VIEWER) -> Annotator:
     """A study's annotator by their number (A-01 is 1)."""
-    text = str(number)
-    wanted = int(text) if text.isascii() and text.isdecimal() and len(text) < 9 else 0
-    return _of_study(Annotator.objects, user, needs, study=study, number=wanted)
+    wanted = whole_number(str(number), 8) or 0
+    return _of_study(Annotator.objects.all(), user, needs, study=study, number=wanted)
 
 
 def member_for(user, study: int, pk: int, needs: Role = Role.OWNER) -> Member:

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from annotation.adjudication import answers_shown, decisions
-from annotation.adjudication.answers_shown import Part
+from annotation.adjudication.answers_shown import Part, parts_named
 from annotation.models import Flag, Judgment, Kind, Outcome, Slot, Stage, Task
+from annotation.permissions import whole_number
 from annotation.pipeline import task_creation
 from annotation.pipeline.disagreement import KIND, OPTION
 from annotation.pipeline.outcomes import counted_answers
@@ -32,6 +33,7 @@ WHY = {
     KIND: "differ in the kind of answer",
     OPTION: "differ in which option",
 }
+VERBS = (decisions.DECIDED, decisions.SENT_BACK, decisions.WITHDREW)
 OWN = "own_words"  # of a form: the adjudicator writes what stands
 
 MOST = 1000  # tasks of each sort that are looked up, so that a list of any length is quick
@@ -59,6 +61,11 @@ SELECT id, why FROM (
   UNION ALL ({DIFFERING % {"why": "'kind'"}})
   UNION ALL ({DIFFERING % {"why": "'option'"}})
 ) waiting ORDER BY array_position(ARRAY['awaiting', 'flagged', 'kind', 'option'], why), rank
+"""
+DECIDED = """
+SELECT task.id, '' FROM annotation_outcome outcome JOIN annotation_task task ON task.id = outcome.task_id
+WHERE task.stage_id = %(stage)s AND task.kind = 'judge' AND task.live AND outcome.by = 'adjudicator'
+ORDER BY outcome.decided_at DESC, task.rank LIMIT %(most)s
 """
 
 
@@ -104,8 +111,8 @@ class Case:
     outcome: Outcome | None
     came: str  # the outcome's answer as it is labelled here
     said_before: Sequence[Event]
-    offered: Sequence[Part] = ()
-    words: Sequence[Words] = ()
+    offered: Sequence[Part]
+    words: Sequence[Words]
 
     @property
     def adjudicated(self) -> bool:
@@ -121,10 +128,7 @@ def queue(stage: Stage, decided: bool = False) -> list[tuple[int, str]]:
     that an adjudicator has decided, the newest first. One query.
     """
     if decided:
-        found = Outcome.objects.filter(task__stage=stage, task__kind=Kind.JUDGE, task__live=True, by=ADJUDICATOR)
-        return [
-            (task, "") for task in found.order_by("-decided_at", "task__rank").values_list("task", flat=True)[:MOST]
-        ]
+        return fetch(DECIDED, stage=stage.pk, most=MOST)
     return fetch(QUEUE, stage=stage.pk, adjudicator=ADJUDICATOR, most=MOST)
 
 
@@ -142,24 +146,22 @@ def case(task: Task, stage: Stage, typed: Mapping[str, str] = MappingProxyType({
     said = [base.Answer(judgment.answer, judgment.content) for judgment in judgments]
     counts = Counter(answer.label for answer in said)
     options = _given(task, protocol, said) if protocol.form else _options(task, there, counts)
-    fixed = _fixed(protocol, counts)
+    fixed = [
+        Answer(one.identity, one.label, counts[one.identity], keys=" ".join(one.keys))
+        for one in protocols_answers.fixed_choices(protocol)
+    ]
     outcome = Outcome.objects.filter(task=task).select_related("adjudicator").first()
-    more = {}
-    if protocol.form:
-        more = {"offered": _those(there, task.options), "words": _words(protocol, there, said, typed)}
     return Case(
         task=task, item=item, seen=seen, options=options, fixed=fixed, outcome=outcome,
-        shown=_those(there, task.shows),
+        shown=parts_named(there, task.shows),
         reasons=_reasons(protocol, judgments),
         flags=list(Flag.objects.filter(lease__task=task).order_by("settled_at", "created_at", "pk")),
         wanted=Slot.objects.filter(task=task, judgment=None).count(),
         came=_came(task, protocol, outcome, [*options, *fixed]) if outcome else "",
-        said_before=_said_before(task), **more,
+        said_before=list(Event.objects.filter(subject=audit.named(task), verb__in=VERBS).order_by("at", "pk")),
+        offered=parts_named(there, task.options) if protocol.form else (),
+        words=_words(protocol.form, there, said, typed) if protocol.form else (),
     )  # fmt: skip
-
-
-def _those(there: Mapping[str, Part], identities: Sequence[str]) -> list[Part]:
-    return [there.get(identity) or Part(identity) for identity in identities]
 
 
 def _reasons(protocol: Protocol, judgments: Sequence[Judgment]) -> list[str]:
@@ -178,25 +180,20 @@ def _came(task: Task, protocol: Protocol, outcome: Outcome, answers: Sequence[An
     if protocol.form:
         said = base.Answer(outcome.outcome, outcome.content)
         return protocols_answers.answer_in_words(protocol, said) if said.label else ""
-    labels = dict(
-        zip(
-            [*drawn_options(task), *protocols_answers.fixed_labels(protocol)],
-            (one.label for one in answers),
-            strict=True,
-        )
-    )
+    identities = [*options_in_order(task), *protocols_answers.fixed_labels(protocol)]
+    labels = {identity: one.label for identity, one in zip(identities, answers, strict=True)}
     return labels.get(outcome.outcome, "")
 
 
-def drawn_options(task: Task) -> list[str]:
+def options_in_order(task: Task) -> list[str]:
     return answers_shown.drawn_order(task.pk, task.options)
 
 
-def answer_of(task: Task, value: str) -> str:
+def picked_identity(task: Task, value: str) -> str:
     """From what the form sends to the answer's identity; what is neither is left as it is."""
-    order = drawn_options(task)
-    if value.isascii() and value.isdecimal() and len(value) < 4 and 1 <= int(value) <= len(order):
-        return order[int(value) - 1]
+    order, place = options_in_order(task), whole_number(value, 3)
+    if place is not None and 1 <= place <= len(order):
+        return order[place - 1]
     return value if value not in order else ""
 
 
@@ -206,7 +203,7 @@ def answer_from_form(task: Task, stage: Stage, sent: Mapping[str, str]) -> base.
     """
     protocol, value = PROTOCOLS[stage.protocol], sent.get("verdict", "")
     if protocol.form is None:
-        return base.Answer(answer_of(task, value))
+        return base.Answer(picked_identity(task, value))
     if value == OWN:
         written = {role: sent.get(f"{OWN}-{role}", "") for role in protocol.form.edits}
         return decisions.own_words(task, stage, written)
@@ -223,7 +220,8 @@ def _token(protocol: Protocol, answer: base.Answer) -> str:
 def _given(task: Task, protocol: Protocol, said: Sequence[base.Answer]) -> list[Answer]:
     """What was answered but the fixed answers, each once, as the first who gave it said it."""
     fixed = protocols_answers.fixed_labels(protocol)
-    counts, first = Counter(), {}
+    counts: Counter[str] = Counter()
+    first: dict[str, base.Answer] = {}
     for answer in said:
         if answer.label not in fixed:
             token = _token(protocol, answer)
@@ -237,11 +235,11 @@ def _given(task: Task, protocol: Protocol, said: Sequence[base.Answer]) -> list[
 
 
 def _words(
-    protocol: Protocol, there: Mapping[str, Part], said: Sequence[base.Answer], typed: Mapping[str, str]
+    form: base.Form, there: Mapping[str, Part], said: Sequence[base.Answer], typed: Mapping[str, str]
 ) -> list[Words]:
     """For each role that can be written, what was typed; else what somebody wrote, else the item's own sentence."""
     found = []
-    for role in protocol.form.edits:
+    for role in form.edits:
         name, own = f"{OWN}-{role}", there.get(caption_identity(role))
         written = next((answer.texts[role] for answer in said if role in answer.texts), own.text if own else "")
         found.append(Words(name, role.replace("_", " "), typed.get(name, written)))
@@ -249,23 +247,10 @@ def _words(
 
 
 def _options(task: Task, there: Mapping[str, Part], counts: Mapping[str, int]) -> list[Answer]:
-    found = []
-    for place, (identity, part) in enumerate(
-        zip(drawn_options(task), _those(there, drawn_options(task)), strict=True), 1
-    ):
-        label = answers_shown.label(part, place)
-        found.append(Answer(str(place), label, counts.get(identity, 0), part, str(place)))
-    return found
-
-
-def _fixed(protocol: Protocol, counts: Mapping[str, int]) -> list[Answer]:
-    choices = protocols_answers.fixed_choices(protocol)
-    return [Answer(one.identity, one.label, counts.get(one.identity, 0), None, " ".join(one.keys)) for one in choices]
-
-
-def _said_before(task: Task) -> list[Event]:
-    verbs = (decisions.DECIDED, decisions.SENT_BACK, decisions.WITHDREW)
-    return list(Event.objects.filter(subject=audit.named(task), verb__in=verbs).order_by("at", "pk"))
+    return [
+        Answer(str(place), answers_shown.label(part, place), counts.get(part.identity, 0), part, str(place))
+        for place, part in enumerate(parts_named(there, options_in_order(task)), 1)
+    ]
 
 
 def tally(waiting: Sequence[tuple[int, str]]) -> list[tuple[str, str]]:

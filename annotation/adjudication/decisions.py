@@ -7,7 +7,6 @@ by now, because somebody judged or adjudicated meanwhile, nothing is done and th
 import hashlib
 from collections.abc import Mapping, Sequence
 from difflib import SequenceMatcher
-from types import MappingProxyType
 
 from django.db import transaction
 from django.utils import timezone
@@ -17,7 +16,7 @@ from annotation.models import Kind, Outcome, Slot, Stage, Task
 from annotation.models.choices import MOST_JUDGMENTS
 from annotation.pipeline import outcomes, promotion
 from annotation.protocols.answers import fixed_labels
-from annotation.protocols.base import Answer, Form, InvalidAnswer, TextsByIdentity, caption_identity
+from annotation.protocols.base import Answer, AnswerContent, Form, InvalidAnswer, TextsByIdentity, caption_identity
 from annotation.protocols.decision_rule import ADJUDICATOR, DROPPED, EDITED, KEPT
 from annotation.protocols.registry import PROTOCOLS
 from annotation.screens.material import texts_of
@@ -29,7 +28,7 @@ from benchmarks.models import Event
 
 FLAGGED = "flagged"  # why an item is dropped whose material is broken
 DECIDED, SENT_BACK, WITHDREW = "adjudicated", "sent back", "withdrew adjudication"
-NOTHING: Mapping[str, object] = MappingProxyType({})
+NOTHING = AnswerContent()
 
 STANDS = """
 SELECT task.overlap, task.live,
@@ -92,7 +91,7 @@ def own_words(task: Task, stage: Stage, written: Mapping[str, str]) -> Answer:
     if form is None or not form.edits:
         raise Unfit("There are no words to write here.")
     texts = texts_of(task, shown)
-    content = {
+    content: AnswerContent = {
         "texts": dict(written),
         "from": {role: _nearest(role, words, shown, texts) for role, words in written.items()},
         "guidelines": {guideline.code: True for guideline in form.guidelines},
@@ -117,7 +116,7 @@ def _nearest(role: str, words: str, shown: Sequence[str], texts: TextsByIdentity
 @anew
 @transaction.atomic
 def decide(
-    *, task: Task, by: str, seen: str, note: str, answer: str = "", content: Mapping[str, object] = NOTHING,
+    *, task: Task, by: str, seen: str, note: str, answer: str = "", content: AnswerContent = NOTHING,
     reason: str = "", adjudicator=None, settles: bool = False,
 ) -> Outcome | None:  # fmt: skip
     """The answer, with its content, is the outcome from now on; or, with the reason `flagged`, the item is dropped as
@@ -125,7 +124,7 @@ def decide(
 
     It stands whatever is judged later. `settles`: so are the flags on it. Raises Refused.
     """
-    stage, words, said = _stage(task), _words(note), Answer(answer, dict(content))
+    stage, words, said = _stage(task), _words(note), Answer(answer, content)
     more = {"content": said.content} if content else {}
     if _begin(task, by, DECIDED, seen, answer=answer, reason=reason, note=words, **more):
         return Outcome.objects.filter(task=task).first()

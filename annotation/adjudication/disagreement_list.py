@@ -62,19 +62,18 @@ PLAIN: Mapping[str, object] = MappingProxyType({field.name: field.default for fi
 def wanted_from_query(query: Mapping[str, str]) -> Wanted:
     """What an address asks for; what is none of the choices is as if it were not there."""
     return Wanted(
-        sort=_known(query, "sort", SORTS) or SPLIT,
+        sort=_known(query, "sort", SORTS, SPLIT),
         type=query.get("type", "")[:60],
         subtype=query.get("subtype", "")[:60],
         differs=_known(query, "differs", DIFFER),
         least=_bits(query.get("least", "")),
         most=_bits(query.get("most", "")),
-        case=_known(query, "case", CASES) or OPEN,
+        case=_known(query, "case", CASES, OPEN),
     )
 
 
-def _known(query: Mapping[str, str], name: str, choices: Mapping[str, str]) -> str:
-    value = query.get(name, "")
-    return value if value in choices else ""
+def _known(query: Mapping[str, str], name: str, choices: Mapping[str, str], otherwise: str = "") -> str:
+    return query[name] if query.get(name) in choices else otherwise
 
 
 def _bits(text: str) -> float | None:
@@ -119,7 +118,7 @@ class Listed:
         """The one that is asked for, or what comes after it where it is not here any more; else the first; 0 where
         there is none.
         """
-        if asked and self._holds(asked):
+        if asked and _tasks(self.stage, self.wanted, "AND task.id = %(id)s", id=asked):
             return asked
         return self.after(Task.objects.filter(stage=self.stage, pk=asked).first())
 
@@ -127,18 +126,12 @@ class Listed:
         """The one that comes after, or the first again; 0 where there is no other. At most two queries."""
         order = f"ORDER BY {ORDERS[self.wanted.sort]} LIMIT 1"
         if task is None:
-            found = self._tasks(order)
+            found = _tasks(self.stage, self.wanted, order)
         else:
             mine = {"id": task.pk, "item_id": task.item_id, "entropy": task.entropy, "newest": task.newest}
-            found = self._tasks(f"AND {AFTER[self.wanted.sort]} {order}", **mine)
-            found = found or self._tasks(f"AND task.id <> %(id)s {order}", id=task.pk)
+            found = _tasks(self.stage, self.wanted, f"AND {AFTER[self.wanted.sort]} {order}", **mine)
+            found = found or _tasks(self.stage, self.wanted, f"AND task.id <> %(id)s {order}", id=task.pk)
         return next(iter(found), 0)
-
-    def _holds(self, task: int) -> bool:
-        return bool(self._tasks("AND task.id = %(id)s", id=task))
-
-    def _tasks(self, rest: str, **values: object) -> list[int]:
-        return _tasks(self.stage, self.wanted, rest, **values)
 
 
 def _tasks(stage: Stage, wanted: Wanted, rest: str, **values: object) -> list[int]:

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.db.models import Max
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
@@ -19,12 +19,13 @@ from annotation.adjudication import answers_shown, cases, decisions, disagreemen
 from annotation.adjudication.disagreement_list import CASES, DIFFER, SORTS, Wanted
 from annotation.judging import flags
 from annotation.models import Stage, Task
+from annotation.protocols.base import Answer
 from annotation.protocols.decision_rule import DAWID_SKENE, KEPT
 from annotation.protocols.registry import PROTOCOLS
 from annotation.wording import readable_label
 from benchmarks import audit, queries
 from benchmarks.models import Item
-from benchmarks.permissions import staff_only
+from benchmarks.permissions import StaffRequest, staff_only
 
 DECIDED = "decided"
 
@@ -35,7 +36,7 @@ PAGES = 100  # whoever looks further down sorts or filters otherwise: the databa
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 @staff_only
-def study_adjudicate(request: HttpRequest, pk: int) -> HttpResponse:
+def study_adjudicate(request: StaffRequest, pk: int) -> HttpResponse:
     """`?stage=2`: what waits there, the first of it; `task=`: that one; `show=decided`: what adjudicators decided. With
     what the list of disagreements was filtered and sorted by, that list is gone through instead. `note=` is written
     down already for whoever comes from a page that says why.
@@ -56,26 +57,26 @@ def study_adjudicate(request: HttpRequest, pk: int) -> HttpResponse:
 
 def number(text: str | None) -> int:
     """A row's id from an address or a form; 0, which none has, for anything else."""
-    return int(text) if text and text.isascii() and text.isdecimal() and len(text) < 19 else 0
+    return permissions.whole_number(text, 18) or 0
 
 
-def address(request: HttpRequest, stage: Stage, **query: int | None) -> str:
+def address(request: StaffRequest, stage: Stage, **query: int | None) -> str:
     """The page again, on the same list."""
-    wanted, query = followed(request), {"stage": stage.position, **query}
+    wanted = followed(request)
     if wanted:
-        kept = wanted.link(**query)
+        kept = wanted.link(stage=stage.position, **query)
     else:
-        query["show"] = request.GET.get("show")
-        kept = urlencode({name: value for name, value in query.items() if value})
+        named = {"stage": stage.position, **query, "show": request.GET.get("show")}
+        kept = urlencode({name: value for name, value in named.items() if value})
     return f"{reverse('study-adjudicate', args=[stage.study_id])}?{kept}"
 
 
-def followed(request: HttpRequest) -> Wanted | None:
+def followed(request: StaffRequest) -> Wanted | None:
     """Of the list of disagreements that somebody came from."""
     return disagreement_list.wanted_from_query(request.GET) if "sort" in request.GET else None
 
 
-def _do(request: HttpRequest, stage: Stage, task: Task) -> str:
+def _do(request: StaffRequest, stage: Stage, task: Task) -> str:
     """What was asked for; the sentence says what came of it. Raises Refused."""
     do, by = request.POST.get("do", ""), audit.named(request.user)
     if do == "settle":
@@ -89,19 +90,18 @@ def _do(request: HttpRequest, stage: Stage, task: Task) -> str:
     if do == "send_back":
         decisions.send_back(**given)
         return "Sent back: one judgment more is asked for."
-    verdict = request.POST.get("verdict", "")
-    said = {"reason": verdict}
-    if verdict != decisions.FLAGGED:
-        answer = cases.answer_from_form(task, stage, request.POST)
-        said = {"answer": answer.label, "content": answer.content}
-    settles = "settle_flags" in request.POST
-    outcome = decisions.decide(**given, **said, adjudicator=request.user, settles=settles)
+    flagged = request.POST.get("verdict") == decisions.FLAGGED
+    answer = Answer("") if flagged else cases.answer_from_form(task, stage, request.POST)
+    outcome = decisions.decide(
+        **given, answer=answer.label, content=answer.content, reason=decisions.FLAGGED if flagged else "",
+        adjudicator=request.user, settles="settle_flags" in request.POST,
+    )  # fmt: skip
     if outcome is None or (PROTOCOLS[stage.protocol].measures and outcome.state == KEPT):
         return "Decided."
     return "Decided: kept." if outcome.state == KEPT else f"Decided: dropped, {readable_label(outcome.reason)}."
 
 
-def _settle(request: HttpRequest, task: Task) -> str:
+def _settle(request: StaffRequest, task: Task) -> str:
     flag = permissions.flag_for(request.user, number(request.POST.get("flag")))
     if flag.lease.task_id != task.pk:
         raise decisions.Unfit("That flag is on another item.")
@@ -109,7 +109,7 @@ def _settle(request: HttpRequest, task: Task) -> str:
     return "The flag is settled."
 
 
-def _page(request: HttpRequest, stage: Stage, task: Task | None, error: str = "", status: int = 200) -> HttpResponse:
+def _page(request: StaffRequest, stage: Stage, task: Task | None, error: str = "", status: int = 200) -> HttpResponse:
     wanted, decided = followed(request), request.GET.get("show") == DECIDED
     waiting = [] if wanted else cases.queue(stage, decided)
     order = disagreement_list.Listed(stage, wanted) if wanted else Waiting([pk for pk, _ in waiting])
@@ -152,7 +152,7 @@ class Waiting:
 
 @require_safe
 @staff_only
-def study_disagreements(request: HttpRequest, pk: int) -> HttpResponse:
+def study_disagreements(request: StaffRequest, pk: int) -> HttpResponse:
     """`?stage=2&page=3`, and what `adjudication.disagreement_list.wanted_from_query` reads."""
     stage = permissions.stage_for(request.user, pk, request.GET.get("stage", ""))
     wanted, page = disagreement_list.wanted_from_query(request.GET), _page_number(request.GET.get("page", ""))
@@ -174,7 +174,8 @@ def study_disagreements(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _page_number(text: str) -> int:
-    return int(text) if text.isascii() and text.isdecimal() and 0 < len(text) < 5 and 0 < int(text) <= PAGES else 1
+    page = permissions.whole_number(text, 4) or 1
+    return page if page <= PAGES else 1
 
 
 def choices(stage: Stage) -> dict[str, object]:

@@ -50,7 +50,8 @@ def assign(*, stage: Stage, annotators: Sequence[Annotator], keys: Iterable[str]
     for annotator in annotators:
         for place in places:
             _reserve(stage, place, annotator)
-    _check_room(places)
+    full = [place.task.item.key for place in places if place.last > MOST_JUDGMENTS]
+    _refuse([f"Item {key} would get more than {MOST_JUDGMENTS} judgments." for key in dict.fromkeys(full)])
     written = _write(stage, places, annotators, by)
     attention_checks.top_up(stage=stage)
     return written
@@ -107,7 +108,7 @@ def _places(tasks: Sequence[Task]) -> list[Places]:
     slots = Slot.objects.filter(task__in=tasks).select_for_update(no_key=True).order_by("pk")
     for slot in sorted(slots, key=lambda slot: slot.number):
         place = places[slot.task_id]
-        place.taken |= {slot.annotator_id, slot.reserved_id} - {None}
+        place.taken |= {pk for pk in (slot.annotator_id, slot.reserved_id) if pk is not None}
         if slot.annotator_id is None and slot.reserved_id is None:
             place.free.append(slot)
     locked = Task.objects.filter(pk__in=places).select_for_update(no_key=True).order_by("pk")
@@ -128,11 +129,6 @@ def _reserve(stage: Stage, place: Places, annotator: Annotator) -> None:
     slot.reserved = annotator
     place.taken.add(annotator.pk)
     place.wanted.append(slot)
-
-
-def _check_room(places: Iterable[Places]) -> None:
-    full = [place.task.item.key for place in places if place.last > MOST_JUDGMENTS]
-    _refuse([f"Item {key} would get more than {MOST_JUDGMENTS} judgments." for key in dict.fromkeys(full)])
 
 
 def _write(stage: Stage, places: Sequence[Places], annotators: Sequence[Annotator], by: str) -> int:
@@ -157,23 +153,18 @@ def _write(stage: Stage, places: Sequence[Places], annotators: Sequence[Annotato
 def unassign(*, stage: Stage, annotator: Annotator, by: str, keys: Iterable[str] | None = None) -> int:
     """Take back what the annotator has not begun, of these items or of all; returns how many slots."""
     stage = Stage.objects.select_for_update(no_key=True).get(pk=stage.pk)
-    slots = Slot.objects.filter(stage=stage, reserved=annotator, annotator=None, task__kind=Kind.JUDGE)
+    theirs = Slot.objects.filter(stage=stage, reserved=annotator, annotator=None, task__kind=Kind.JUDGE)
     if keys is not None:
-        slots = slots.filter(task__item__key__in=list(keys))
-    slots = list(slots.select_for_update(no_key=True, of=("self",)).select_related("task").order_by("pk"))
-    added = _added(stage) if slots else set()
+        theirs = theirs.filter(task__item__key__in=list(keys))
+    slots = list(theirs.select_for_update(no_key=True, of=("self",)).select_related("task").order_by("pk"))
+    events = Event.objects.filter(subject=audit.named(stage), verb=VERB).values_list("data__added", flat=True)
+    added = {slot for slots_added in events for slot in slots_added or []} if slots else set()
     for slot in slots:
         _give_back(slot, stage, added)
     if slots:
         audit.record(by=by, verb="took back", subject=stage, of=annotator.pk, tasks=[slot.task_id for slot in slots])
         attention_checks.top_up(stage=stage)
     return len(slots)
-
-
-def _added(stage: Stage) -> set[int]:
-    """Slots that assignments added to the overlap."""
-    told = Event.objects.filter(subject=audit.named(stage), verb=VERB).values_list("data__added", flat=True)
-    return {slot for slots in told for slot in slots or []}
 
 
 def _give_back(slot: Slot, stage: Stage, added: set[int]) -> None:
@@ -194,7 +185,7 @@ def _give_back(slot: Slot, stage: Stage, added: set[int]) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class AnnotatorShare:
     """What one annotator has been given in a stage. `skipped` wait for them in vain: they passed them on."""
 
     annotator: Annotator
@@ -208,23 +199,23 @@ class Given:
         return bool(self.annotator.left_at or self.annotator.excluded_at)
 
 
-def assignments(stage: Stage) -> list[Given]:
+def assignments(stage: Stage) -> list[AnnotatorShare]:
     """Every annotator of the study with what is theirs in the stage; who has gone, only where they leave something."""
     slots = Slot.objects.filter(stage=stage, task__live=True, task__kind=Kind.JUDGE).exclude(reserved=None)
-    rows = slots.values_list("reserved", "annotator", "judgment", "task", "task__item__key").order_by("task__rank")
     skipped = Lease.objects.filter(task__stage=stage, state=LeaseState.SKIPPED).values_list("annotator", "task")
-    passed, of = set(skipped), defaultdict(list)
-    for reserved, holder, judgment, task, key in rows:
-        of[reserved].append((holder, judgment, (reserved, task) in passed, key))
-    found = [_given(person, of[person.pk]) for person in stage.study.annotators.all()]
+    passed = set(skipped)
+    mine: dict[int | None, list[tuple]] = defaultdict(list)
+    rows = slots.order_by("task__rank").values_list("reserved", "annotator", "judgment", "task", "task__item__key")
+    for reserved, *row in rows:
+        mine[reserved].append(tuple(row))
+    found = []
+    for person in stage.study.annotators.all():
+        kept = mine[person.pk]
+        free = {task: key for holder, _, task, key in kept if holder is None}
+        done = sum(judgment is not None for _, judgment, _, _ in kept)
+        skips = sum((person.pk, task) in passed for task in free)
+        found.append(AnnotatorShare(person, len(kept), done, skips, tuple(dict.fromkeys(free.values()))))
     return [one for one in found if one.left or not one.gone]
-
-
-def _given(person: Annotator, rows: Sequence[tuple]) -> Given:
-    done = sum(judgment is not None for _, judgment, _, _ in rows)
-    skipped = sum(holder is None and passed for holder, _, passed, _ in rows)
-    left = dict.fromkeys(key for holder, _, _, key in rows if holder is None)
-    return Given(person, len(rows), done, skipped, tuple(left))
 
 
 def unassigned(stage: Stage) -> Counter[str]:

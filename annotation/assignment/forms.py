@@ -24,22 +24,23 @@ class PeopleForm(forms.Form):
     def clean_names(self) -> list[str]:
         names = [name.strip() for name in self.cleaned_data["names"].splitlines() if name.strip()]
         longest = Annotator._meta.get_field("name").max_length
+        assert longest is not None
         if any(len(name) > longest for name in names):
             raise forms.ValidationError(f"A name has at most {longest} characters.")
         return names
+
+
+class _AnnotatorsField(forms.ModelMultipleChoiceField):
+    widget = forms.CheckboxSelectMultiple
+
+    def label_from_instance(self, annotator: Annotator) -> str:
+        return f"{annotator.pseudonym} {annotator.name}".strip()
 
 
 class AssignForm(forms.Form):
     """Which annotators, which items. `keys` says which items where `which` is that; a kind is `type/subtype`."""
 
     KEYS, ALL, FREE = "these", "all", "free"
-
-    annotators = forms.ModelMultipleChoiceField(Annotator.objects.none(), widget=forms.CheckboxSelectMultiple)
-    which = forms.ChoiceField(label="Items")
-    keys = forms.CharField(
-        label="Keys, one a line", required=False, widget=forms.Textarea(attrs={"rows": 5}),
-        help_text="As the import names them. Read only when “these” is chosen above.",
-    )  # fmt: skip
 
     def __init__(self, stage: Stage, data=None):
         super().__init__(data)
@@ -50,10 +51,13 @@ class AssignForm(forms.Form):
             (kind, f"all of {kind.strip('/') or 'no type'} ({row['count']:,})") for kind, row in self.kinds.items()
         ]
         fixed = [(self.KEYS, "these"), (self.ALL, "all of the stage"), (self.FREE, "all that nobody has been given")]
-        self.fields["which"].choices = fixed + (kinds if len(kinds) > 1 else [])
         people = stage.study.annotators.filter(left_at=None, excluded_at=None)
-        self.fields["annotators"].queryset = people
-        self.fields["annotators"].label_from_instance = lambda one: f"{one.pseudonym} {one.name}".strip()
+        self.fields["annotators"] = _AnnotatorsField(people)
+        self.fields["which"] = forms.ChoiceField(label="Items", choices=fixed + (kinds if len(kinds) > 1 else []))
+        self.fields["keys"] = forms.CharField(
+            label="Keys, one a line", required=False, widget=forms.Textarea(attrs={"rows": 5}),
+            help_text="As the import names them. Read only when “these” is chosen above.",
+        )  # fmt: skip
 
     def chosen(self) -> list[str]:
         """Keys of the items."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef
+from django.db.models import Count, Exists, Min, OuterRef
 
 from annotation.checks import attention_checks
 from annotation.models import Annotator, Kind, Lease, LeaseState, Slot, Stage, Strategy, StudyState, Task
@@ -136,22 +136,25 @@ def _claim(annotator: Annotator, stage: Stage) -> list[Lease]:
     for the annotator like all the rest, and stand at a random place among it. Whoever was named and is done with their
     own takes what was asked for beyond the overlap.
     """
-    values = {"annotator": annotator.pk, "stage": stage.pk, "seconds": stage.lease_seconds}
-    values |= {"apart": stage.apart_from} if stage.apart_from else {}
-    apart = bool(stage.apart_from)
+
+    def take(whose: str, apart: bool = bool(stage.apart_from)) -> list[Lease]:
+        statement, seconds = CLAIMS[whose, apart], stage.lease_seconds
+        return _leases(statement, annotator=annotator.pk, stage=stage.pk, seconds=seconds, apart=stage.apart_from)
+
     if stage.strategy != Strategy.POOL:
-        own = _leases(CLAIMS[OWN, apart], **values)
-        return own if own or stage.strategy in BATCHED else _leases(CLAIMS[ADDED, apart], **values)
+        own = take(OWN)
+        return own if own or stage.strategy in BATCHED else take(ADDED)
     if stage.check_rate and attention_checks.is_due(annotator, stage):
-        return _leases(CLAIMS[OWN, False], **values) or _leases(CLAIMS[POOL, apart], **values)
-    return _leases(CLAIMS[POOL, apart], **values)
+        return take(OWN, apart=False) or take(POOL)
+    return take(POOL)
 
 
-def _leases(statement: str, **values: int) -> list[Lease]:
+def _leases(statement: str, **values: object) -> list[Lease]:
     """The leases that a statement returns, each with its task."""
     leases = []
     for row in fetch(statement, **values):
-        lease, lease.task = instances(row, Lease, Task)
+        lease, task = instances(row, Lease, Task)
+        lease.task = task
         leases.append(lease)
     return leases
 
@@ -182,11 +185,10 @@ def skip(*, annotator: Annotator, token) -> Lease | None:
     lease = mine.select_related("task").filter(token=token).first()
     if lease is None:
         return None
-    mine = Slot.objects.filter(pk=lease.slot_id, annotator=annotator, judgment__isnull=True)
-    if not mine.update(annotator=None, held_until=None):  # it ran out and somebody took it just now
-        return None
-    batched = Slot.objects.filter(pk=lease.slot_id, stage__strategy__in=BATCHED, task__kind=Kind.JUDGE)
-    batched.update(reserved=None)  # else nobody else could have it
+    slot = Slot.objects.filter(pk=lease.slot_id)
+    if not slot.filter(annotator=annotator, judgment=None).update(annotator=None, held_until=None):
+        return None  # it ran out and somebody took it just now
+    slot.filter(stage__strategy__in=BATCHED, task__kind=Kind.JUDGE).update(reserved=None)  # for somebody else
     Lease.objects.filter(pk=lease.pk).update(state=LeaseState.SKIPPED)
     audit.record(by=audit.named(annotator), verb="skipped", subject=lease.task)
     return lease
@@ -206,5 +208,5 @@ def waiting(*, annotator: Annotator, stage: Stage) -> Waiting:
     leased = leased.filter(reserved=None) if stage.strategy == Strategy.POOL else leased.none()
     met = Lease.objects.filter(task__item=OuterRef("task__item"), task__stage__position__in=stage.apart_from)
     met = met.filter(annotator=annotator).exclude(state=LeaseState.LAPSED)
-    times = sorted(leased.filter(~Exists(had), ~Exists(met)).values_list("held_until", flat=True))
-    return Waiting(others=len(times), frees_at=times[0] if times else None)
+    found = leased.filter(~Exists(had), ~Exists(met))
+    return Waiting(**found.aggregate(others=Count("pk"), frees_at=Min("held_until")))

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import Max, Q
 from django.utils import timezone
 
@@ -11,7 +11,7 @@ from annotation.checks import attention_checks, qualification
 from annotation.models import Annotator, Instructions, Seat, Stage, StageState, Strategy, Study
 from annotation.models.choices import BATCHED
 from annotation.pipeline.exposure import APART, had, met
-from annotation.sql import fetch
+from annotation.sql import execute, fetch
 from annotation.transactions import anew
 from benchmarks import audit
 
@@ -87,9 +87,7 @@ def _give_batch(annotator: Annotator, stage: Stage, seat: Seat) -> None:
     Seat.objects.filter(stage=stage, batch=place[0], place=place[1]).update(batch=None, place=None)
     seat.batch, seat.place = place
     seat.save(update_fields=["batch", "place"])
-    with connection.cursor() as cursor:
-        values = {"annotator": annotator.pk, "stage": stage.pk, "batch": seat.batch, "place": seat.place}
-        cursor.execute(RESERVE, values)
+    execute(RESERVE, annotator=annotator.pk, stage=stage.pk, batch=seat.batch, place=seat.place)
 
 
 def free_place(annotator: Annotator, stage: Stage) -> tuple[int, int] | None:
@@ -97,7 +95,7 @@ def free_place(annotator: Annotator, stage: Stage) -> tuple[int, int] | None:
     judged = leases.judged(annotator, stage) if stage.quota else 0
     found = fetch(
         FREE_PLACES, stage=stage.pk, annotator=annotator.pk, apart=stage.apart_from, after=stage.after_id,
-        room=stage.quota - judged if judged else None,
+        room=stage.quota - judged if stage.quota and judged else None,
         any=stage.strategy == Strategy.EVERYONE or will_not_grow(stage), size=stage.batch_size or 1,
     )  # fmt: skip
     return found[0] if found else None

@@ -1,7 +1,7 @@
 """The page of a named stage: who judges what. It has their names and links: for managers alone, even to look."""
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods
@@ -11,7 +11,7 @@ from annotation.assignment import by_name, seats
 from annotation.assignment.forms import AssignForm, PeopleForm
 from annotation.models import Role, Stage, Strategy
 from benchmarks import audit
-from benchmarks.permissions import staff_only
+from benchmarks.permissions import StaffRequest, staff_only
 
 UNFIT = 422
 SHOWN = 100  # items that a list names
@@ -19,7 +19,7 @@ SHOWN = 100  # items that a list names
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @staff_only
-def study_assign(request: HttpRequest, pk: int, position: int) -> HttpResponse:
+def study_assign(request: StaffRequest, pk: int, position: int) -> HttpResponse:
     """Add annotators, give them items, take back what they have not begun."""
     stage = permissions.stage_for(request.user, pk, position, Role.MANAGER)
     if request.method != "POST" or stage.strategy != Strategy.NAMED:
@@ -31,7 +31,7 @@ def study_assign(request: HttpRequest, pk: int, position: int) -> HttpResponse:
     return _give(request, stage)
 
 
-def _add(request: HttpRequest, stage: Stage) -> HttpResponse:
+def _add(request: StaffRequest, stage: Stage) -> HttpResponse:
     form = PeopleForm(request.POST)
     if not form.is_valid():
         return _page(request, stage, form, AssignForm(stage))
@@ -41,7 +41,7 @@ def _add(request: HttpRequest, stage: Stage) -> HttpResponse:
     return _done(request, stage, f"Added {len(form.cleaned_data['names'])}. Their links are in the table.")
 
 
-def _give(request: HttpRequest, stage: Stage) -> HttpResponse:
+def _give(request: StaffRequest, stage: Stage) -> HttpResponse:
     form = AssignForm(stage, request.POST)
     if not form.is_valid():
         return _page(request, stage, PeopleForm(), form)
@@ -54,22 +54,23 @@ def _give(request: HttpRequest, stage: Stage) -> HttpResponse:
     return _done(request, stage, f"Assigned {new:,} judgments.")
 
 
-def _take_back(request: HttpRequest, stage: Stage) -> HttpResponse:
+def _take_back(request: StaffRequest, stage: Stage) -> HttpResponse:
     annotator = permissions.annotator_for(request.user, stage.study_id, request.POST.get("annotator", ""), Role.MANAGER)
     keys = [request.POST["back"]] if request.POST["back"] else None
     taken = by_name.unassign(stage=stage, annotator=annotator, keys=keys, by=audit.named(request.user))
     return _done(request, stage, f"Took {taken:,} back from {annotator.pseudonym}.")
 
 
-def _done(request: HttpRequest, stage: Stage, said: str) -> HttpResponse:
+def _done(request: StaffRequest, stage: Stage, said: str) -> HttpResponse:
     messages.success(request, said)
     return redirect("study-assign", stage.study_id, stage.position)
 
 
-def _page(request: HttpRequest, stage: Stage, people: PeopleForm, form: AssignForm) -> HttpResponse:
-    given = by_name.assignments(stage)
-    for one in given:
-        one.annotator.link = request.build_absolute_uri(reverse("judge", args=[one.annotator.token]))
+def _page(request: StaffRequest, stage: Stage, people: PeopleForm, form: AssignForm) -> HttpResponse:
+    given = [
+        (one, request.build_absolute_uri(reverse("judge", args=[one.annotator.token])))
+        for one in by_name.assignments(stage)
+    ]
     free = by_name.unassigned(stage)
     context = {
         "section": "studies", "study": stage.study, "stage": stage, "people": people, "form": form, "given": given,

@@ -4,7 +4,7 @@ Computed once for each state (figures/cache.py): what the agreement page shows a
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
@@ -70,10 +70,10 @@ def parts_of(table: RatingTable, rows: Sequence[JudgmentRow]) -> dict[str, list[
     }
 
 
-def _parts(table: RatingTable, of: Callable[[Hashable], tuple[str, ...]], names: Sequence[str]) -> list[Part]:
+def _parts(table: RatingTable, part_of: Callable[[TaskKey], tuple[str, ...]], names: Sequence[str]) -> list[Part]:
     groups: Mapping[tuple, list[int]] = defaultdict(list)
     for place, task in enumerate(table.items):
-        groups[of(task)].append(place)
+        groups[part_of(task)].append(place)
     return [
         Part(dict(zip(names, group, strict=True)), np.isin(table.item, places))
         for group, places in sorted(groups.items())

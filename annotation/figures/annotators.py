@@ -40,7 +40,7 @@ def of_stages(study: Study, stages: Sequence[Stage], tell: Tell = silent) -> dic
 
 
 def look(study: Study, by: str = "app") -> cache.Reckoned:
-    first = study.stages.order_by("position").first()
+    first = study.stages.get(position=1)
     first.study = study
     return cache.look(first, KIND, by=by)
 

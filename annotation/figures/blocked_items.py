@@ -160,7 +160,8 @@ OF_ROW = ("task", "item", "type", "subtype", "judged", "wanted", "keepers")
 @cache.reckons(KIND)
 def blocked_items(stage: Stage, key: str = "", tell: Tell = silent) -> dict:
     """`counts` of each reason; `rows` of each, the first `MOST` in the order of giving out. JSON-able."""
-    counts, rows = {}, {}
+    counts: dict[str, int] = {}
+    rows: dict[str, list[dict]] = {}
     for reason, count, *row in fetch(ROWS, **_values(stage)):
         counts[reason] = count
         rows.setdefault(reason, []).append(dict(zip(OF_ROW, row, strict=True)))
@@ -198,7 +199,7 @@ def look(stage: Stage, by: str = "app") -> cache.Reckoned:
 
 def _values(stage: Stage) -> Mapping[str, object]:
     stages = list(stage.study.stages.all())
-    waits = stage.source_id is not None and waits_for(stage, stage.source)
+    waits = stage.source is not None and waits_for(stage, stage.source)
     return {
         "stage": stage.pk, "study": stage.study_id, "links": links(stage, stages), "quota": stage.quota,
         "apart": [one.pk for one in stages if one.position in stage.apart_from],
@@ -213,7 +214,8 @@ def _values(stage: Stage) -> Mapping[str, object]:
 def links(stage: Stage, stages: Sequence[Stage]) -> list[int]:
     """The stages whose own link leads here: this one, the one that it comes after, and so on."""
     after = {one.pk: one.after_id for one in stages}
-    found, at = [], stage.pk
+    found: list[int] = []
+    at: int | None = stage.pk
     while at is not None and at not in found:
         found.append(at)
         at = after[at]

@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
+from typing import TypeVar
 
 from django.db import connections, transaction
 from django.utils import timezone
@@ -33,8 +34,8 @@ CLOCK = 3600  # seconds for which figures that move with the clock are good, tho
 PATIENCE = 5.0  # seconds for which the worker waits for those who are writing
 UNDER_WAY = (JobState.QUEUED, JobState.RUNNING)
 
-Compute = Callable[[Stage, str, Tell], dict]
-KINDS: dict[str, Compute] = {}
+Compute = TypeVar("Compute", bound=Callable[..., dict])  # of (stage, key, tell)
+KINDS: dict[str, Callable[[Stage, str, Tell], dict]] = {}
 
 
 # In the order of an index: else the first rows of a table may be looked for through all that others have.
@@ -161,7 +162,7 @@ class Reckoned:
 
     @property
     def pace(self) -> jobs.Pace | None:
-        return jobs.pace(self.job) if self.under_way else None
+        return jobs.pace(self.job) if self.job and self.under_way else None
 
 
 def reckons(kind: str) -> Callable[[Compute], Compute]:
@@ -188,32 +189,33 @@ def look(
     many seconds at most.
     """
     last = Reckoning.objects.filter(stage=stage, kind=kind, key=key).first()
-    if last is not None and _is_good(last, good) and lasts(stage.study, last.state):
+    age = (timezone.now() - last.made_at).total_seconds() if last else 0
+    if last is not None and (good is None or age < good) and lasts(stage.study, last.state):
         return Reckoned(last.data, last.made_at, True)
     if is_small(stage.study) if small is None else small:
         made = reckon(stage, kind, key)
         return Reckoned(made.data, made.made_at, True)
-    job = _job(stage, kind, key)
+    params = {"stage": stage.pk, "kind": kind, "key": key}
+    job = _newest_job(params)
     due = _due(last, job)
     if job is None or job.state not in UNDER_WAY:
-        rests = due is not None and due > timezone.now()
-        job = (job if _failed(job) else None) if rests else _queue(stage, kind, key, by)
-    return Reckoned(last and last.data, last and last.made_at, False, _revived(job), due)
-
-
-def _is_good(last: Reckoning, seconds: float | None) -> bool:
-    return seconds is None or last.made_at + timedelta(seconds=seconds) > timezone.now()
+        if due is None or due <= timezone.now():
+            job = _queue(stage, params, by)
+        elif job and not _failed(job):
+            job = None
+    data, made_at = (last.data, last.made_at) if last else (None, None)
+    return Reckoned(data, made_at, False, _revived(job), due)
 
 
 def _due(last: Reckoning | None, job: Job | None) -> datetime | None:
     """When it may be computed again: not so soon that it keeps a worker busy for whoever leaves the page open."""
-    if _failed(job):
+    if job and job.finished_at and _failed(job):
         return job.finished_at + timedelta(seconds=RETRY)
-    return last and last.made_at + timedelta(seconds=last.seconds + max(REST, SHARE * last.seconds))
+    return last.made_at + timedelta(seconds=last.seconds + max(REST, SHARE * last.seconds)) if last else None
 
 
-def _failed(job: Job | None) -> bool:
-    return job is not None and job.state in (JobState.FAILED, JobState.CANCELLED)
+def _failed(job: Job) -> bool:
+    return job.state in (JobState.FAILED, JobState.CANCELLED)
 
 
 def reckon(stage: Stage, kind: str, key: str = "", tell: Tell = silent) -> Reckoning:
@@ -231,21 +233,15 @@ def _keep(stage: Stage, kind: str, key: str, found: State, compute: Callable[[],
 # Jobs
 
 
-def _params(stage: Stage, kind: str, key: str) -> dict:
-    return {"stage": stage.pk, "kind": kind, "key": key}
+def _newest_job(params: dict) -> Job | None:
+    return Job.objects.filter(kind=KIND, params__contains=params).first()
 
 
-def _job(stage: Stage, kind: str, key: str) -> Job | None:
-    """The newest."""
-    return Job.objects.filter(kind=KIND, params__contains=_params(stage, kind, key)).first()
-
-
-def _queue(stage: Stage, kind: str, key: str, by: str) -> Job:
+def _queue(stage: Stage, params: dict, by: str) -> Job:
     """Whoever comes at the same moment finds the one job. Those that are over have told all they had to tell."""
-    params = _params(stage, kind, key)
     with transaction.atomic():
         fetch(LOCK, name=f"reckon {params}")
-        there = _job(stage, kind, key)
+        there = _newest_job(params)
         if there and there.state in UNDER_WAY:
             return there
         Job.objects.filter(kind=KIND, params__contains=params).delete()

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from annotation.models import Stage
+from annotation.protocols.base import AnswerContent
 from annotation.protocols.decision_rule import EDIT_PREFIX, EDITED
 from annotation.protocols.registry import PROTOCOLS
 from annotation.sql import fetch
@@ -57,11 +58,13 @@ def edit_name(annotator: int, screen: int, revision: int) -> str:
 
 def name_of_edit(edits: Edits, identity: str | None) -> str | None:
     """What an answer or an option is called outside."""
-    return edits[identity].name if identity in edits else identity
+    edit = edits.get(identity or "")
+    return edit.name if edit else identity
 
 
-def with_edit_names(edits: Edits, content: Mapping[str, object]) -> dict[str, object]:
+def with_edit_names(edits: Edits, content: AnswerContent) -> AnswerContent:
     """What came with an answer, with the names that edits have outside."""
     if "from" not in content:
-        return dict(content)
-    return {**content, "from": {role: name_of_edit(edits, made_of) for role, made_of in content["from"].items()}}
+        return content
+    names = {role: edits[made_of].name if made_of in edits else made_of for role, made_of in content["from"].items()}
+    return {**content, "from": names}

@@ -3,12 +3,15 @@
 from collections import defaultdict
 from collections.abc import Sequence
 
+from django.db.models import Count
+
 from annotation.measures import funnel as measures_funnel
 from annotation.measures.funnel import Walk
-from annotation.models import Stage, Study
+from annotation.models import Kind, Stage, Study, Task
 from annotation.protocols.registry import PROTOCOLS
 from annotation.sql import fetch
 from benchmarks import audit
+from benchmarks.models import Event, Item
 
 # What each stage makes of each item that is in it: `promotion.results` for all stages at once, without what is carried.
 RESULTS = """
@@ -20,22 +23,6 @@ FROM annotation_task task JOIN annotation_stage stage ON stage.id = task.stage_i
 LEFT JOIN annotation_outcome outcome ON outcome.task_id = task.id
 WHERE stage.study_id = %(study)s AND task.stage_id = ANY(%(stages)s) AND task.kind = 'judge' AND task.live
 GROUP BY task.stage_id, task.item_id
-"""
-ITEMS = """
-SELECT id, type, subtype FROM benchmarks_item WHERE benchmark_id = %(benchmark)s ORDER BY type, subtype, position
-"""
-KNOWN = """
-SELECT DISTINCT task.stage_id, task.item_id FROM annotation_task task
-WHERE task.stage_id = ANY(%(stages)s) AND task.kind <> 'judge'
-"""
-UNSUITED = """
-SELECT subject, (data->>'item')::bigint FROM benchmarks_event
-WHERE subject = ANY(%(subjects)s) AND verb = 'could not ask'
-"""
-MEASURED = """
-SELECT task.stage_id, count(DISTINCT task.item_id), count(*), count(outcome.task_id)
-FROM annotation_task task LEFT JOIN annotation_outcome outcome ON outcome.task_id = task.id
-WHERE task.stage_id = ANY(%(stages)s) AND task.kind = 'judge' AND task.live GROUP BY task.stage_id
 """
 
 
@@ -57,18 +44,24 @@ def of_stages(study: Study, stages: Sequence[Stage]) -> dict:
 def walk_of(study: Study, stages: Sequence[Stage]) -> Walk:
     """Four queries, however many items and stages."""
     places = [stage.pk for stage in stages]
-    found, known, unsuited = defaultdict(dict), defaultdict(set), defaultdict(set)
-    for stage, item, *result in fetch(RESULTS, study=study.pk, stages=places):
-        found[stage][item] = tuple(result)
-    for stage, item in fetch(KNOWN, stages=places):
+    found: dict[int, dict[int, tuple[str, str]]] = defaultdict(dict)
+    known: dict[int, set[int]] = defaultdict(set)
+    unsuited: dict[int, set[int]] = defaultdict(set)
+    for stage, item, state, reason in fetch(RESULTS, study=study.pk, stages=places):
+        found[stage][item] = state, reason
+    for stage, item in Task.objects.filter(stage__in=places).exclude(kind=Kind.JUDGE).values_list("stage", "item"):
         known[stage].add(item)
     named = {audit.named(stage): stage.pk for stage in stages}
-    for subject, item in fetch(UNSUITED, subjects=list(named)):
+    refused = Event.objects.filter(subject__in=named, verb="could not ask").values_list("subject", "data__item")
+    for subject, item in refused:
         unsuited[named[subject]].add(item)
-    kinds = {item: kind for item, *kind in fetch(ITEMS, benchmark=study.benchmark_id)}
-    return Walk(stages, {item: tuple(kind) for item, kind in kinds.items()}, found, known, unsuited)
+    items = Item.objects.filter(benchmark=study.benchmark_id).order_by("type", "subtype", "position")
+    kinds = {item: (kind, subtype) for item, kind, subtype in items.values_list("pk", "type", "subtype")}
+    return Walk(stages, kinds, found, known, unsuited)
 
 
 def _measured(stages: Sequence[Stage]) -> list[dict]:
-    rows = {stage: row for stage, *row in fetch(MEASURED, stages=[stage.pk for stage in stages])} if stages else {}
-    return [measures_funnel.measured(stage, *rows.get(stage.pk, (0, 0, 0))) for stage in stages]
+    asked = Task.objects.filter(stage__in=stages, kind=Kind.JUDGE, live=True).values_list("stage").order_by()
+    rows = asked.annotate(Count("item", distinct=True), Count("pk"), Count("decided"))
+    counts = {stage: row for stage, *row in rows}
+    return [measures_funnel.measured(stage, *counts.get(stage.pk, (0, 0, 0))) for stage in stages]

@@ -45,7 +45,8 @@ WHERE item.benchmark_id = %(benchmark)s
 """
 
 Words = dict[str, str]  # by identity
-EMPTY, NOTHING = "{}", {}
+EMPTY = "{}"
+NOTHING: Words = {}
 
 
 def paper(stage: Stage) -> dict:
@@ -70,7 +71,7 @@ def told(stage: Stage, texts: dict[int, Words]) -> list[JudgedTask]:
         found.append(
             JudgedTask(
                 kind, subtype, overlap, said[task], state, label or "", reason or "", by or "",
-                read(content or EMPTY), words, edits.get(task, NOTHING), read(origins or "[]"),
+                read(content or EMPTY), words, edits.get(task, {}), read(origins or "[]"),
             )
         )  # fmt: skip
     return found
@@ -78,11 +79,12 @@ def told(stage: Stage, texts: dict[int, Words]) -> list[JudgedTask]:
 
 def said_of(stage: Stage, read: Callable) -> tuple[dict[int, list[CountedJudgment]], dict[int, dict[str, Words]]]:
     """By task: what counts, in the order of giving; and the words of every edit by identity and role."""
-    said, edits = defaultdict(list), defaultdict(dict)
+    said: dict[int, list[CountedJudgment]] = defaultdict(list)
+    edits: dict[int, dict[str, Words]] = defaultdict(dict)
     for task, judgment, annotator, label, content, counts in fetch(SAID, stage=stage.pk, edited=EDITED):
         answer = Answer(label, read(content))
         if is_edit(label):
-            edits[task][f"{EDIT_PREFIX}{judgment}"] = answer.texts
+            edits[task][f"{EDIT_PREFIX}{judgment}"] = dict(answer.texts)
         if counts:
             said[task].append(CountedJudgment(annotator, answer))
     return said, edits

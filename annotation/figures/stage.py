@@ -8,13 +8,13 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from sys import intern
 
-from annotation.figures.edit_names import edits_of, name_of_edit
+from annotation.figures.edit_names import edits_of
 from annotation.figures.paper import paper
 from annotation.measures import counts as measures_counts
 from annotation.measures import stage_figures
 from annotation.measures.counts import HOUR, JudgmentRow, TaskRow, iso_time
 from annotation.measures.stage_figures import SETTINGS, StageRows
-from annotation.models import Stage, StageState, StudyState
+from annotation.models import Kind, Stage, StageState, StudyState
 from annotation.pipeline.outcomes import rule_of
 from annotation.protocols.decision_rule import EDIT_PREFIX
 from annotation.sql import fetch, stream
@@ -35,15 +35,6 @@ JOIN annotation_task task ON task.id = slot.task_id
 JOIN benchmarks_item item ON item.id = task.item_id
 WHERE task.stage_id = %(stage)s {of}
 ORDER BY item.position, task.question, task.round, judgment.created_at, slot.number, judgment.id
-"""
-
-ASKED = """
-SELECT item.position, task.question, task.round, item.type, item.subtype, task.overlap,
-       outcome.state, outcome.reason, outcome.by
-FROM annotation_task task JOIN benchmarks_item item ON item.id = task.item_id
-LEFT JOIN annotation_outcome outcome ON outcome.task_id = task.id
-WHERE task.stage_id = %(stage)s AND task.kind = 'judge' AND task.live
-ORDER BY item.position, task.question, task.round
 """
 
 LEASED = """
@@ -77,8 +68,8 @@ def judgment_rows(stage: Stage, annotator: int | None = None) -> list[JudgmentRo
     rows = list(_given(stream(JUDGMENTS.format(of=of), stage=stage.pk, annotator=annotator)))
     if not any(row.answer.startswith(EDIT_PREFIX) for row in rows):
         return rows
-    edits = edits_of([stage])
-    return [row._replace(answer=name_of_edit(edits, row.answer)) for row in rows]
+    names = {identity: edit.name for identity, edit in edits_of([stage]).items()}
+    return [row._replace(answer=names.get(row.answer, row.answer)) for row in rows]
 
 
 def _given(rows: Iterable[tuple]) -> Iterator[JudgmentRow]:
@@ -93,7 +84,12 @@ def _given(rows: Iterable[tuple]) -> Iterator[JudgmentRow]:
 
 def task_rows(stage: Stage) -> list[TaskRow]:
     """The stage's live tasks in the items' order; checks and training are none of them."""
-    return [TaskRow(tuple(row[:3]), *row[3:]) for row in fetch(ASKED, stage=stage.pk)]
+    tasks = stage.tasks.filter(kind=Kind.JUDGE, live=True).order_by("item__position", "question", "round")
+    rows = tasks.values_list(
+        "item__position", "question", "round", "item__type", "item__subtype", "overlap",
+        "decided__state", "decided__reason", "decided__by",
+    )  # fmt: skip
+    return [TaskRow(row[:3], *row[3:]) for row in rows]
 
 
 def study_figures(stage: Stage, step: Callable[[], None] = lambda: None) -> dict:

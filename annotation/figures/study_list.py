@@ -1,7 +1,7 @@
 """The list of studies with the counts of their stages: what the page of studies and the API show."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from django.db.models import Count, OuterRef, QuerySet
@@ -26,11 +26,6 @@ LEFT JOIN LATERAL (SELECT count(judgment_id) AS judged FROM annotation_slot WHER
 WHERE stage.study_id = ANY(%(studies)s) GROUP BY stage.id ORDER BY stage.study_id, stage.position
 """
 
-
-NAMES = """
-SELECT study_id, position, name, protocol, state, overlap FROM annotation_stage
-WHERE study_id = %(study)s ORDER BY position
-"""
 COUNTS = "counts"  # kind of figures: those of STAGES for a study, kept with its first stage
 
 
@@ -65,31 +60,37 @@ def with_stages(found: Iterable[Study]) -> list[Study]:
     (`kept`, None where none selects). Two queries more, however many studies; but of a large study what the worker
     counted last (`reckoned`), and None where that is nothing yet.
     """
-    found, rows = list(found), defaultdict(list)
-    large = cache.large([study.pk for study in found])
-    for study, *row in fetch(STAGES, studies=[study.pk for study in found if study.pk not in large]):
-        rows[study].append(StageRow(*row[:-2], *map(int, row[-2:])))
-    for study in found:
-        study.reckoned = _counts(study) if study.pk in large else None
-        study.rows = _counted(study) if study.reckoned else rows[study.pk]
-        study.wanted, study.judged = (total(getattr(row, name) for row in study.rows) for name in ("wanted", "judged"))
-        study.kept = next((row.kept for row in reversed(study.rows) if not row.asks.measures), None)
-    return found
+    studies, rows = list(found), defaultdict(list)
+    large = cache.large([study.pk for study in studies])
+    for study_id, *row in fetch(STAGES, studies=[study.pk for study in studies if study.pk not in large]):
+        rows[study_id].append(StageRow(*row[:-2], *map(int, row[-2:])))
+    for study in studies:
+        counts = None
+        if study.pk in large:
+            counts = cache.look(study.stages.select_related("study").get(position=1), COUNTS, small=False)
+            rows[study.pk] = _counted(study, counts.data or {})
+        mine = rows[study.pk]
+        vars(study).update(
+            reckoned=counts,
+            rows=mine,
+            wanted=_total([row.wanted for row in mine]),
+            judged=_total([row.judged for row in mine]),
+            kept=next((row.kept for row in reversed(mine) if not row.asks.measures), None),
+        )
+    return studies
 
 
-def total(counts: Iterable[int | None]) -> int | None:
-    counts = list(counts)
-    return None if None in counts else sum(counts)
+def _total(counts: Sequence[int | None]) -> int | None:
+    known = [count for count in counts if count is not None]
+    return sum(known) if len(known) == len(counts) else None
 
 
-def _counts(study: Study) -> cache.Reckoned:
-    return cache.look(study.stages.select_related("study").get(position=1), COUNTS, small=False)
-
-
-def _counted(study: Study) -> list[StageRow]:
-    """The stages as they are now, with the counts that were made last."""
-    counts = {position: rest for position, *rest in (study.reckoned.data or {}).get("stages", [])}
-    return [StageRow(*row, *counts.get(row[0], ())) for _, *row in fetch(NAMES, study=study.pk)]
+def _counted(study: Study, data: Mapping) -> list[StageRow]:
+    """The stages as they are now, with the counts in `data` (`counts_of`)."""
+    counts = {position: rest for position, *rest in data.get("stages", [])}
+    fields = ("position", "name", "protocol", "state", "overlap")
+    stages = study.stages.order_by("position").values_list(*fields)
+    return [StageRow(*stage, *counts.get(stage[0], ())) for stage in stages]
 
 
 @cache.reckons(COUNTS)

@@ -12,9 +12,8 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation.assignment import seats
 from annotation.judging import completion, next_step
-from annotation.judging.responses import page, private, text
-from annotation.judging.views import at_desk
-from annotation.models import Stage, StageState, Study, StudyState
+from annotation.judging.views import at_desk, page, private, text
+from annotation.models import Annotator, Stage, StageState, Study, StudyState
 from annotation.participants import lifecycle as participant_lifecycle
 from annotation.permissions import Desk, invited
 from annotation.protocols.registry import PROTOCOLS
@@ -45,16 +44,18 @@ def join(request: HttpRequest, invite: str) -> HttpResponse:
     return _invitation(study, stage, given)
 
 
-def _known(study: Study, prolific_pid: str):
+def _known(study: Study, prolific_pid: str) -> Annotator | None:
     return study.annotators.filter(prolific_pid=prolific_pid).first() if prolific_pid else None
 
 
-def _joined(request: HttpRequest, study: Study, stage: Stage | None):
+def _joined(request: HttpRequest, study: Study, stage: Stage | None) -> Annotator:
     who = {name: text(request.POST, field)[:LONGEST] for field, name in PROLIFIC.items()}
-    who |= {"name": text(request.POST, "name")[:120], "consented_at": timezone.now() if study.consent else None}
     key = text(request.POST, "key")
-    who |= {"token": _token(study, key)} if key else {}
-    return seats.join(study=study, stage=stage, by="invite", **who)
+    if key:
+        who["token"] = _token(study, key)
+    consented_at = timezone.now() if study.consent else None
+    name = text(request.POST, "name")[:120]
+    return seats.join(study=study, stage=stage, by="invite", name=name, consented_at=consented_at, **who)
 
 
 def _token(study: Study, key: str) -> str:
@@ -73,10 +74,11 @@ def _not_agreed(study: Study, prolific_pid: str) -> HttpResponse:
 
 
 def _invitation(study: Study, stage: Stage | None, given: dict[str, str]) -> HttpResponse:
-    first = stage or study.stages.filter(state=StageState.OPEN).first() or study.stages.first()
-    context = {"stage": first, "protocol": PROTOCOLS[first.protocol], "total": next_step.total(None, first)}
-    context |= {"given": given, "key": uuid.uuid4(), "consent": blocks(study.consent)}
-    return page("join", study=study, **context)
+    first = stage or study.stages.filter(state=StageState.OPEN).first() or study.stages.get(position=1)
+    return page(
+        "join", study=study, stage=first, protocol=PROTOCOLS[first.protocol], total=next_step.total(None, first),
+        given=given, key=uuid.uuid4(), consent=blocks(study.consent),
+    )  # fmt: skip
 
 
 # Consent of somebody who has a link of their own

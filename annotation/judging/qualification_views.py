@@ -3,23 +3,24 @@
 Plain forms; a reload shows the same, and sending twice does it once. Right answers leave the server after the answer.
 """
 
+from contextlib import suppress
+
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect
-from django.template import loader
-from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
 from annotation.checks import qualification
 from annotation.checks.qualification import Step
 from annotation.judging import next_step
-from annotation.judging.views import at_desk
+from annotation.judging.views import at_desk, page
 from annotation.models import AttemptKind, Instructions
-from annotation.permissions import Desk
+from annotation.permissions import Desk, whole_number
 from annotation.protocols.registry import PROTOCOLS
 from annotation.screens import errors, read_answer
 from annotation.screens.screens import build_screens
 from annotation.studies.instructions import blocks
 
+DIGITS = 5  # at most, of the numbers that a form sends
 MISSING = "Answer every question, then send them."
 
 
@@ -36,42 +37,33 @@ def before(request: HttpRequest, here: Desk) -> HttpResponse:
 
 
 def _take(sent: QueryDict, here: Desk) -> HttpResponse:
-    who = {"annotator": here.annotator, "stage": here.stage}
-    number, place = _whole(sent.get("number")), _whole(sent.get("place"))
+    annotator, stage = here.annotator, here.stage
+    number, place = (whole_number(sent.get(name), DIGITS) or 0 for name in ("number", "place"))
     if sent.get("kind") == AttemptKind.COMPREHENSION:
-        answers = [_whole(sent.get(f"question-{place}")) for place in range(1, len(here.stage.comprehension) + 1)]
-        step = qualification.step(**who)
+        names = [f"question-{place}" for place in range(1, len(stage.comprehension) + 1)]
+        answers = [whole_number(sent.get(name), DIGITS) for name in names]
+        step = qualification.step(annotator=annotator, stage=stage)
         if None in answers and step is not None and step.kind == AttemptKind.COMPREHENSION:
             return _page(here, step, chosen=answers, missing=MISSING, status=422)
-        qualification.answer_questions(**who, number=number, answers=answers, about=sent.get("about", ""))
+        about = sent.get("about", "")
+        qualification.answer_questions(annotator=annotator, stage=stage, number=number, answers=answers, about=about)
     elif "go_on" in sent:
-        qualification.go_on(**who, number=number, place=place)
+        qualification.go_on(annotator=annotator, stage=stage, number=number, place=place)
     else:
-        _answer_screen(sent, who, number, place)
-    return redirect("judge-before", here.annotator.token)
-
-
-def _answer_screen(sent: QueryDict, who: dict, number: int | None, place: int | None) -> None:
-    try:
-        qualification.answer_screen(**who, number=number, place=place, shown_answer=sent.get("answer", ""))
-    except errors.BadAnswer:
-        return  # nothing was picked: the same screen again
-
-
-def _whole(text: str | None) -> int | None:
-    return int(text) if text and text.isascii() and text.isdecimal() and len(text) < 6 else None
+        with suppress(errors.BadAnswer):  # nothing was picked: the same screen again
+            qualification.answer_screen(
+                annotator=annotator, stage=stage, number=number, place=place, shown_answer=sent.get("answer", "")
+            )
+    return redirect("judge-before", annotator.token)
 
 
 def _page(here: Desk, step: Step, status: int = 200, **context) -> HttpResponse:
-    """Rendered without the request, as the judging page is."""
-    context |= {"desk": here, "study": here.stage.study, "step": step, "last": step.number == step.tries}
-    context["here"] = reverse("judge-before", args=[here.annotator.token])
+    context |= {"study": here.stage.study, "step": step, "last": step.number == step.tries}
     if step.kind == AttemptKind.COMPREHENSION:
         context |= _questions(here, step, context.get("chosen"))
     else:
         context |= _training(here, step)
-    html = loader.get_template(f"judging/before_{step.kind}.html").render(context)
-    return HttpResponse(html, status=status)
+    return page(f"before_{step.kind}", here, status, **context)
 
 
 def _questions(here: Desk, step: Step, chosen: list | None) -> dict:
@@ -89,12 +81,12 @@ def _questions(here: Desk, step: Step, chosen: list | None) -> dict:
 
 def _training(here: Desk, step: Step) -> dict:
     """The right answer and the note only once there is an answer."""
-    context = {"screen": build_screens([step.lease], here.stage)[0]}
+    context: dict[str, object] = {"screen": build_screens([step.lease], here.stage)[0]}
     if step.before is not None:
         n = len(step.before.answers)
         context["right_before"] = sum(bool(entry["right"]) for entry in step.before.answers)
         context |= {"of_before": n, "needed": qualification.right_answers_needed(here.stage, n)}
-    if step.told:
+    if step.told and step.task:
         labels = {choice.identity: choice.label for choice in PROTOCOLS[here.stage.protocol].fixed}
         right = [read_answer.place_on_screen(step.lease, answer) for answer in step.task.gold]
         context |= {"right": [labels.get(answer, answer) for answer in right], "note": step.task.note}

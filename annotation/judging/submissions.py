@@ -112,8 +112,8 @@ def _submit(
 ) -> Receipt:
     digest = _digest(token, shown_answer, reason, *sorted(more.items()))
     lease, row = _find(annotator, token, key)
-    if row["earlier"]:
-        earlier = _earlier(annotator, key, digest)
+    earlier = _earlier(annotator, key, digest) if row["earlier"] else None
+    if earlier is not None:
         return Receipt(earlier.lease, earlier, replayed=True)
     answer = parse_answer(lease, lease.task.stage.protocol, {**more, "answer": shown_answer, "reason": reason})
     _check_submission(lease, answer.label, reason, row)
@@ -146,7 +146,8 @@ def _find(annotator: Annotator, token: UUID, key: UUID | None = None) -> tuple[L
     found = fetch(FIND, token=token, annotator=annotator.pk, key=key)
     if not found:
         raise UnknownLease("This screen is not yours, or is not there any more.")
-    lease, lease.task, lease.task.stage = instances(found[0], Lease, Task, Stage)
+    lease, task, stage = instances(found[0], Lease, Task, Stage)
+    lease.task, task.stage = task, stage
     return lease, dict(zip(FOUND, found[0][-len(FOUND) :], strict=True))
 
 
@@ -206,7 +207,7 @@ def undo(*, annotator: Annotator, key: UUID) -> Lease:
         _check_undo(annotator, last, lease.task.stage, row["study_state"])
         _withdraw(last, lease, key)
         Annotator.objects.filter(pk=annotator.pk).update(stage=lease.task.stage_id)
-    answered = lease.judgments.filter(withdrawn=False).order_by("-revision").first()
+    answered = lease.judgments.filter(withdrawn=False).latest("revision")
     lease.previous = screen_fields(lease, lease.task.stage.protocol, Answer(answered.answer, answered.content))
     return lease
 

@@ -9,7 +9,9 @@ from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import redirect
+from django.template import loader
 from django.urls import reverse
+from django.views.decorators.cache import cache_control
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_GET, require_POST
 
@@ -19,9 +21,8 @@ from annotation.judging import next_step, submissions
 from annotation.judging.completion import ending
 from annotation.judging.constant_time import evenly
 from annotation.judging.next_step import NextStep
-from annotation.judging.responses import page, private, text
 from annotation.models import Instructions
-from annotation.permissions import Desk, desk
+from annotation.permissions import Desk, desk, whole_number
 from annotation.protocols.base import CANNOT_JUDGE
 from annotation.protocols.registry import PROTOCOLS
 from annotation.screens import errors
@@ -29,9 +30,21 @@ from annotation.screens.screens import build_screens
 from annotation.studies.instructions import blocks
 
 View = Callable[..., HttpResponse]
+private = cache_control(no_store=True, private=True)
 
 # What every page sends around an answer; whatever else is there belongs to it.
 ENVELOPE = {"lease", "key", "answer", "reason", "flag_reason", "cannot_judge", "active", "elapsed", "have"}
+
+
+def page(name: str, here: Desk | None = None, status: int = 200, **context) -> HttpResponse:
+    """A page for annotators, rendered without the request: no session, user or messages are looked up."""
+    html = loader.get_template(f"judging/{name}.html").render({"desk": here, **context})
+    return HttpResponse(html, status=status)
+
+
+def text(sent: QueryDict, name: str) -> str:
+    """What was typed, without NUL, which PostgreSQL's text cannot hold."""
+    return sent.get(name, "").replace("\0", "").strip()
 
 
 def at_desk(view: View) -> View:
@@ -87,9 +100,11 @@ def judge(request: HttpRequest, here: Desk) -> HttpResponse:
 
 def _screen_page(request: HttpRequest, here: Desk, now: NextStep) -> HttpResponse:
     current, *rest = build_screens(next_step.with_previous_answers(now.leases, here.stage.protocol), here.stage)
-    context = {"current": current, "rest": rest, "pace": next_step.pace(here.annotator), "link": _link(request, here)}
-    context |= {"key": uuid.uuid4(), "rules": blocks(_newest(here).text), "protocol": PROTOCOLS[here.stage.protocol]}
-    return page("page", here, study=here.stage.study, **context, **_where(here, now))
+    return page(
+        "page", here, study=here.stage.study, protocol=PROTOCOLS[here.stage.protocol], current=current, rest=rest,
+        pace=next_step.pace(here.annotator), link=_link(request, here), key=uuid.uuid4(),
+        rules=blocks(_newest(here).text), **_where(here, now),
+    )  # fmt: skip
 
 
 def _where(here: Desk, now: NextStep) -> dict:
@@ -100,10 +115,10 @@ def _where(here: Desk, now: NextStep) -> dict:
 def _rules(request: HttpRequest, here: Desk, reading: bool) -> HttpResponse:
     """The gate; or, while `reading`, the same words with a way back."""
     newest = _newest(here)
-    context = {"rules": blocks(newest.text), "version": newest.version, "link": _link(request, here)}
-    context["protocol"] = PROTOCOLS[here.stage.protocol]
-    changed = here.seat.read_id is not None
-    return page("rules", here, study=here.stage.study, reading=reading, changed=changed, **context)
+    return page(
+        "rules", here, study=here.stage.study, protocol=PROTOCOLS[here.stage.protocol], rules=blocks(newest.text),
+        version=newest.version, reading=reading, changed=here.seat.read_id is not None, link=_link(request, here),
+    )  # fmt: skip
 
 
 def _newest(here: Desk) -> Instructions:
@@ -140,7 +155,8 @@ def submit(request: HttpRequest, here: Desk) -> HttpResponse:
         receipt, leases = submissions.submit_and_hold(annotator=here.annotator, stage=here.stage, **submission)
         now = next_step.after_claim(here, leases)
     if _wants_json(request):
-        return JsonResponse({"receipt": _receipt(receipt), **_next(request.POST, here, now, receipt.added)})
+        outcome = "surplus" if receipt.judgment.surplus else "replayed" if receipt.replayed else "saved"
+        return JsonResponse({"receipt": outcome, **_next(request.POST, here, now, receipt.added)})
     return page("surplus", here) if receipt.judgment.surplus else redirect("judge", here.annotator.token)
 
 
@@ -155,10 +171,6 @@ def _submission(sent: QueryDict) -> dict:
         "elapsed_ms": _whole(sent.get("elapsed")),
         "more": {} if cannot else {name: text(sent, name) for name in sent if name not in ENVELOPE},
     }
-
-
-def _receipt(receipt: submissions.Receipt) -> str:
-    return "surplus" if receipt.judgment.surplus else "replayed" if receipt.replayed else "saved"
 
 
 @require_POST
@@ -232,4 +244,4 @@ def _uuid(text: str | None) -> uuid.UUID:
 
 def _whole(text: str | None) -> int:
     """Milliseconds or a version as a browser sends it; 0 for anything else."""
-    return int(text) if text and text.isascii() and text.isdecimal() and len(text) < 12 else 0
+    return whole_number(text, 11) or 0

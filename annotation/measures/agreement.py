@@ -6,7 +6,7 @@ docs/reference/measures.md has the formulas and their sources.
 """
 
 import copy
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -191,6 +191,16 @@ def mean_kappa(pairs: Sequence[PairKappa]) -> KappaMean:
     return KappaMean(sum(defined) / len(defined), len(defined), left_out)
 
 
+def mean_kappas(pairs: Iterable[tuple[int | str, int | str, float | None]]) -> dict[int | str, float]:
+    """annotator → the mean of their defined kappas with all others; `pairs` are (first, second, kappa)."""
+    found: dict[int | str, list[float]] = defaultdict(list)
+    for first, second, value in pairs:
+        if value is not None:
+            found[first].append(value)
+            found[second].append(value)
+    return {name: sum(kappas) / len(kappas) for name, kappas in found.items()}
+
+
 def _pairable(table: RatingTable) -> Array:
     """Label counts of the items with two judgments or more, in the items' order."""
     counts: Array = table.counts[table.counts.sum(axis=1) >= 2]
@@ -281,7 +291,6 @@ def kappa_matrix(table: RatingTable) -> Figures:
         "annotators": [table.annotators[place] for place in chosen],
         "of": len(shared),
         "pairs": [
-            {"first": one.first, "second": one.second, "value": one.value, "n": one.n, "reason": one.reason}
-            for one in pairs
+            {name: getattr(pair, name) for name in ("first", "second", "value", "n", "reason")} for pair in pairs
         ],
     }

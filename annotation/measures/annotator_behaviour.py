@@ -39,7 +39,7 @@ class StageBehaviour:
     labels: Counter[str]  # of the coarse view
     bands: list[int]
     same: Mapping[str, Mapping[int, _Same]]  # by view and annotator
-    kappas: Mapping[str, Mapping[int, float]]
+    kappas: Mapping[str, Mapping[int | str, float]]
     given: Mapping[TaskKey, Sequence[str]]
 
 
@@ -56,9 +56,13 @@ def stage_behaviour(
     for row in counted:
         if row.live and row.task in wanted:
             given[row.task].append(row.answer)
+    kappas = {
+        name: agreement.mean_kappas((pair.first, pair.second, pair.value) for pair in agreement.cohen_kappas(table))
+        for name, table in seen.items()
+    }
     return StageBehaviour(
         views, coarse, typical, Counter(views[coarse](row.answer) for row in counted), _speed_bands(counted, typical),
-        {name: _same(table) for name, table in seen.items()}, {name: _kappas(table) for name, table in seen.items()},
+        {name: _same(table) for name, table in seen.items()}, kappas,
         given,
     )  # fmt: skip
 
@@ -69,16 +73,6 @@ def _same(table: RatingTable) -> dict[Any, _Same]:
         for name, found in agreement.agreement_with_majority(table).items()
         if found.value is not None
     }
-
-
-def _kappas(table: RatingTable) -> dict[Any, float]:
-    """annotator → the mean of their defined kappas with all others."""
-    found = defaultdict(list)
-    for pair in agreement.cohen_kappas(table):
-        if pair.value is not None:
-            found[pair.first].append(pair.value)
-            found[pair.second].append(pair.value)
-    return {name: sum(of) / len(of) for name, of in found.items()}
 
 
 def _speed_bands(counted: Iterable[JudgmentRow], typical: float | None) -> list[int]:

@@ -2,7 +2,6 @@
 rows from the database, releases/verification from the files of a release.
 """
 
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -43,7 +42,7 @@ def of_stage(
     says whether they passed the comprehension questions and the practice. `pay` is per hour.
     """
     excluded = {number for number, out in people.items() if out}
-    all_, mine = annotator_behaviour.stage_behaviour(rows, views, excluded), _by_annotator(rows)
+    all_, mine = annotator_behaviour.stage_behaviour(rows, views, excluded), counts.rows_by_annotator(rows)
     found = [_row(number, mine[number], all_, number in excluded, pay) for number in sorted({*seated, *mine})]
     counted = [row.active_ms for row in rows if row.kind == JUDGE and row.counted]
     for row in found:
@@ -54,13 +53,6 @@ def of_stage(
         "labels": dict(sorted(all_.labels.items())),
         "times": annotator_behaviour.time_histogram(counted),
     }  # fmt: skip
-
-
-def _by_annotator(rows: Iterable[JudgmentRow]) -> dict[int, list[JudgmentRow]]:
-    found = defaultdict(list)
-    for row in rows:
-        found[row.annotator].append(row)
-    return found
 
 
 def _row(number: int, rows: Sequence[JudgmentRow], all_: StageBehaviour, excluded: bool, pay: float) -> dict[str, Any]:

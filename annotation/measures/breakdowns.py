@@ -86,7 +86,7 @@ def agreement_by(
         found[name] = [{**part.name, **_table_row(table.subset(part.rows), work)} for part in some]
     people = enumerate(table.annotators) if each else ()
     found["annotator"] = [{"annotator": who, **_annotator_row(table, place, work)} for place, who in people]
-    found["pair"] = [{**_pair_row(table, *pair, work)} for pair in list(shared)[:_MOST_PAIRS]]
+    found["pair"] = [_pair_row(table, *pair, work) for pair in list(shared)[:_MOST_PAIRS]]
     return {**found, "pair_count": len(shared)}
 
 

@@ -66,6 +66,14 @@ class TaskRow(NamedTuple):
     by: str | None
 
 
+def rows_by_annotator(rows: Iterable[JudgmentRow]) -> dict[int, list[JudgmentRow]]:
+    """A `defaultdict`: whoever has no rows has an empty list."""
+    found = defaultdict(list)
+    for row in rows:
+        found[row.annotator].append(row)
+    return found
+
+
 def iso_time(at: int | None) -> str | None:
     return None if at is None else (EPOCH + timedelta(microseconds=at)).isoformat()
 

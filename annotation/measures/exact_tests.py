@@ -69,11 +69,11 @@ def student_t_95(freedom: int) -> float:
     """The t that Student's |t| exceeds with probability 0.05: 12.706 with one degree of freedom, towards 1.96."""
     low, high = 0.0, math.pi / 2
     while low < (middle := (low + high) / 2) < high:
-        low, high = (middle, high) if _student_within(middle, freedom) < 0.95 else (low, middle)
+        low, high = (middle, high) if student_within(middle, freedom) < 0.95 else (low, middle)
     return math.sqrt(freedom) * math.tan(low)
 
 
-def _student_within(angle: float, freedom: int) -> float:
+def student_within(angle: float, freedom: int) -> float:
     """P(|T| <= t), t = √freedom · tan(angle) (Abramowitz and Stegun 26.7.3 and 26.7.4)."""
     sine, cosine, odd = math.sin(angle), math.cos(angle), freedom % 2
     term, steps = (cosine if odd else 1.0), []

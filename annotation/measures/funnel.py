@@ -8,29 +8,16 @@ in a later round counts once, by its live tasks. Always: imported = kept + dropp
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
+from annotation.measures.counts import ratio
+from annotation.measures.types import Stage
 from annotation.protocols.decision_rule import DROPPED, KEPT, OPEN
 
 # Reasons for which an item never got into a stage that would have taken it.
 CHECK_ITEM, NOT_SAMPLED, NOT_SUITABLE = "check_item", "not_sampled", "not_suitable"
 
 Kind = tuple[str, str]  # type and subtype
-
-
-class Stage(Protocol):
-    """The settings of a stage that decide which items it takes; `pk` is whatever tells stages apart."""
-
-    pk: object
-    position: int
-    name: str
-    protocol: str
-    state: str  # open or closed
-    source_id: object  # the `pk` of the stage whose items it takes, or None
-    takes: Sequence[str]  # states and reasons
-    promotion: str  # settled: each item at once; closing: all when the source closes
-    sample: int | None
-    sample_each: bool  # so many of each type
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +33,13 @@ class Fate:
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """What is known of a study's items. `found` has each stage's (state, reason) of the items that are in it."""
+    """What is known of a study's items, by the stage's `pk`. `found` has the (state, reason) of the items in it."""
 
     stages: Sequence[Stage]
     kinds: Mapping[int, Kind]
-    found: Mapping[object, Mapping[int, tuple[str, str]]]
-    known: Mapping[object, Collection[int]] = field(default_factory=dict)  # items whose answer a stage knows
-    unsuited: Mapping[object, Collection[int]] = field(default_factory=dict)  # items that it could not ask about
+    found: Mapping[Any, Mapping[int, tuple[str, str]]]
+    known: Mapping[Any, Collection[int]] = field(default_factory=dict)  # items whose answer a stage knows
+    unsuited: Mapping[Any, Collection[int]] = field(default_factory=dict)  # items that it could not ask about
 
     def takers(self, stage: Stage) -> list[Stage]:
         return [taker for taker in self.stages if taker.source_id == stage.pk]
@@ -88,7 +75,7 @@ def _fate(words: list[Fate]) -> Fate:
     return Fate(KEPT)
 
 
-def _last_words(walk: Walk, item: int, full: Mapping[object, bool]) -> Iterable[Fate]:
+def _last_words(walk: Walk, item: int, full: Mapping[Any, bool]) -> Iterable[Fate]:
     """What the stages say of the item after which no other stage speaks; `full` says which have their whole sample."""
     for stage in walk.stages:
         result = walk.found[stage.pk].get(item)
@@ -143,9 +130,9 @@ def _counts(walk: Walk, ends: Mapping[int, Fate], items: Collection[int]) -> dic
         "kept": states[KEPT],
         "dropped": states[DROPPED],
         "open": states[OPEN],
-        "kept_share": _share(states[KEPT], total),
-        "dropped_share": _share(states[DROPPED], total),
-        "open_share": _share(states[OPEN], total),
+        "kept_share": ratio(states[KEPT], total),
+        "dropped_share": ratio(states[DROPPED], total),
+        "open_share": ratio(states[OPEN], total),
         "reasons": _by_stage(mine, DROPPED),
         "open_in": _by_stage(mine, OPEN),
     }
@@ -161,10 +148,10 @@ def _step(walk: Walk, stage: Stage, items: Collection[int], ends: Sequence[Fate]
     return {
         **_naming(stage),
         "entered": entered,
-        "entered_share": _share(entered, imported),
+        "entered_share": ratio(entered, imported),
         **{state: states[state] for state in (KEPT, DROPPED, OPEN)},
-        **{f"{state}_share": _share(states[state], entered) for state in (KEPT, DROPPED, OPEN)},
-        "kept_of_imported": _share(states[KEPT], imported),
+        **{f"{state}_share": ratio(states[state], entered) for state in (KEPT, DROPPED, OPEN)},
+        "kept_of_imported": ratio(states[KEPT], imported),
         "reasons": _rows(Counter(reason for state, reason in found if state == DROPPED), entered),
         "waiting": waiting,
         "left_out": _rows(left_out, imported),
@@ -178,7 +165,7 @@ def _naming(stage: Stage) -> dict[str, Any]:
 def _rows(reasons: Counter[str], total: int) -> list[dict[str, Any]]:
     """Most items first."""
     ordered = sorted(reasons.items(), key=lambda pair: (-pair[1], pair[0]))
-    return [{"reason": reason, "items": count, "share": _share(count, total)} for reason, count in ordered]
+    return [{"reason": reason, "items": count, "share": ratio(count, total)} for reason, count in ordered]
 
 
 def _by_stage(ends: Sequence[Fate], state: str) -> list[dict[str, Any]]:
@@ -187,7 +174,7 @@ def _by_stage(ends: Sequence[Fate], state: str) -> list[dict[str, Any]]:
     found = Counter((stage.position, stage.name, end.reason, end.waits) for end, stage in mine)
     names = ("stage", "name", "reason", "waits")
     return [
-        {**dict(zip(names, place, strict=True)), "items": count, "share": _share(count, len(ends))}
+        {**dict(zip(names, place, strict=True)), "items": count, "share": ratio(count, len(ends))}
         for place, count in sorted(found.items())
     ]
 
@@ -200,9 +187,5 @@ def measured(stage: Stage, items: int, tasks: int, answered: int) -> dict[str, A
         "tasks": tasks,
         "answered": answered,
         "open": tasks - answered,
-        "answered_share": _share(answered, tasks),
+        "answered_share": ratio(answered, tasks),
     }
-
-
-def _share(part: int, whole: int) -> float | None:
-    return part / whole if whole else None

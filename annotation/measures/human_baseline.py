@@ -11,8 +11,9 @@ Pure: figures/human_baseline.py reads the rows from the database, releases/verif
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
+from annotation.measures.types import Stage
 from annotation.protocols.decision_rule import KEPT
 from annotation.protocols.registry import PROTOCOLS
 from annotation.wording import pseudonym
@@ -23,18 +24,6 @@ from benchmarks.metrics.bivlc import Answered
 I2T, T2I = "i2t", "t2i"
 BASELINE_PROTOCOLS = {I2T: "bivlc-i2t", T2I: "bivlc-t2i"}
 ONE_ANNOTATOR, DIFFERENT_ANNOTATORS, MIXED = "one", "different", "mixed"  # who answers the questions of an item
-
-
-class Stage(Protocol):
-    """The settings of a stage that pair it with another; `pk` is whatever tells stages apart."""
-
-    pk: object
-    position: int
-    name: str
-    protocol: str
-    overlap: int
-    source_id: object  # the `pk` of the stage whose items it takes, or None
-    after_id: object  # the `pk` of the stage that an annotator finishes first, or None
 
 
 class Question(NamedTuple):

@@ -17,10 +17,6 @@ INTERVAL_PERCENTILES = (2.5, 97.5)  # percentiles of a 95 % interval
 ReportShare = Callable[[float], None]  # is told which share of the resamples has just been done
 
 
-def _report_nothing(share: float) -> None:
-    """Nobody is told."""
-
-
 class _GroupSums:
     """Adds up the times of the patterns of each group: E rows (a pattern and a group) make G groups, sorted."""
 
@@ -88,7 +84,7 @@ class AnnotatorPairs:
             means: Array = np.where(defined, kappas, 0).sum(axis=0) / defined.sum(axis=0)
         return means
 
-    def resampled(self, resamples: int, seed: int, step: ReportShare = _report_nothing) -> Array:
+    def resampled(self, resamples: int, seed: int, step: ReportShare = lambda share: None) -> Array:
         """The mean in so many resamples of the items with a pair, where there are two of them or more.
 
         `default_rng(seed).multinomial(items, shares, resamples)`, patterns in lexicographic order of their (annotator,

@@ -3,8 +3,7 @@
 Source of the question: BiVLC, Finding 3 (SugarCrepe and BiVLC performance are not correlated). ρ is Pearson's
 correlation of the ranks, of equal values the mean of their places. p is two-sided: up to `EXACT` models it is the share
 of all orders whose |ρ| is at least as large, ties included; beyond, t = ρ √((n − 2)/(1 − ρ²)) with n − 2 degrees of
-freedom is taken for Student's (Kendall and Stuart), whose distribution is closed for whole degrees (Abramowitz and
-Stegun 26.7.3 and 26.7.4).
+freedom is taken for Student's (Kendall and Stuart).
 """
 
 import math
@@ -14,6 +13,7 @@ from itertools import permutations
 
 import numpy as np
 
+from annotation.measures.exact_tests import student_within
 from benchmarks.runs.margins import rank_correlation, ranks
 
 EXACT_UP_TO = 8  # models: 40,320 orders
@@ -56,14 +56,5 @@ def student_p(rho: float, n: int) -> float:
     """Two-sided p of Student's t with n − 2 degrees of freedom, n at least 3."""
     if abs(rho) >= 1:
         return 0.0
-    degrees = n - 2
     angle = math.atan(abs(rho) / math.sqrt(1 - rho * rho))  # of t / √degrees
-    sine, cosine = math.sin(angle), math.cos(angle)
-    odd = degrees % 2
-    term, total = (cosine, 0.0) if odd else (1.0, 0.0)
-    for place in range(degrees // 2):
-        total += term
-        step = 2 * place + (2 if odd else 1)
-        term *= step / (step + 1) * cosine * cosine
-    within = 2 / math.pi * (angle + sine * total) if odd else sine * total
-    return max(0.0, 1 - within)
+    return max(0.0, 1 - student_within(angle, n - 2))

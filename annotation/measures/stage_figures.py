@@ -2,7 +2,6 @@
 figures/stage.py reads the rows from the database, releases/verification from the files of a release.
 """
 
-from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from statistics import median
@@ -110,12 +109,13 @@ def _annotators(
     found: StageRows, seen: Mapping[str, RatingTable], agreements: Sequence[dict[str, Any]]
 ) -> list[dict[str, Any]]:
     """StageBehaviour who has been in the stage, in the order of joining."""
-    mine = defaultdict(list)
-    for row in found.judgments:
-        mine[row.annotator].append(row)
+    mine = measures_counts.rows_by_annotator(found.judgments)
     everyone = median([row.active_ms for row in found.counted] or [0])
     majority = {name: agreement.agreement_with_majority(table) for name, table in seen.items()}
-    kappas = {one["on"]: _kappas(one["kappa_pairs"]) for one in agreements}
+    kappas = {
+        one["on"]: agreement.mean_kappas((pair["first"], pair["second"], pair["value"]) for pair in one["kappa_pairs"])
+        for one in agreements
+    }
     nothing = agreement.Value(None, 0, measures_counts.NOTHING_JUDGED)
     fixed = [choice.identity for choice in found.rule.protocol.fixed]
     pay = float(found.settings["pay_per_hour"])
@@ -124,20 +124,8 @@ def _annotators(
         {
             **measures_counts.annotator_summary(number, mine[number], everyone, pay, fixed),
             "with_majority": {name: asdict(one.get(number, nothing)) for name, one in majority.items()},
-            "kappa_mean": {
-                name: measures_counts.ratio(sum(of[number]), len(of[number])) for name, of in kappas.items()
-            },
+            "kappa_mean": {name: means.get(number) for name, means in kappas.items()},
             **dict(zip(names, who, strict=True)),
         }
         for number, *who in found.annotators
     ]
-
-
-def _kappas(pairs: list[dict[str, Any]]) -> dict[int, list[float]]:
-    """Each annotator's defined kappas, with whomever."""
-    found = defaultdict(list)
-    for pair in pairs:
-        if pair["value"] is not None:
-            found[pair["first"]].append(pair["value"])
-            found[pair["second"]].append(pair["value"])
-    return found

@@ -6,6 +6,8 @@ A task has k slots (its overlap). A slot is free, leased or judged; which of the
 held by a check constraint, so a task can never have more live leases plus counted judgments than slots (law 2).
 """
 
+from collections.abc import Mapping
+
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.functions import RandomUUID
@@ -154,8 +156,12 @@ class Slot(models.Model):
 
 
 class Lease(models.Model):
-    """A slot held by an annotator for a while, with the order of options that was drawn for it (law 4)."""
+    """A slot held by an annotator for a while, with the order of options that was drawn for it (law 4).
 
+    `previous` has the fields of an earlier answer as they were shown, where `judging` or `checks` looked for one.
+    """
+
+    previous: Mapping[str, str]
     token = models.UUIDField(unique=True, db_default=RandomUUID(), editable=False)
     slot = models.ForeignKey(Slot, on_delete=models.CASCADE, related_name="leases")
     task = models.ForeignKey(Task, on_delete=models.CASCADE, related_name="leases", db_index=False)

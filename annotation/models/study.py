@@ -1,6 +1,7 @@
 """What is set up: studies, their stages, and the instructions of each."""
 
 import secrets
+from dataclasses import dataclass
 
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
@@ -44,9 +45,18 @@ def kept_only() -> list[str]:
     return [OutcomeState.KEPT]
 
 
-class Study(models.Model):
-    """A campaign over a benchmark."""
+@dataclass(frozen=True)
+class May:
+    """What a member may do in a study: pages hide what they may not, the server refuses it anyway."""
 
+    manage: bool
+    own: bool
+
+
+class Study(models.Model):
+    """A campaign over a benchmark. `may` is there where `permissions` fetched it."""
+
+    may: May
     name = models.CharField(max_length=120, unique=True)
     benchmark = models.ForeignKey(Benchmark, on_delete=models.PROTECT, related_name="studies")
     state = models.CharField(max_length=8, choices=StudyState, default=StudyState.OPEN)

@@ -9,7 +9,6 @@ item to the next. Every counted answer to a live task is used, also where a task
 decision stands, and is not an annotator's answer.
 """
 
-import json
 import time
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -20,11 +19,11 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from annotation.measures.aggregation import Aggregate, dawid_skene
-from annotation.models import Outcome, Reckoning, Stage, StageState, Study, Task
+from annotation.models import Kind, Outcome, Reckoning, Slot, Stage, StageState, Study, Task
 from annotation.pipeline import outcomes, promotion
 from annotation.protocols.base import Answer
 from annotation.protocols.decision_rule import ADJUDICATOR, DAWID_SKENE, DROPPED, OPEN, Decision, Posterior
-from annotation.sql import fetch, stream
+from annotation.sql import fetch
 from annotation.transactions import anew
 from benchmarks import audit
 from benchmarks.jobs import jobs
@@ -33,17 +32,6 @@ from benchmarks.models import Job, JobState
 
 KIND = "estimate"
 BATCH = 200  # tasks decided in one transaction
-
-STANDING = """
-SELECT task.id, annotator.number, judgment.id, judgment.answer, judgment.content
-FROM annotation_slot slot JOIN annotation_judgment judgment ON judgment.id = slot.judgment_id
-JOIN annotation_lease lease ON lease.id = judgment.lease_id
-JOIN annotation_annotator annotator ON annotator.id = lease.annotator_id
-JOIN annotation_task task ON task.id = slot.task_id JOIN benchmarks_item item ON item.id = task.item_id
-WHERE slot.stage_id = %(stage)s AND task.kind = 'judge' AND task.live
-  AND (%(tasks)s::bigint[] IS NULL OR task.id = ANY(%(tasks)s))
-ORDER BY item.position, task.question, task.round, judgment.created_at, judgment.id
-"""
 
 LOCK = "SELECT pg_advisory_lock(hashtextextended(%(name)s, 0))"
 UNLOCK = "SELECT pg_advisory_unlock(hashtextextended(%(name)s, 0))"
@@ -58,7 +46,8 @@ def estimate(stage: Stage, by: str, tell: Tell = silent) -> dict:
     with _in_turn(stage):
         began, found = time.monotonic(), counted_answers(stage)
         fitted = fit(stage, found)
-        did, parts = Counter(), list(_batches(sorted(found)))
+        did: Counter[str] = Counter()
+        parts = list(_batches(sorted(found)))
         for done, tasks in enumerate(parts, 1):
             did += decide(stage, {task: found[task] for task in tasks}, fitted.posteriors, by)
             tell(done, len(parts))
@@ -82,9 +71,15 @@ def _in_turn(stage: Stage) -> Iterator[None]:
 
 def counted_answers(stage: Stage, tasks: Collection[int] | None = None) -> CountedAnswers:
     """What counts on the stage's live tasks; of all of them, or of these."""
+    slots = Slot.objects.filter(stage=stage, judgment__isnull=False, task__kind=Kind.JUDGE, task__live=True)
+    if tasks is not None:
+        slots = slots.filter(task__in=tasks)
+    in_order = slots.order_by(
+        "task__item__position", "task__question", "task__round", "judgment__created_at", "judgment"
+    ).values_list("task", "judgment", "annotator__number", "judgment__answer", "judgment__content")
     found: CountedAnswers = {}
-    for task, annotator, judgment, label, content in stream(STANDING, stage=stage.pk, tasks=tasks and list(tasks)):
-        found.setdefault(task, []).append((judgment, annotator, Answer(label, json.loads(content))))
+    for task, judgment, annotator, label, content in in_order.iterator(chunk_size=10_000):
+        found.setdefault(task, []).append((judgment, annotator, Answer(label, content)))
     return found
 
 
@@ -98,9 +93,10 @@ def fit(stage: Stage, found: CountedAnswers) -> Aggregate:
 
 @anew
 @transaction.atomic
-def decide(stage: Stage, found: CountedAnswers, posteriors: Mapping[int, Posterior], by: str) -> Counter:
+def decide(stage: Stage, found: CountedAnswers, posteriors: Mapping[int, Posterior], by: str) -> Counter[str]:
     """Write these tasks' outcomes. One whose answers are others now than those that were fitted is passed over."""
-    did, rule, feeds = Counter(), outcomes.rule_of(stage), stage.takers.exists()
+    did: Counter[str] = Counter()
+    rule, feeds = outcomes.rule_of(stage), stage.takers.exists()
     tasks = list(Task.objects.filter(pk__in=found).order_by("pk").select_for_update(no_key=True))
     now = counted_answers(stage, list(found))
     standing = {row.task_id: row for row in Outcome.objects.filter(task__in=found)}
@@ -209,7 +205,12 @@ def queue_estimate(*, stage: Stage, by: str, closing: bool = False, created_by=N
 def run_estimate(job: Job, progress: jobs.Progress) -> None:
     stage = Stage.objects.select_related("study__benchmark").get(pk=job.params["stage"])
     progress.begin("estimating")
-    summary = estimate(stage, "worker", lambda done, total: _tell(progress, total))
+
+    def tell(done: int, total: int) -> None:
+        progress.total = total
+        progress.step()
+
+    summary = estimate(stage, "worker", tell)
     _finish(job, stage, summary)
 
 
@@ -227,8 +228,3 @@ def _promote(stage: Stage) -> int:
     """To stages that wait for the closing of this one, unless it was opened again; how many items went."""
     stage = promotion.lock_stage(stage)
     return promotion.promote(stage) if stage.state == StageState.CLOSED else 0
-
-
-def _tell(progress: jobs.Progress, total: int) -> None:
-    progress.total = total
-    progress.step()

@@ -1,6 +1,7 @@
 """What a stage made of its items: kept, dropped for a reason, or open. Only live tasks speak for an item."""
 
 import json
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -34,9 +35,9 @@ class Result:
 
 def results(stage: Stage, items: Sequence[int] | None = None) -> dict[int, Result]:
     """Of the items that are in the stage; of all of them, or of those asked for."""
-    rows: dict[int, list[tuple]] = {}
+    rows: dict[int, list[list]] = defaultdict(list)
     for item, *row in fetch(RESULTS, stage=stage.pk, items=None if items is None else list(items)):
-        rows.setdefault(item, []).append(row)
+        rows[item].append(row)
     return {item: _result(stage, of_item) for item, of_item in rows.items()}
 
 

@@ -119,9 +119,11 @@ def write_outcome(task: Task, decision: Decision) -> bool:
     disagreement.store_waiting(task, decision)
     if decision.state == OPEN:
         return bool(fetch(CLEAR, task=task.pk, adjudicator=ADJUDICATOR))
-    values = {"state": decision.state, "outcome": decision.outcome, "reason": decision.reason, "by": decision.by}
-    values |= {"content": json.dumps(decision.content), "posterior": decision.posterior}
-    return bool(fetch(WRITE, task=task.pk, adjudicator=ADJUDICATOR, **values))
+    written = fetch(
+        WRITE, task=task.pk, adjudicator=ADJUDICATOR, state=decision.state, outcome=decision.outcome,
+        content=json.dumps(decision.content), reason=decision.reason, by=decision.by, posterior=decision.posterior,
+    )  # fmt: skip
+    return bool(written)
 
 
 def _asks_for_more(task: Task, stage: Stage, answers: list[Answer], decision: Decision) -> bool:

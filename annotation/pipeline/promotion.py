@@ -8,7 +8,7 @@ no longer live: their judgments stay and do not count, and if the outcome comes 
 from collections.abc import Iterable, Mapping, Sequence
 
 from django.db import transaction
-from django.db.models import Max
+from django.db.models import Max, QuerySet
 
 from annotation.models import Kind, Promotion, Slot, Stage, StageState, Study, Task
 from annotation.pipeline import task_creation
@@ -55,24 +55,6 @@ WHERE item.benchmark_id = %(benchmark)s
 GROUP BY item.id, newest.round HAVING newest.round > max(shown.round) AND NOT {UNSUITED}
 """
 
-# Every task of the items in the study, stage by stage, as outcomes go on.
-LOCK_TASKS = """
-SELECT task.id FROM annotation_task task JOIN annotation_stage stage ON stage.id = task.stage_id
-WHERE stage.study_id = %(study)s AND task.item_id = ANY(%(items)s) AND task.kind = 'judge'
-ORDER BY stage.position, task.id FOR NO KEY UPDATE OF task
-"""
-# Of the items, those that a stage which takes from this one has asked about.
-TAKEN = """
-SELECT DISTINCT task.item_id FROM annotation_task task JOIN annotation_stage taker ON taker.id = task.stage_id
-WHERE taker.source_id = %(stage)s AND task.item_id = ANY(%(items)s) AND task.kind = 'judge' AND task.live
-"""
-
-
-# Of a stage that closes: an answer is there before its items are counted, or finds the stage closed and follows alone.
-LOCK_STAGE_TASKS = """
-SELECT id FROM annotation_task WHERE stage_id = %(stage)s AND kind = 'judge' ORDER BY id FOR NO KEY UPDATE
-"""
-
 TAKERS = f"SELECT {columns(Stage, 'taker')} FROM annotation_stage taker WHERE source_id = %(stage)s ORDER BY position"
 THERE = f"""
 SELECT {columns(Task, "task")} FROM annotation_task task
@@ -92,8 +74,7 @@ def follow_outcome(stage: Stage, item: int) -> None:
     found = results(stage, [item]).get(item)
     for taker in takers:
         taker.source = stage
-        wanted = found is not None and found.label in taker.takes
-        if not wanted:
+        if found is None or found.label not in taker.takes:
             offer(taker, item, "", [], {})
         elif _follows_now(taker, stage, item):
             offer(taker, item, *_key_and_asks(taker, item, found.carried), found.carried)
@@ -231,7 +212,8 @@ def _newer(stage: Stage) -> list[int]:
 
 def _ask_again(stage: Stage, items: Sequence[int]) -> list[Task]:
     """A new round for these items; its slots are given out even where the stage is closed for the rest."""
-    fetch(LOCK_TASKS, study=stage.study_id, items=list(items))  # whoever judges one just now may bring it back
+    tasks = Task.objects.filter(stage__study=stage.study_id, item__in=items, kind=Kind.JUDGE)
+    _lock(tasks.order_by("stage__position", "pk"))  # as outcomes go on; whoever judges one just now may bring it back
     items = [item for item in _newer(stage) if item in set(items)]
     asked = list(new_tasks(stage, Item.objects.filter(pk__in=items), again=True))
     items = sorted({one.item for one in asked})
@@ -239,9 +221,15 @@ def _ask_again(stage: Stage, items: Sequence[int]) -> list[Task]:
     Slot.objects.filter(stage=stage, task__item__in=items, task__kind=Kind.JUDGE).update(live=False)
     made = task_creation.create_tasks(stage, asked)
     Slot.objects.filter(task__in=made).update(live=True)
-    for (item,) in fetch(TAKEN, stage=stage.pk, items=items):
+    taken = Task.objects.filter(stage__source=stage, item__in=items, kind=Kind.JUDGE, live=True)
+    for item in taken.values_list("item", flat=True).distinct():
         follow_outcome(stage, item)
     return made
+
+
+def _lock(tasks: QuerySet[Task]) -> None:
+    """Others who want to settle or change one of the tasks wait from now on."""
+    list(tasks.select_for_update(no_key=True, of=("self",)).values_list("pk"))
 
 
 def new_tasks(stage: Stage, items, again: bool = False) -> Iterable[NewTask]:
@@ -260,7 +248,8 @@ def round_of(item: Item) -> int:
 
 def promote(stage: Stage) -> int:
     """What a closed stage settled goes to the stages that wait for its closing; returns how many items went."""
-    fetch(LOCK_STAGE_TASKS, stage=stage.pk)
+    # An answer is there before its items are counted, or finds the stage closed and follows alone.
+    _lock(stage.tasks.filter(kind=Kind.JUDGE).order_by("pk"))
     went = 0
     for taker in stage.takers.select_related("study__benchmark"):
         taker.source = stage

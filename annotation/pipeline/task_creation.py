@@ -9,13 +9,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 
-from django.db import connection
+from django.db.models import Max
 
 from annotation.models import Stage, StageState, Strategy, Task
 from annotation.models.choices import BATCHED
 from annotation.pipeline.exposure import met
 from annotation.protocols.base import TaskSpec
-from annotation.sql import fetch
+from annotation.sql import execute, fetch
 
 BATCH = 2000  # rows written at a time
 FEW = 4  # tasks that are made quicker one by one
@@ -33,7 +33,6 @@ LEFT JOIN (annotation_seat seat JOIN annotation_annotator holder
 WHERE task.id = ANY(%(tasks)s) ORDER BY task.rank, place.number
 """
 
-LAST = "SELECT coalesce(max(batch), 0) FROM annotation_task WHERE stage_id = %(stage)s"
 FILLING = """
 SELECT batch, count(DISTINCT item_id) FROM annotation_task task
 WHERE stage_id = %(stage)s AND kind = 'judge' AND shared = %(shared)s AND batch = (
@@ -87,7 +86,7 @@ def create_tasks(stage: Stage, asked: Iterable[NewTask]) -> list[Task]:
 
 def _choose_shared(stage: Stage, tasks: Sequence[Task]) -> None:
     """The first items in the drawn order are the agreement sample, until it is full."""
-    if not stage.agreement_items:
+    if not stage.agreement_items or not stage.agreement_overlap:
         return
     has = stage.tasks.filter(shared=True).values("item").distinct().count()
     for _, of_item in groupby(tasks, key=lambda task: task.item_id):
@@ -104,10 +103,10 @@ def _choose_batches(stage: Stage, tasks: Sequence[Task]) -> None:
     if stage.strategy == Strategy.EVERYONE:
         for task in tasks:
             task.batch = EVERYTHING
-    if stage.strategy != Strategy.BATCHES:
+    if stage.strategy != Strategy.BATCHES or stage.batch_size is None:
         return
     fill = {shared: _last_batch(stage, shared) for shared in {task.shared for task in tasks}}
-    last = fetch(LAST, stage=stage.pk)[0][0]
+    last = stage.tasks.aggregate(last=Max("batch"))["last"] or 0
     for _, of_item in groupby(sorted(tasks, key=lambda task: not task.shared), key=lambda task: task.item_id):
         mine = list(of_item)
         number, size = fill[mine[0].shared]
@@ -129,12 +128,7 @@ def create_slots(stage: Stage, tasks: Sequence[Task]) -> None:
     """The slots of tasks that have none; in a batch that somebody holds they are reserved for them, unless they met the
     item in a stage that this one keeps apart from.
     """
-    with connection.cursor() as cursor:
-        values = {
-            "tasks": [task.pk for task in tasks],
-            "open": stage.state == StageState.OPEN,
-            "apart": stage.apart_from,
-        }
-        cursor.execute(CREATE_SLOTS, values)
-        if len(tasks) >= BATCH:
-            cursor.execute("ANALYZE annotation_task, annotation_slot")
+    is_open = stage.state == StageState.OPEN
+    execute(CREATE_SLOTS, tasks=[task.pk for task in tasks], open=is_open, apart=stage.apart_from)
+    if len(tasks) >= BATCH:
+        execute("ANALYZE annotation_task, annotation_slot")

@@ -31,7 +31,7 @@ _EDITS = """
 SELECT 'edit-' || id, value FROM annotation_judgment, jsonb_each_text(content->'texts') WHERE id = ANY(%(judgments)s)
 """
 
-Part = Mapping[str, object]  # of a caption: text; of an image: url, width and height in pixels
+Part = Mapping[str, str]  # of a caption: text; of an image: url, width and height in pixels
 
 
 def parts_of_leases(leases: Sequence[Lease]) -> list[dict[str, Part]]:
@@ -71,7 +71,8 @@ def _parts_of_items(items: Iterable[int]) -> dict[int, dict[str, Part]]:
 
 def _picture(opaque: str, width: int, height: int) -> Part:
     """Marked as safe: numbers and addresses made here need no escaping, which would take the template longer."""
-    return {"url": _url(opaque), "width": SafeString(width), "height": SafeString(height)}
+    start, end = _address_around_name()
+    return {"url": SafeString(f"{start}{opaque}{end}"), "width": SafeString(width), "height": SafeString(height)}
 
 
 @cache
@@ -80,7 +81,3 @@ def _address_around_name() -> tuple[str, str]:
     name = "0" * 32
     start, _, end = reverse("image", args=[name]).partition(name)
     return start, end
-
-
-def _url(opaque: str) -> SafeString:
-    return SafeString(opaque.join(_address_around_name()))

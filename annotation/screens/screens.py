@@ -99,7 +99,7 @@ def text_size(parts: Iterable[Part]) -> str:
 
 
 @cache
-def _choices(fixed: tuple[Choice, ...], picked: str) -> SafeString:
+def _choices(fixed: tuple[Choice, ...], picked: str) -> str:
     """The answers that are not shuffled, rendered once: they are the same on every screen of a protocol."""
     context = {"choices": [(one, " ".join(one.keys), one.keys[0].upper()) for one in fixed], "picked": picked}
-    return loader.get_template("judging/_choices.html").render(context) if fixed else SafeString()
+    return loader.get_template("judging/_choices.html").render(context) if fixed else ""

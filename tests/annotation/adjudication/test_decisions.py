@@ -363,10 +363,10 @@ class TestQueue:
 def test_the_order_in_which_options_come_says_nothing():
     """Over many items the original stands in each place about as often."""
     places = [
-        cases.drawn_options(Task(pk=pk, options=["positive-0", "candidate-1"])).index("positive-0")
+        cases.options_in_order(Task(pk=pk, options=["positive-0", "candidate-1"])).index("positive-0")
         for pk in range(2000)
     ]
     assert 900 < sum(places) < 1100
     task = Task(pk=5, options=["candidate-0", "candidate-1"])
-    assert [cases.answer_of(task, str(n)) for n in (1, 2)] == cases.drawn_options(task)
-    assert [cases.answer_of(task, said) for said in ("none", "3", "0", "candidate-0")] == ["none", "3", "0", ""]
+    assert [cases.picked_identity(task, str(n)) for n in (1, 2)] == cases.options_in_order(task)
+    assert [cases.picked_identity(task, said) for said in ("none", "3", "0", "candidate-0")] == ["none", "3", "0", ""]

@@ -99,9 +99,9 @@ def test_the_place_that_is_picked_is_the_image_that_stood_there(client, manager)
     page = client.get(url(stage)).text
     opaque = {use.key: use.image.opaque for use in task.item.item_images.all()}
     shown = re.findall(r'name="verdict" value="(\d)"[^/]*/i/([0-9a-f]{32})', page)
-    assert [opaque[cases.drawn_options(task)[int(place) - 1]] for place, _ in shown] == [name for _, name in shown]
+    assert [opaque[cases.options_in_order(task)[int(place) - 1]] for place, _ in shown] == [name for _, name in shown]
     post(client, page, stage, do="decide", verdict="3", note="It fits.")
-    assert Outcome.objects.get().outcome == cases.drawn_options(task)[2]
+    assert Outcome.objects.get().outcome == cases.options_in_order(task)[2]
 
 
 def test_broken_material_is_dropped(client, manager):

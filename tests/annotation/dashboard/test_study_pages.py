@@ -217,7 +217,7 @@ def test_disagreements_name_both_answers_and_how_many_gave_them(client, manager)
     stage = studies.stage(overlap=3)
     for answer in ("candidate-2", "none", "none"):
         studies.judgment(studies.annotator(stage.study), stage, answer)
-    place = cases.drawn_options(stage.tasks.get()).index("candidate-2") + 1
+    place = cases.options_in_order(stage.tasks.get()).index("candidate-2") + 1
     page = client.get(address("study-detail", stage.study)).content.decode()
     assert f"picture {place} or None" in page and "1 against 2" in page
 
