@@ -11,7 +11,7 @@ from annotation.figures.edit_names import Edits, name_of_edit, with_edit_names
 from annotation.measures.funnel import fates
 from annotation.models import Kind, Slot, Stage, Study, Task
 from annotation.pipeline import promotion
-from annotation.protocols.base import CANNOT_JUDGE, Carried, carried_texts
+from annotation.protocols.base import CANNOT_JUDGE, AnswerContent, Carried, carried_texts
 from annotation.protocols.decision_rule import DROPPED, KEPT, is_edit
 from annotation.protocols.registry import PROTOCOLS
 from benchmarks import queries
@@ -47,7 +47,8 @@ class ExportedItems:
 
     def _decision(self, row: Mapping[str, Any]) -> dict:
         """What came of a task, of the columns OF_DECISION and `pk`."""
-        content, posterior = with_edit_names(self.edits, row["decided__content"] or {}), row["decided__posterior"]
+        content = with_edit_names(self.edits, row["decided__content"] or AnswerContent())
+        posterior = row["decided__posterior"]
         return {
             "stage": row["stage__name"],
             "stage_position": row["stage__position"],
