@@ -1,21 +1,32 @@
 """What a manager looks at with their own eyes: tasks whose annotators disagree, and what annotators flagged."""
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from django.contrib.postgres.aggregates import JSONBAgg
-from django.db.models.functions import JSONObject
-
-from annotation.models import Flag, Stage, Task
+from annotation.models import Flag, Stage
 from annotation.pipeline import task_creation
 from annotation.protocols import answers as protocols_answers
 from annotation.protocols.base import Answer, Carried, Protocol, carried_captions
 from annotation.protocols.decision_rule import ADJUDICATOR, KEPT
 from annotation.protocols.registry import PROTOCOLS
+from annotation.sql import fetch
 from annotation.wording import readable_label
 from benchmarks import queries
 from benchmarks.models import Image, Item
+
+# Of tasks, what was said of each in the order of saying, and what came of it.
+SAID = """
+SELECT task.id, task.item_id, task.shows, task.options, task.carried, task.entropy, task.overlap,
+       array_agg(judgment.answer ORDER BY judgment.id), array_agg(judgment.content::text ORDER BY judgment.id),
+       outcome.state, outcome.reason, outcome.by
+FROM annotation_task task JOIN annotation_slot slot ON slot.task_id = task.id
+JOIN annotation_judgment judgment ON judgment.id = slot.judgment_id
+LEFT JOIN annotation_outcome outcome ON outcome.task_id = task.id
+WHERE task.id = ANY(%(tasks)s) AND task.stage_id = %(stage)s AND (task.entropy > 0 OR %(agreed)s)
+GROUP BY task.id, outcome.task_id
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,22 +89,20 @@ def as_seen(stage: Stage, tasks: Sequence[int], agreed: bool = False) -> list[Se
     """Those of the tasks whose answers differ, in this order; `agreed`: also those of one answer. Four queries, however
     many they are.
     """
-    answer = JSONObject(label="slots__judgment__answer", content="slots__judgment__content")
-    judged = stage.tasks.filter(pk__in=tasks, slots__judgment__isnull=False)
-    judged = judged if agreed else judged.filter(entropy__gt=0)
-    found = judged.select_related("decided").annotate(answers=JSONBAgg(answer, order_by="slots__judgment")).in_bulk()
-    items = queries.with_material(Item.objects.all()).in_bulk([task.item_id for task in found.values()])
-    return [_disagreed(stage, items[found[pk].item_id], found[pk], found[pk].answers) for pk in tasks if pk in found]
-
-
-def _disagreed(stage: Stage, item: Item, task: Task, answers: Sequence[Mapping]) -> Seen:
+    rows = {row[0]: row for row in fetch(SAID, stage=stage.pk, tasks=list(tasks), agreed=agreed)}
+    items = queries.with_material(Item.objects.all()).in_bulk([row[1] for row in rows.values()])
     protocol = PROTOCOLS[stage.protocol]
-    there, worded = parts(item, task.carried), protocol.form is not None
-    given = [Answer(answer["label"], answer["content"]) for answer in answers]
-    named = task.options if worded and protocol.measures else []  # such answers say the roles, not the words
-    sides = _sides(protocol, there, given, drawn_order(task.pk, task.options))
-    stands = _stands(protocol, len(given), task)
-    return Seen(task.pk, item, parts_named(there, [*task.shows, *named]), sides, worded, task.entropy, stands)
+    return [_disagreed(protocol, items[rows[task][1]], *rows[task]) for task in tasks if task in rows]
+
+
+def _disagreed(protocol: Protocol, item: Item, task: int, _, shows, options, carried, entropy, overlap, *rest) -> Seen:
+    labels, contents, *outcome = rest
+    there, worded = parts(item, json.loads(carried)), protocol.form is not None
+    given = [Answer(label, json.loads(content)) for label, content in zip(labels, contents, strict=True)]
+    named = options if worded and protocol.measures else []  # such answers say the roles, not the words
+    sides = _sides(protocol, there, given, drawn_order(task, options))
+    stands = _stands(protocol, len(given), overlap, *outcome)
+    return Seen(task, item, parts_named(there, [*shows, *named]), sides, worded, entropy, stands)
 
 
 def parts_named(there: Mapping[str, Part], identities: Iterable[str]) -> list[Part]:
@@ -115,13 +124,11 @@ def _sides(protocol: Protocol, there: Mapping[str, Part], given: Sequence[Answer
     return found
 
 
-def _stands(protocol: Protocol, given: int, task: Task) -> str:
-    outcome = getattr(task, "decided", None)
-    if outcome is None:
-        return f"{given} of {task.overlap} judgments so far" if given < task.overlap else "undecided"
-    came = "decided" if protocol.measures and outcome.state == KEPT else outcome.state
-    reason = f", {readable_label(outcome.reason)}," if outcome.reason else ""
-    return f"{came}{reason} by {'hand' if outcome.by == ADJUDICATOR else 'the rule'}"
+def _stands(protocol: Protocol, given: int, overlap: int, state: str | None, reason: str | None, by: str | None) -> str:
+    if state is None:
+        return f"{given} of {overlap} judgments so far" if given < overlap else "undecided"
+    came = "decided" if protocol.measures and state == KEPT else state
+    return f"{came}{f', {readable_label(reason)},' if reason else ''} by {'hand' if by == ADJUDICATOR else 'the rule'}"
 
 
 def open_flags(stage: Stage, count: int) -> list[Seen]:

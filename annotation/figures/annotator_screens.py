@@ -8,15 +8,23 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from django.contrib.postgres.aggregates import ArrayAgg
-from django.db.models import Q, Value
-
 from annotation.figures.edit_names import edits_of, name_of_edit
 from annotation.figures.stage import judgment_rows
 from annotation.measures import annotator_behaviour, warning_signs
 from annotation.measures.counts import EPOCH, JudgmentRow, TaskKey
-from annotation.models import Annotator, Kind, Stage, Task
+from annotation.models import Annotator, Kind, Stage
 from annotation.pipeline.outcomes import rule_of
+from annotation.sql import fetch
+
+SCREENS = """
+SELECT task.kind, item.position, task.question, task.round, task.id, item.key, task.gold,
+       array_remove(array_agg(CASE WHEN slot.annotator_id <> %(annotator)s THEN judgment.answer END), NULL)
+FROM annotation_task task JOIN benchmarks_item item ON item.id = task.item_id
+LEFT JOIN annotation_slot slot ON slot.task_id = task.id
+LEFT JOIN annotation_judgment judgment ON judgment.id = slot.judgment_id
+WHERE task.stage_id = %(stage)s AND task.id IN (SELECT task_id FROM annotation_lease WHERE annotator_id = %(annotator)s)
+GROUP BY item.id, task.id
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,14 +75,9 @@ def evidence(stage: Stage, who: Annotator) -> Evidence:
 def _tasks(stage: Stage, who: Annotator) -> dict[tuple[str, TaskKey], tuple]:
     """Of each, by kind and place: its id, its item's key, the right answers if known, the others' answers."""
     edits = edits_of([stage])
-    given = Q(slots__judgment__isnull=False) & ~Q(slots__annotator=who)
-    tasks = Task.objects.filter(stage=stage, pk__in=who.leases.values("task")).annotate(
-        others=ArrayAgg("slots__judgment__answer", filter=given, default=Value([]))
-    )
-    rows = tasks.values_list("kind", "item__position", "question", "round", "pk", "item__key", "gold", "others")
     return {
         (kind, (item, question, round)): (*rest, [name_of_edit(edits, answer) for answer in others])
-        for kind, item, question, round, *rest, others in rows
+        for kind, item, question, round, *rest, others in fetch(SCREENS, stage=stage.pk, annotator=who.pk)
     }
 
 
