@@ -10,7 +10,6 @@ worker's job runs in a process of its own, whose largest memory is told.
 """
 
 import argparse
-import importlib
 import json
 import statistics
 import subprocess
@@ -22,6 +21,7 @@ from functools import partial
 
 from bench import scratch
 from bench.claim_plans import run
+from bench.spread_sql import SPREAD
 
 OVERLAP = 5
 PEOPLE = 500
@@ -94,7 +94,6 @@ FROM (SELECT slot.task_id, mode() WITHIN GROUP (ORDER BY judgment.answer) AS mos
       FROM annotation_slot slot JOIN annotation_judgment judgment ON judgment.id = slot.judgment_id
       WHERE slot.stage_id = %(stage)s GROUP BY slot.task_id HAVING count(*) > 2) decided
 """
-SPREAD = importlib.import_module("annotation.migrations.0009_disagreements").FILL
 FLAGS = """
 INSERT INTO annotation_flag (lease_id, reason)
 SELECT id, 'Two of these are the same.' FROM annotation_lease

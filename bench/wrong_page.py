@@ -6,11 +6,11 @@ Starts a PostgreSQL and a Valkey of its own. Times are of whole requests through
 for which every model's scores are read, and the median of nine after it.
 """
 
-import importlib
 import statistics
 import time
 
 from bench import scratch
+from bench.spread_sql import SPREAD
 
 ITEMS, MODELS, PEOPLE, RUNS = 7512, 10, 2, 9
 SCORES = """
@@ -43,7 +43,6 @@ SELECT slot.task_id, 'kept', min(judgment.answer), '{}', '', 'majority', ''
 FROM annotation_slot slot JOIN annotation_judgment judgment ON judgment.id = slot.judgment_id
 WHERE slot.stage_id = %(stage)s GROUP BY slot.task_id HAVING min(judgment.answer) = max(judgment.answer)
 """
-SPREAD = importlib.import_module("annotation.migrations.0009_disagreements").FILL
 
 
 def main() -> None:

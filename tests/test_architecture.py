@@ -1,9 +1,12 @@
 """The shape of the house: rooms import downwards, the web process loads no models, templates hold no script."""
 
+import importlib
 import os
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 HEAVY = ("torch", "open_clip", "torchvision", "sentence_transformers", "transformers")  # for the scoring worker alone
@@ -27,6 +30,12 @@ def test_the_web_process_never_loads_torch():
     command = [sys.executable, "-c", code]
     done = subprocess.run(command, env=os.environ | own, capture_output=True, text=True, timeout=90)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in (ROOT / "bench").glob("[a-z]*.py")))
+def test_a_measurement_still_finds_what_it_measures(name):
+    """`make load` takes two hours: what moved away is noticed here."""
+    importlib.import_module(f"bench.{name}")
 
 
 def test_templates_have_no_inline_script_or_style():

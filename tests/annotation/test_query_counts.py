@@ -209,7 +209,7 @@ def test_every_page_is_counted_or_has_no_rows():
 
 
 @pytest.mark.parametrize(("name", "of"), ASKED)
-def test_it_takes_as_many_queries_for_three_rows_as_for_one(queries, name, of):
+def test_it_takes_as_many_queries_for_three_rows_as_for_one(queries, db, name, of):
     (few, short), (many, long) = (queries[rows][name, of] for rows in (ONE, MORE))
     assert len(few) == len(many), "\n".join(sql[:300] for sql in many)
     assert long > short, "there are no more rows"
