@@ -18,7 +18,8 @@ from annotation.sql import fetch
 
 SCREENS = """
 SELECT task.kind, item.position, task.question, task.round, task.id, item.key, task.gold,
-       array_remove(array_agg(CASE WHEN slot.annotator_id <> %(annotator)s THEN judgment.answer END), NULL)
+       array_remove(
+         array_agg(CASE WHEN slot.annotator_id <> %(annotator)s THEN judgment.answer END ORDER BY judgment.id), NULL)
 FROM annotation_task task JOIN benchmarks_item item ON item.id = task.item_id
 LEFT JOIN annotation_slot slot ON slot.task_id = task.id
 LEFT JOIN annotation_judgment judgment ON judgment.id = slot.judgment_id
