@@ -61,7 +61,8 @@ def pytest_configure(config):
     django_settings.STORAGES["staticfiles"]["BACKEND"] = "django.contrib.staticfiles.storage.StaticFilesStorage"
     django_settings.WHITENOISE_USE_FINDERS = django_settings.WHITENOISE_AUTOREFRESH = True
     django_settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]  # fast, for tests alone
-    django_settings.CACHES["default"]["KEY_PREFIX"] = os.environ.get("PYTEST_XDIST_WORKER", "tests")
+    worker = os.environ.get("PYTEST_XDIST_WORKER", "gw0")
+    django_settings.CACHES["default"]["OPTIONS"] = {"db": int(worker[2:]) % 15 + 1}  # one clears its cache alone
     TransactionTestCase._fixture_teardown = _empty_tables
     _load_hypothesis_profile()
 
@@ -129,6 +130,7 @@ def django_db_setup(django_db_setup, django_db_blocker):
     """At the end nobody else is connected, so that the database can be dropped."""
     yield
     with django_db_blocker.unblock():
+        connection.close()  # a test may have broken it
         _end_other_sessions()
 
 
