@@ -4,10 +4,13 @@ import uuid
 from datetime import timedelta
 
 import pytest
+from django.db.models import F, Value
+from django.db.models.functions import Concat
 from django.utils import timezone
 
 from annotation.models import Annotator, Flag, Judgment, Lease, LeaseState, Slot
 from annotation.studies import lifecycle as study_lifecycle
+from benchmarks.models import Caption, ItemImage
 from tests.builders import studies
 from tests.collapsed import collapsed
 
@@ -293,10 +296,15 @@ def test_pages_set_no_cookie_and_are_not_stored(client, stage, annotator):
         assert "no-store" in answer["Cache-Control"] and not answer.cookies
 
 
-def test_a_hostile_caption_is_text(client, stage, annotator):
-    stage.study.benchmark.items.first().captions.model.objects.update(text="<script>alert(1)</script>")
+@pytest.mark.parametrize("protocol", ["bivlc-choose", "bivlc-disambiguate", "bivlc-i2t", "bivlc-t2i", "verify"])
+def test_a_hostile_caption_is_text(client, protocol):
+    benchmark = studies.benchmark(2, candidates=2)
+    for item in benchmark.items.all():
+        ItemImage.objects.create(item=item, image=studies.image(), role="negative", position=0, source_name="x.jpg")
+    annotator = studies.annotator(studies.study(benchmark=benchmark, protocol=protocol))
+    Caption.objects.update(text=Concat(Value("<script>alert("), F("role"), Value(")</script>")))
     page = client.get(home(annotator)).text
-    assert "&lt;script&gt;alert(1)" in page and "<script>alert" not in page
+    assert "&lt;script&gt;alert(" in page and "<script>alert" not in page
 
 
 @pytest.mark.parametrize("items", [3, 30])

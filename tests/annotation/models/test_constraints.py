@@ -146,7 +146,10 @@ class TestReleases:
         with pytest.raises(IntegrityError, match="release_frozen_whole"):
             studies.release(studies.study(), **{lacks: ""})
 
-    @pytest.mark.parametrize("change", [{"content": "x"}, {"plan": {}}, {"version": "2.0"}, {"frozen_at": None}])
+    @pytest.mark.parametrize(
+        "change",
+        [{"content": "x"}, {"plan": {}}, {"version": "2.0"}, {"frozen_at": None}, {"summary": {"x": 1}}],
+    )
     def test_a_frozen_one_is_never_altered(self, change):
         release = studies.release(studies.study())
         with pytest.raises(IntegrityError, match="never altered or deleted"):

@@ -35,6 +35,7 @@ def log_in(client, name: str, password: str, **more):
 def test_the_first_login_leads_to_a_password_of_ones_own(client, ana):
     assert log_in(client, "ana", GIVEN).url == reverse("first-password")
     assert client.get(reverse("benchmark-list")).url == reverse("first-password")
+    assert client.get(reverse("api-study-list")).status_code == 403
     new = "a-secret-of-my-own"
     answer = client.post(reverse("first-password"), {"new_password1": new, "new_password2": new})
     assert answer.url == reverse("study-list")

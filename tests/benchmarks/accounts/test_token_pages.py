@@ -11,6 +11,7 @@ from django.urls import reverse
 from rest_framework.authtoken.models import Token
 
 from annotation.studies import members
+from benchmarks import audit
 from benchmarks.accounts import tokens
 from benchmarks.models import Event
 from tests.builders import studies
@@ -51,6 +52,7 @@ def test_a_new_one_replaces_the_old_and_a_revoked_one_is_none(client, ana):
     old, new = made_on_the_page(client), made_on_the_page(client)
     assert Token.objects.count() == 1
     client.post(reverse("api-token-revoke"))
+    assert Event.objects.filter(verb="revoked an API token", subject=audit.named(ana)).exists()
     assert "You have no token" in client.get(reverse("api-token")).content.decode()
     client.logout()
     assert (status(client, old), status(client, new)) == (401, 401)
