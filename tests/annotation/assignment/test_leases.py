@@ -130,11 +130,12 @@ def test_renewing_cannot_bring_back_what_was_given_on():
 
 
 def test_the_quota_counts_what_is_judged_and_held():
-    stage = studies.stage(items=5, quota=2)
+    stage = studies.stage(items=6, quota=3)
     ann = studies.annotator(stage.study)
     studies.judgment(ann, stage)
-    assert len(hold(ann, stage, 2)) == 1
-    studies.judgment(ann, stage)
+    assert [len(hold(ann, stage, wanted)) for wanted in (1, 4)] == [1, 2]
+    for _ in range(2):
+        studies.judgment(ann, stage)
     assert hold(ann, stage, 2) == []
 
 
