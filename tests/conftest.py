@@ -11,9 +11,10 @@ from pathlib import Path
 
 import hypothesis
 import pytest
-from axe_playwright_python.sync_playwright import Axe
+from axe_playwright_python.base import AXE_SCRIPT
 from django.conf import settings as django_settings
 from django.core.handlers.wsgi import WSGIHandler
+from django.core.servers.basehttp import WSGIRequestHandler
 from django.core.signals import request_finished, request_started
 from django.db import connection, connections
 from django.test import Client, TransactionTestCase
@@ -43,6 +44,7 @@ LONGEST = (
     "test_state_machine_text.py",
     "test_real_texts.py",
 )
+EMPTY_PAGE = '<link rel="icon" href="data:,">'  # or Chromium asks for an icon, in the next test
 PATIENCE = 30_000  # milliseconds for what a page should do at once; the machine may be busy
 WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 REAL = Path(__file__).resolve().parent.parent.parent / "shared"
@@ -64,6 +66,7 @@ def pytest_configure(config):
     worker = os.environ.get("PYTEST_XDIST_WORKER", "gw0")
     django_settings.CACHES["default"]["OPTIONS"] = {"db": int(worker[2:]) % 15 + 1}  # one clears its cache alone
     TransactionTestCase._fixture_teardown = _empty_tables
+    WSGIRequestHandler.disable_nagle_algorithm = True  # or half of the site's answers wait 40 ms for a reader's receipt
     _load_hypothesis_profile()
 
 
@@ -244,15 +247,16 @@ def clear_page(page: Page) -> None:
         if other is not page:
             other.close()
     page.unroute_all(behavior="ignoreErrors")
+    page.mouse.up()
+    page.mouse.move(0, 0)
+    page.emulate_media(media="null")
+    page.context.clear_cookies()
     origin = page.evaluate("origin")
     if origin != "null":
         page.evaluate("sessionStorage.clear()")
-    page.mouse.up()
-    page.mouse.move(0, 0)
-    page.goto("about:blank")
-    page.emulate_media(media="null")
-    page.context.clear_cookies()
-    if origin != "null":
+        page.route(f"{origin}/empty", lambda route: route.fulfill(content_type="text/html", body=EMPTY_PAGE))
+        page.goto(f"{origin}/empty")  # of the same origin: about:blank would cost a new process
+        page.unroute_all()
         session = page.context.new_cdp_session(page)
         session.send("Storage.clearDataForOrigin", {"origin": origin, "storageTypes": "all"})
         session.detach()
@@ -279,10 +283,13 @@ def sign_in(client, site) -> Callable:
 
 def violations(page: Page) -> list[str]:
     """WCAG 2.2 A and AA rules and axe's best practices that the page breaks, a line for each place; empty is good."""
-    result = Axe().run(page, options={"runOnly": WCAG, "resultTypes": ["violations"]}).response
+    if page.evaluate("typeof axe") == "undefined":
+        page.evaluate(AXE_SCRIPT)
+    options = {"runOnly": WCAG, "resultTypes": ["violations"]}
+    broken = page.evaluate("options => axe.run(options).then(result => result.violations)", options)
     return [
         f"{found['id']}: {found['help']}: {node['html'][:200]} ({(node.get('failureSummary') or '')[:300]})"
-        for found in result["violations"]
+        for found in broken
         for node in found["nodes"]
     ]
 

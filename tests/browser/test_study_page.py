@@ -2,6 +2,7 @@
 
 import pytest
 from django.contrib.auth.models import User
+from playwright.sync_api import Page
 
 from annotation.designs.plan import StagePlan
 from annotation.models import Study
@@ -42,8 +43,24 @@ def judge_one(study: Study) -> None:
     assert studies.judgment(studies.annotator(study), study.stages.get(), "none")
 
 
-def test_a_new_judgment_appears_and_nothing_moves(visit, open_page, study):
-    page = visit(open_page(390, 844))
+@pytest.fixture
+def clocked(open_page):
+    """A page whose clock the test moves on: `next_look(page)` is when it asks again what is new."""
+
+    def make(width=1366, height=768) -> Page:
+        page = open_page(width, height, unshared=True)
+        page.clock.install()
+        return page
+
+    return make
+
+
+def next_look(page: Page) -> None:
+    page.clock.fast_forward(4_000)
+
+
+def test_a_new_judgment_appears_and_nothing_moves(visit, clocked, study):
+    page = visit(clocked(390, 844))
     page.wait_for_selector("#series svg")
     page.click("#series-table summary")
     page.evaluate("document.querySelector('#live-annotators').parentElement.scrollLeft = 60")
@@ -51,6 +68,7 @@ def test_a_new_judgment_appears_and_nothing_moves(visit, open_page, study):
     page.evaluate("scrollTo(0, 700)")
     drawing = page.evaluate_handle("document.querySelector('#series svg')")
     judge_one(study)
+    next_look(page)
     page.wait_for_selector("#live-annotators th:has-text('A-05')")
     assert page.evaluate("scrollY") == 700
     assert page.evaluate("document.querySelector('#live-annotators').parentElement.scrollLeft") == 60
@@ -60,19 +78,19 @@ def test_a_new_judgment_appears_and_nothing_moves(visit, open_page, study):
     assert page.errors == []
 
 
-def test_an_open_table_inside_a_live_part_stays_open(visit, page, study):
-    visit(page)
+def test_an_open_table_inside_a_live_part_stays_open(visit, clocked, study):
+    page = visit(clocked())
     page.click("#kappas-table summary")
     judge_one(study)
+    next_look(page)
     page.wait_for_selector("#live-annotators th:has-text('A-05')")
     assert page.evaluate("document.getElementById('kappas-table').open")
 
 
-def test_a_closed_study_is_left_alone(visit, open_page, study, site):
-    page = open_page(unshared=True)
-    page.clock.install()
-    visit(page)
+def test_a_closed_study_is_left_alone(visit, clocked, study, site):
+    page = visit(clocked())
     move_study(study=study, to="closed", by="test")
+    next_look(page)
     page.wait_for_selector("#live-poll:not([hx-get])", state="attached")
     asked = []
     page.on("request", lambda request: asked.append(request.url))
@@ -81,9 +99,10 @@ def test_a_closed_study_is_left_alone(visit, open_page, study, site):
     assert asked == [f"{site}/healthz"]
 
 
-def test_a_server_that_is_gone_is_said(visit, page):
-    visit(page)
+def test_a_server_that_is_gone_is_said(visit, clocked):
+    page = visit(clocked())
     page.route("**/live/**", lambda route: route.abort())
+    next_look(page)
     page.wait_for_selector("#freshness.bad")
     assert "cannot be reached" in page.inner_text("#freshness")
 
@@ -137,11 +156,12 @@ def test_the_tabs_work_by_keyboard_and_without_script(pipeline, open_page):
     assert page.inner_text("#move-stage") == "Open this stage again"
 
 
-def test_a_judgment_in_one_stage_shows_under_anothers_tab(pipeline, page):
-    pipeline(page, "?stage=2")
+def test_a_judgment_in_one_stage_shows_under_anothers_tab(pipeline, clocked):
+    page = pipeline(clocked(), "?stage=2")
     before = page.inner_text("#live-funnel .sum")
     choose = pipeline.study.stages.get(position=1)
     assert studies.judgment(studies.annotator(pipeline.study), choose, "none")
+    next_look(page)
     page.wait_for_function("text => document.querySelector('#live-funnel .sum').innerText !== text", arg=before)
     assert page.inner_text("#stage-title").startswith("2 ")
     assert page.errors == []

@@ -6,6 +6,7 @@ from django.urls import reverse
 
 from annotation.models import Annotator, Study
 from annotation.studies import deletion
+from tests.browser.looking import fits, in_windows
 from tests.builders import crowds, studies
 
 pytestmark = pytest.mark.django_db
@@ -48,24 +49,23 @@ def test_an_annotator_is_forgotten_when_the_pseudonym_is_typed(client, study, ty
 
 @pytest.mark.browser
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("width, dark", [(1366, False), (390, True)])
-def test_axe_finds_nothing_and_the_keyboard_does_all(open_page, site, sign_in, axe_violations, owner, width, dark):
+def test_axe_finds_nothing_and_the_keyboard_does_all(page, site, sign_in, axe_violations, owner):
     study = crowds.stage(items=4, people=2, overlap=2).study
     study.members.create(user=owner, role="owner")
-    screen = open_page(width=width, dark=dark)
-    sign_in(screen, owner)
-    screen.goto(site + reverse("study-annotator", args=[study.pk, 1]))
-    screen.locator(".erase summary").focus()
-    screen.keyboard.press("Enter")
-    assert axe_violations(screen) == []
+    sign_in(page, owner)
+    page.goto(site + reverse("study-annotator", args=[study.pk, 1]))
+    page.locator(".erase summary").focus()
+    page.keyboard.press("Enter")
+    for window in in_windows(page):
+        assert axe_violations(page) == [] and fits(page), window
     for key in ("Tab", *"A-01", "Tab", "Enter"):
-        screen.keyboard.press(key)
-    screen.get_by_text("personal data is erased").wait_for()
-    screen.goto(site + reverse("study-delete", args=[study.pk]))
-    assert axe_violations(screen) == []
-    assert screen.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    screen.locator("#name").focus()
-    screen.keyboard.insert_text(study.name)
-    screen.keyboard.press("Enter")
-    screen.get_by_text("is deleted. Its benchmark").wait_for()
-    assert screen.errors == []
+        page.keyboard.press(key)
+    page.get_by_text("personal data is erased").wait_for()
+    page.goto(site + reverse("study-delete", args=[study.pk]))
+    for window in in_windows(page):
+        assert axe_violations(page) == [] and fits(page), window
+    page.locator("#name").focus()
+    page.keyboard.insert_text(study.name)
+    page.keyboard.press("Enter")
+    page.get_by_text("is deleted. Its benchmark").wait_for()
+    assert page.errors == []

@@ -139,7 +139,7 @@ def serve():
             return answer
 
         servers.append(make_server("127.0.0.1", 0, app, handler_class=Quiet))
-        threading.Thread(target=servers[-1].serve_forever, daemon=True).start()
+        threading.Thread(target=servers[-1].serve_forever, args=(0.01,), daemon=True).start()
         return f"http://127.0.0.1:{servers[-1].server_port}/"
 
     yield start
