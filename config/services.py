@@ -193,7 +193,7 @@ class Servers:
                 db.execute("CREATE DATABASE winnow")
 
     def _try_postgres(self, binaries: Path) -> bool:
-        # A table that is analysed while a test has it empty gets plans for no rows, and the next test minutes of waiting.
+        # A table analysed while a test has it empty gets plans for no rows, and the next test waits for minutes.
         quick = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "autovacuum": "off"}
         settings = {"listen_addresses": "", "max_connections": "200", **({} if self.durable else quick)}
         options = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]

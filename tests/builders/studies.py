@@ -19,33 +19,46 @@ from benchmarks.models import Benchmark, Caption, Image, Item, ItemImage
 serial = count(1)
 
 
+def _unsaved_image(text: str = "") -> Image:
+    sha256 = hashlib.sha256((text or f"image {next(serial)}").encode()).hexdigest()
+    return Image(sha256=sha256, format="JPEG", width=512, height=512, size=1000)
+
+
 def image(text: str = "") -> Image:
     """A row without a file: enough wherever nobody looks at the picture."""
-    sha256 = hashlib.sha256((text or f"image {next(serial)}").encode()).hexdigest()
-    return Image.objects.get_or_create(
-        sha256=sha256, defaults={"format": "JPEG", "width": 512, "height": 512, "size": 1000}
-    )[0]
+    made = _unsaved_image(text)
+    return Image.objects.filter(sha256=made.sha256).first() or Image.objects.bulk_create([made])[0]
 
 
 def item(benchmark: Benchmark, candidates: int = 4, **fields) -> Item:
     """A BiVLC candidate item: two captions, a positive image, some candidates."""
     position = fields.pop("position", None)
     position = benchmark.items.count() if position is None else position
-    defaults = {"key": f"item-{position}", "position": position, "type": "swap", "subtype": "att"}
-    made = Item.objects.create(benchmark=benchmark, **{**defaults, **fields})
-    Caption.objects.create(item=made, role="positive", text=f"A red cup and a blue plate, {position}.")
-    Caption.objects.create(item=made, role="negative", text=f"A blue cup and a red plate, {position}.")
+    return _items([{"benchmark": benchmark, "position": position, **fields}], candidates)[0]
+
+
+def _items(given: list[dict], candidates: int) -> list[Item]:
+    """In a statement for each table, however many there are."""
+    defaults = {"type": "swap", "subtype": "att"}
+    made = Item.objects.bulk_create(Item(**{"key": f"item-{one['position']}", **defaults, **one}) for one in given)
+    Caption.objects.bulk_create(
+        Caption(item=one, role=role, text=f"A {colours[0]} cup and a {colours[1]} plate, {one.position}.")
+        for one in made
+        for role, colours in (("positive", ("red", "blue")), ("negative", ("blue", "red")))
+    )
     places = [("positive", 0), *(("candidate", number) for number in range(candidates))]
-    for role, number in places:
-        name = f"{made.key}_{role}_{number}.jpg"
-        ItemImage.objects.create(item=made, image=image(), role=role, position=number, source_name=name)
+    shown = [(one, role, number) for one in made for role, number in places]
+    images = Image.objects.bulk_create(_unsaved_image() for _ in shown)
+    ItemImage.objects.bulk_create(
+        ItemImage(item=one, image=image, role=role, position=number, source_name=f"{one.key}_{role}_{number}.jpg")
+        for (one, role, number), image in zip(shown, images, strict=True)
+    )
     return made
 
 
 def benchmark(items: int = 1, candidates: int = 4, **fields) -> Benchmark:
     made = Benchmark.objects.create(**{"name": f"Benchmark {next(serial)}", "source": "jsonl", **fields})
-    for _ in range(items):
-        item(made, candidates)
+    _items([{"benchmark": made, "position": position} for position in range(items)], candidates)
     return made
 
 

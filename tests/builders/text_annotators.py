@@ -67,8 +67,10 @@ def rejects(lease: Lease, texts: dict[str, str]) -> Fields:
 
 def work(study: Study, people: int = 5, seed: int = 1, changes: float = 0.15) -> list[Annotator]:
     """Everybody works through all stages in turn: made-up answers, some of them cannot judge, some changed, some taken
-    back and given again.
+    back and given again. The same seed gives the same work: PostgreSQL draws by it in which order sentences are shown.
     """
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT setseed(%s)", [seed / 1000])
     dice, crowd = random.Random(seed), [studies.annotator(study, simulated=True) for _ in range(people)]
     for stage in study.stages.order_by("position"):
         while sum(_judge(person, stage, dice, changes) for person in crowd):
