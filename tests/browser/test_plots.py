@@ -145,13 +145,16 @@ def test_a_spreadsheet_takes_no_cell_for_a_formula(visit, page):
 
 
 def test_a_swap_leaves_tables_focus_scroll_and_drawings_where_they_are(visit, open_page, study):
-    page = visit(open_page(390, 844))
+    page = open_page(390, 844, unshared=True)
+    page.clock.install()
+    visit(page)
     page.click("#kappas-summary")
     page.focus("#funnel-svg")
     page.evaluate("document.getElementById('kappas-scroll').scrollLeft = 40; scrollTo(0, 900)")
     svg = page.evaluate_handle("document.querySelector('#kappas svg')")
     said = page.get_attribute("#series .drawing", "aria-label")
     exclude_one(study)
+    page.clock.fast_forward(4_000)
     page.wait_for_function("said => document.querySelector('#series .drawing').ariaLabel !== said", arg=said)
     assert page.evaluate(
         "document.getElementById('kappas-table').open && !document.getElementById('series-table').open"

@@ -4,13 +4,14 @@ import json
 from pathlib import Path
 
 import numpy as np
-import open_clip
-import torch
 
 from benchmarks.jobs import jobs
 from benchmarks.models import Benchmark, Job, Run
 from benchmarks.scoring import score
 from tests.builders import imports
+from tests.lazy import lazily
+
+open_clip, torch = lazily("open_clip"), lazily("torch")
 
 TINY = {
     "embed_dim": 32,
@@ -97,5 +98,5 @@ def column(run: Run, name: str) -> dict[str, float]:
     return dict(run.predictions.filter(question=name).order_by("item").values_list("item__key", "score"))
 
 
-def unit(vectors: torch.Tensor) -> np.ndarray:
+def unit(vectors: "torch.Tensor") -> np.ndarray:
     return torch.nn.functional.normalize(vectors, dim=-1).numpy()

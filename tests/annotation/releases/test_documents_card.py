@@ -1,12 +1,13 @@
 """The dataset card and the data statement: what people wrote comes through, what nobody stated is not there."""
 
-import datasets
 import pytest
-from datasets import load_dataset
 from huggingface_hub import DatasetCard
 
 from annotation.releases.documents import hub_metadata, markdown
 from tests.builders.documented_release import JUDGMENT, release
+from tests.lazy import lazily
+
+datasets = lazily("datasets")
 
 WORDS = {
     "summary": '# Not a heading\n- *not* a list <script>alert(1)</script>\n\n2. "Quoted": it\'s 100 % | 🐈 $x_1$ `c`',
@@ -49,11 +50,11 @@ def test_what_was_not_stated_is_not_in_the_head_and_said_to_be_not_stated_below(
 
 def test_splits_and_judgments_load(tmp_path, offline):
     folder = str(release(tmp_path / "a", WORDS).written())
-    found = load_dataset(folder)
+    found = datasets.load_dataset(folder)
     assert {name: split.num_rows for name, split in found.items()} == {"train": 2, "test": 1}
     assert found["test"][0]["image"].size == (200, 190)
-    assert load_dataset(folder, "judgments", split="rows")[0]["answer"] == JUDGMENT["answer"]
-    assert load_dataset("json", data_files=f"{folder}/items.jsonl")["train"].num_rows == 3
+    assert datasets.load_dataset(folder, "judgments", split="rows")[0]["answer"] == JUDGMENT["answer"]
+    assert datasets.load_dataset("json", data_files=f"{folder}/items.jsonl")["train"].num_rows == 3
 
 
 def test_another_release_in_the_same_place_is_what_loads(tmp_path, offline):
@@ -63,13 +64,13 @@ def test_another_release_in_the_same_place_is_what_loads(tmp_path, offline):
         if rows == 4:
             (made.folder / "data/test-00000-of-00001.parquet").write_bytes(extra)
             made.manifest["files"]["data/test-00000-of-00001.parquet"]["sha256"] = "0" * 64
-        assert sum(split.num_rows for split in load_dataset(str(made.written())).values()) == rows
+        assert sum(split.num_rows for split in datasets.load_dataset(str(made.written())).values()) == rows
         made.folder.rename(tmp_path / f"gone{rows}")
 
 
 def test_an_empty_split_is_told_and_the_others_load(tmp_path, offline):
     made = release(tmp_path / "a", splits={"train": {}, "validation": {}, "test": {}})
-    assert set(load_dataset(str(made.written()))) == {"train", "test"}
+    assert set(datasets.load_dataset(str(made.written()))) == {"train", "test"}
     assert "| `validation` | 0 | 0 |" in made.text("README.md")
 
 

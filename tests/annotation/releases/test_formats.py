@@ -7,17 +7,17 @@ import os
 import pickle
 import time
 
-import datasets
 import pandas
 import pyarrow.parquet as pq
 import pytest
-from datasets import load_dataset
 from PIL import Image as Drawing
 
 from annotation.releases import plan as release_plan
 from annotation.releases.formats.registry import FORMS
 from tests.annotation.releases.kept import COLUMNS, SCHEMA, contents, layout, picture, row, written
+from tests.lazy import lazily
 
+datasets = lazily("datasets")
 NO_NEGATIVE = {"negative_image": None, "negative_caption": None}
 
 
@@ -64,7 +64,7 @@ def test_every_row_is_counted_in_a_file_that_is_there(form, tmp_path):
 def test_parquet_loads_decoded_and_typed_with_its_splits(tmp_path):
     written("parquet", tmp_path, three_splits())
     files = {split: str(tmp_path / f"release/data/{split}-*.parquet") for split in ("train", "validation", "test")}
-    data = load_dataset("parquet", data_files=files)
+    data = datasets.load_dataset("parquet", data_files=files)
     assert {split: part["id"] for split, part in data.items()} == {
         "train": ["item-0", "item-2", "item-5"], "validation": ["item-3"], "test": ["item-1", "item-4"],
     }  # fmt: skip
@@ -115,7 +115,7 @@ def test_a_split_without_rows_has_a_shard_that_loads(tmp_path):
 def test_imagefolder_loads_with_all_images_of_an_item_in_every_split(tmp_path):
     rows = [*three_splits(), row(6, **NO_NEGATIVE)]
     assert written("imagefolder", tmp_path, rows)["imagefolder/test/metadata.jsonl"] == 3
-    data = load_dataset("imagefolder", data_dir=str(tmp_path / "release/imagefolder"))
+    data = datasets.load_dataset("imagefolder", data_dir=str(tmp_path / "release/imagefolder"))
     assert {split: part.num_rows for split, part in data.items()} == {"train": 3, "validation": 1, "test": 3}
     assert set(data["test"].column_names) == set(COLUMNS)
     for one in rows:
@@ -157,7 +157,9 @@ def test_jsonl_has_the_columns_and_an_image_by_name_and_hash(tmp_path):
 def test_jsonl_opens_in_datasets_and_pandas(tmp_path):
     written("jsonl", tmp_path, [row(0, id="007"), row(1, **NO_NEGATIVE), *three_splits()[2:]])
     path = str(tmp_path / "release/jsonl/{}.jsonl")
-    data = load_dataset("json", data_files={split: path.format(split) for split in ("train", "validation", "test")})
+    data = datasets.load_dataset(
+        "json", data_files={split: path.format(split) for split in ("train", "validation", "test")}
+    )
     assert data["test"][0]["image"]["width"] == 200 and data["test"][1]["negative_image"] is None
     table = pandas.read_json(path.format("test"), lines=True, dtype=False, convert_dates=False)
     assert list(table["id"]) == data["test"]["id"] == ["007", "item-1", "item-4"]

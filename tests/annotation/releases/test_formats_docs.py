@@ -3,11 +3,13 @@
 import re
 from pathlib import Path
 
-import datasets
 import pytest
 
 from annotation.releases.formats.registry import FORMS
 from tests.annotation.releases.kept import row, written
+from tests.lazy import lazily
+
+datasets = lazily("datasets")
 
 PAGE = (Path(__file__).resolve().parents[3] / "docs/reference/release-formats.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```python\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)

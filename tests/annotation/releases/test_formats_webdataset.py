@@ -5,12 +5,12 @@ import json
 import tarfile
 from pathlib import Path
 
-import datasets
 import pytest
-import webdataset
-from datasets import Features, Image, Value, load_dataset
 
 from tests.annotation.releases.kept import contents, picture, row, written
+from tests.lazy import lazily
+
+datasets, webdataset = lazily("datasets"), lazily("webdataset")
 
 
 @pytest.fixture(autouse=True)
@@ -24,7 +24,7 @@ def shards(folder: Path) -> list[str]:
 
 
 def loaded(folder: Path, **options) -> list[dict]:
-    return list(load_dataset("webdataset", data_files={"test": shards(folder)}, split="test", **options))
+    return list(datasets.load_dataset("webdataset", data_files={"test": shards(folder)}, split="test", **options))
 
 
 def test_an_entry_says_nothing_of_the_machine_that_wrote_it(tmp_path):
@@ -72,9 +72,9 @@ def test_where_items_lack_images_or_have_them_in_several_formats_it_needs_the_fe
     written("webdataset", tmp_path, [row(0), row(1, negative_image=None), row(2, image=picture(5, "png"))])
     with pytest.raises(ValueError, match="don't share"):
         loaded(tmp_path)
-    images = {name: Image() for name in ("image.jpg", "image.png", "negative_image.png")}
-    plain = {name: Value("string") for name in ("__key__", "__url__")}
-    found = loaded(tmp_path, features=Features(images | plain | {"json": {"id": Value("string")}}))
+    images = {name: datasets.Image() for name in ("image.jpg", "image.png", "negative_image.png")}
+    plain = {name: datasets.Value("string") for name in ("__key__", "__url__")}
+    found = loaded(tmp_path, features=datasets.Features(images | plain | {"json": {"id": datasets.Value("string")}}))
     assert [[one[name] is not None for name in images] for one in found] == [
         [True, False, True], [True, False, False], [False, True, True],
     ]  # fmt: skip

@@ -4,12 +4,9 @@ import zipfile
 from pathlib import Path
 
 import numpy as np
-import open_clip
 import pytest
-import torch
 from django.core.management import CommandError, call_command
 from PIL import Image as Picture
-from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from benchmarks.jobs import jobs
 from benchmarks.metrics import visla
@@ -20,10 +17,13 @@ from tests.benchmarks.bad_inputs.sources import triplet, tsv
 from tests.builders import imports
 from tests.builders import real_material as material
 from tests.builders.scored_benchmarks import column, cups, queued, run, scored, tiny_clip, unit
-from workers.scoring import clip, encoder
+from tests.lazy import lazily
+from workers.scoring import encoder
 from workers.scoring.model_name import parse_model
 from workers.scoring.refusals import CannotScore
 
+open_clip, torch, transformers = map(lazily, ("open_clip", "torch", "transformers"))
+clip = lazily("workers.scoring.clip")
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("loaded_once")]
 ROOT = Path(__file__).resolve().parents[3]
 NAME = "ViT-B-32-quickgelu"
@@ -243,7 +243,7 @@ def test_a_worker_goes_on_where_a_dead_one_was(media, tmp_path, tiny, monkeypatc
     assert_goes_on(job)
 
 
-def clip_of_two(model, device) -> clip.Clip:
+def clip_of_two(model, device) -> "clip.Clip":
     """An encoder that takes two items at once."""
     loaded = clip.load(model, device)
     loaded.most = 2
@@ -297,7 +297,10 @@ def test_equal_captions_score_equal(media, tmp_path, tiny):
 
 def mean_log_probability(folder: Path, text: str) -> float:
     """By transformers' own loss."""
-    model, tokenizer = AutoModelForCausalLM.from_pretrained(folder), AutoTokenizer.from_pretrained(folder)
+    model, tokenizer = (
+        transformers.AutoModelForCausalLM.from_pretrained(folder),
+        transformers.AutoTokenizer.from_pretrained(folder),
+    )
     ids = torch.tensor([[tokenizer.bos_token_id, *tokenizer(text, add_special_tokens=False)["input_ids"]]])
     return -model(input_ids=ids, labels=ids).loss.item()
 
