@@ -18,7 +18,9 @@ from workers import limits
 
 FORMATS = {"JPEG": "JPEG", "MPO": "JPEG", "PNG": "PNG", "WEBP": "WEBP", "GIF": "GIF"}  # MPO: a JPEG with a second view
 STARTS = (b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n", b"GIF87a", b"GIF89a", b"RIFF")
+START_OF_SCAN = b"\xff\xda"  # no pixels hold these bytes: after 255 an encoder writes 0
 TOO_LARGE = f"Give at most {limits.MAX_PIXELS:,} pixels and {limits.MAX_SIDE:,} a side."
+TOO_MANY_SCANS = f"Save the image again from its source; this JPEG has more than {limits.MAX_SCANS} scans."
 CORRUPT = "Save the image again from its source; this file is cut off or damaged."
 NOT_ALLOWED = "Give a JPEG, PNG, WebP or GIF."
 TURNS = {
@@ -64,7 +66,10 @@ class Upright:
 
 
 def check_and_render(data: bytes) -> Rendered:
-    """ImageRefused: EMPTY_FILE, FORMAT_NOT_ALLOWED, IMAGE_TOO_LARGE (by the header, before decoding), IMAGE_CORRUPT."""
+    """Raises ImageRefused.
+
+    Before decoding: EMPTY_FILE, FORMAT_NOT_ALLOWED, IMAGE_TOO_LARGE, TOO_MANY_SCANS; then IMAGE_CORRUPT.
+    """
     image = opened(data)
     notes = noted(image)
     turn = orientation(image)
@@ -136,6 +141,8 @@ def opened(data: bytes) -> Image.Image:
     width, height = image.size
     if width * height > limits.MAX_PIXELS or max(width, height) > limits.MAX_SIDE:
         raise ImageRefused("IMAGE_TOO_LARGE", TOO_LARGE)
+    if FORMATS[str(image.format)] == "JPEG" and data.count(START_OF_SCAN) > limits.MAX_SCANS:
+        raise ImageRefused("TOO_MANY_SCANS", TOO_MANY_SCANS)  # a small file of 60,000 scans decodes for minutes
     return image
 
 

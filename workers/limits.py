@@ -17,6 +17,7 @@ MAX_PARQUET_FOOTER = 16 * MIB
 
 MAX_PIXELS = 24_000_000  # 6000 × 4000; a WebP with alpha of that size takes 420 MiB to decode
 MAX_SIDE = 20_000
+MAX_SCANS = 100  # of a JPEG; encoders make about 10, and each takes up to 20 ms of decoding
 SERVED_SIDE = 1600
 THUMBNAIL_SIDE = 320
 QUALITY = 90

@@ -10,7 +10,7 @@ from PIL import Image as Drawing
 from PIL import ImageCms
 
 from tests.benchmarks.bad_inputs.case import picture
-from tests.benchmarks.bad_inputs.images import IMAGES, exif, gifar, one, saved
+from tests.benchmarks.bad_inputs.images import IMAGES, exif, gifar, one, saved, scans
 from workers import limits
 from workers.images import ImageRefused, check_and_render
 
@@ -135,6 +135,12 @@ def test_the_limits_are_exact(monkeypatch):
     monkeypatch.setattr(limits, "MAX_SIDE", 29)
     with pytest.raises(ImageRefused, match="IMAGE_TOO_LARGE"):
         check_and_render(picture(size=(30, 20)))
+
+
+def test_as_many_scans_as_are_allowed_are_decoded():
+    assert check_and_render(scans(limits.MAX_SCANS - 9)).width == 1000  # nine come before the repeated one
+    with pytest.raises(ImageRefused, match="TOO_MANY_SCANS"):
+        check_and_render(scans(limits.MAX_SCANS - 8))
 
 
 @pytest.mark.parametrize("cut", range(0, 1200, 40))

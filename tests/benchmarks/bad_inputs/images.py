@@ -52,6 +52,13 @@ def gifar() -> bytes:
     return file.getvalue()
 
 
+def scans(times: int) -> bytes:
+    """A progressive JPEG whose last scan comes that many times: each costs a decoder as much as the whole image."""
+    whole = picture(size=(1000, 1000), progressive=True)
+    at = whole.rindex(b"\xff\xda")
+    return whole[:at] + whole[at:-2] * times + whole[-2:]
+
+
 def exif() -> bytes:
     made = Drawing.Exif()
     made[0x0112] = 6
@@ -63,6 +70,7 @@ def exif() -> bytes:
 add(11, "IMAGE_TOO_LARGE", "huge_png", png(30_000, 30_000), "a.png")
 add(11, "IMAGE_TOO_LARGE", "very_wide_png", png(20_001, 1), "a.png")
 add(12, "IMAGE_TOO_LARGE", "just_under_pillows_own_limit", png(9_400, 9_400), "a.png")
+add(12, "TOO_MANY_SCANS", "a_scan_2000_times", scans(2000))
 add(13, "IMAGE_CORRUPT", "cut_off_jpeg", picture(size=(200, 200), quality=95)[:-400])
 add(13, "IMAGE_CORRUPT", "png_with_too_few_pixels", png(64, 64, b"\0" * 100), "a.png")
 add(13, "IMAGE_CORRUPT", "jpeg_start_alone", b"\xff\xd8\xff\xe0")
