@@ -1,7 +1,12 @@
 """What the Celery worker runs. Each task takes ids and may run twice; what happened stands in the Job row."""
 
+import logging
+import threading
+import time
+
 from celery import shared_task
 from celery.signals import worker_ready
+from django.db import Error, connection
 
 from benchmarks.housekeeping import deferred_files
 from benchmarks.imports import listeners, staging
@@ -13,6 +18,8 @@ from benchmarks.runs import import_predictions
 from benchmarks.scoring import score
 
 BY = "worker"
+SWEEP_EVERY = 5  # seconds
+log = logging.getLogger(__name__)
 
 
 @jobs.runs("import")
@@ -51,3 +58,19 @@ def tidy_up(**signal) -> None:
     work_folder.sweep()
     jobs.revive_jobs(by=BY)
     listeners.notify_all()
+    if signal:  # a worker that stays
+        threading.Thread(target=_keep_sweeping, daemon=True).start()
+
+
+def _keep_sweeping() -> None:
+    """In the worker's own process, so that it goes on while every task's process is busy."""
+    while True:
+        time.sleep(SWEEP_EVERY)
+        try:
+            jobs.revive_jobs(by=BY, resend=jobs.RESEND)
+        except Error as error:  # the database is away, and comes back
+            log.warning("No jobs were looked for: %s", error)
+        except Exception:
+            log.exception("No jobs were looked for")
+        finally:
+            connection.close()

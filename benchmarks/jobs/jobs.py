@@ -5,13 +5,16 @@ it knows that the job's process is gone; and two runs of one job exclude each ot
 """
 
 import logging
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 
 from celery import Task
-from django.db import connection, transaction
+from django.db import InterfaceError, OperationalError, connection, transaction
+from django.db.models import Q
 from django.db.models.functions import Now
 
 from benchmarks import audit
@@ -20,7 +23,9 @@ from benchmarks.records import Problem, Refused
 
 WRITE_EVERY = 0.5  # seconds between two progress writes
 TRIES = 3  # a job whose worker died this often is failed: it may be what kills the worker
+RESEND = timedelta(seconds=30)  # a job that has waited so long may have been lost by the broker
 RUNNERS: dict[str, Task] = {}  # kind of job -> the Celery task that runs it
+_mine = threading.local()  # `names`: what this thread's session holds
 log = logging.getLogger(__name__)
 Tell = Callable[[int, int], None]  # called with how much is done, of how much
 
@@ -56,8 +61,9 @@ def queue_job(*, kind: str, title: str, params: dict, by: str, created_by=None) 
 
 
 def dispatch(job: Job) -> None:
-    """Send the job's task after the commit."""
-    RUNNERS[job.kind].delay_on_commit(job.pk)
+    """Send the job's task after the commit. Where the broker is away, `revive_jobs` sends it later."""
+    Job.objects.filter(pk=job.pk).update(heartbeat_at=Now())
+    transaction.on_commit(lambda: RUNNERS[job.kind].delay(job.pk), robust=True)
 
 
 def _move(job: Job, to: JobState, by: str, **fields) -> Job:
@@ -88,11 +94,11 @@ def fail_job(*, job: Job, by: str, problems: list[Problem], count: int | None = 
 
 
 def cancel_job(*, job: Job, by: str) -> Job:
-    """A queued job is cancelled at once; a running one is asked, and stops at its next step."""
-    with transaction.atomic():
+    """A job that no process is at is cancelled at once; any other is asked, and stops at its next step."""
+    with alone(audit.named(job)) as idle, transaction.atomic():
         Job.objects.select_for_update(no_key=True).get(pk=job.pk)
         job.refresh_from_db()
-        if job.state == JobState.QUEUED:
+        if job.state == JobState.QUEUED or (idle and job.state == JobState.RUNNING):
             return _move(job, JobState.CANCELLED, by, cancel_asked=True, finished_at=Now())
         if job.state == JobState.RUNNING and not job.cancel_asked:
             Job.objects.filter(pk=job.pk).update(cancel_asked=True)
@@ -135,13 +141,22 @@ class Progress:
 
 @contextmanager
 def alone(name: str) -> Iterator[bool]:
-    """Hold this session's advisory lock of that name; yields False where another session has it."""
+    """Hold this session's advisory lock of that name; yields False where another session has it, or this one already.
+
+    PostgreSQL would give a session its own lock a second time.
+    """
+    mine = _mine.__dict__.setdefault("names", set())
+    if name in mine:
+        yield False
+        return
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_try_advisory_lock(hashtextextended(%s, 0))", [name])
         taken = cursor.fetchone()[0]
+    mine |= {name} if taken else set()
     try:
         yield taken
     finally:
+        mine.discard(name)
         if taken and connection.is_usable():  # a connection that is gone took its locks with it
             with connection.cursor() as cursor:
                 cursor.execute("SELECT pg_advisory_unlock(hashtextextended(%s, 0))", [name])
@@ -150,7 +165,8 @@ def alone(name: str) -> Iterator[bool]:
 def run(*, job_id: int, by: str, work: Callable[[Job, Progress], None], tell: Callable | None = None) -> Job:
     """Take a job through its states around `work(job, progress)`, which ends with `finish_job` in its transaction.
 
-    May be called twice: a job that is over, or that another process is at, is left alone.
+    May be called twice: a job that is over, or that another process is at, is left alone. Where the database goes away
+    in between, the job stays as it is, and `revive_jobs` starts it over.
     """
     job = Job.objects.get(pk=job_id)
     with alone(audit.named(job)) as mine:
@@ -176,15 +192,28 @@ def _attempt(job: Job, by: str, work: Callable, progress: Progress) -> None:
         raise
     except Refused as refusal:
         fail_job(job=job, by=by, problems=refusal.problems, count=refusal.count)
-    except Exception:
+    except Exception as error:
+        if _lost_database(error):
+            log.warning("Job %s lost the database and will be started over: %s", job.pk, error)
+            connection.close()
+            return
         log.exception("Job %s failed", job.pk)
         advice = "Winnow met something it did not expect; nothing was stored. The worker's log says more. Try again."
         fail_job(job=job, by=by, problems=[Problem("UNEXPECTED", "", None, "", advice)])
 
 
-def revive_jobs(*, by: str) -> list[Job]:
-    """At a worker's start: send again what is queued (its message may be lost) and what a dead process was running."""
-    unfinished = Job.objects.filter(state__in=[JobState.QUEUED, JobState.RUNNING])
+def _lost_database(error: Exception) -> bool:
+    """Has a connection ended under the work, its own or one of a helper's?"""
+    if not isinstance(error, OperationalError | InterfaceError):
+        return False
+    state = getattr(error.__cause__, "sqlstate", None)  # none: nobody was there to give one
+    return state is None or state.startswith(("57P", "08"))  # the server stops; the connection broke
+
+
+def revive_jobs(*, by: str, resend: timedelta = timedelta()) -> list[Job]:
+    """Send again what a dead process was running, and what was queued `resend` ago: its message may be lost."""
+    waiting = Q(state=JobState.QUEUED) & (Q(heartbeat_at=None) | Q(heartbeat_at__lte=Now() - resend))
+    unfinished = Job.objects.filter(waiting | Q(state=JobState.RUNNING))
     return [job for job in unfinished if revive_job(job=job, by=by)]
 
 

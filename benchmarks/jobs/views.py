@@ -5,7 +5,6 @@ from collections.abc import Callable
 from django import forms
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from benchmarks import permissions
@@ -38,7 +37,6 @@ def order_page(
 
 
 @require_safe
-@never_cache
 @permissions.staff_only
 def job_detail(request: StaffRequest, pk: int) -> HttpResponse:
     """The page, or (for htmx) the part of it that changes."""

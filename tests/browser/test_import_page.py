@@ -22,7 +22,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 def waiting(monkeypatch) -> list[int]:
     """Ids of the jobs that pages asked for; the test itself is their worker."""
     asked: list[int] = []
-    monkeypatch.setattr(tasks.run_import, "delay_on_commit", asked.append)
+    monkeypatch.setattr(tasks.run_import, "delay", asked.append)
     return asked
 
 

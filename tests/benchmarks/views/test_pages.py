@@ -10,6 +10,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import override_settings
 from django.urls import reverse
 
+from benchmarks.audit import named
 from benchmarks.jobs import jobs, uploads
 from benchmarks.models import Benchmark, Image, Item, Job, JobState
 from benchmarks.records import Problem
@@ -242,7 +243,8 @@ def test_pace_is_that_of_the_present_phase():
 
 def test_cancel_by_a_button(client, staff):
     job = running()
-    client.post(reverse("job-cancel", args=[job.pk]))
+    with jobs.alone(named(job)):  # as the process that is at it
+        client.post(reverse("job-cancel", args=[job.pk]))
     job.refresh_from_db()
     assert job.cancel_asked and job.state == JobState.RUNNING
     with pytest.raises(jobs.Cancelled):
