@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest
+from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest, JsonResponse
 
 
 def no_nul(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
@@ -10,7 +10,23 @@ def no_nul(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[Htt
 
     def middleware(request: HttpRequest) -> HttpResponse:
         if "\0" in request.path_info or "%00" in request.META.get("QUERY_STRING", ""):
-            return HttpResponseBadRequest("The address holds a NUL character.")
+            wrong = "The address holds a NUL character."
+            is_api = request.path_info.startswith("/api/")
+            return JsonResponse({"address": [wrong]}, status=400) if is_api else HttpResponseBadRequest(wrong)
         return get_response(request)
+
+    return middleware
+
+
+def kept_by_nobody(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
+    """Pages, the API and downloads are for those who may see them now: no browser and no proxy keeps them.
+
+    What may be kept, such as an image, says so itself.
+    """
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        response = get_response(request)
+        response.headers.setdefault("Cache-Control", "private, no-store")
+        return response
 
     return middleware

@@ -26,7 +26,8 @@ def spawn(name: str, command: list, *, var: Path, dies_by: signal.Signals, env: 
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.exists() and path.stat().st_size > LOG_BYTES:
         path.replace(path.with_suffix(".log.1"))
-    with path.open("ab") as log:
+    with open(path, "ab", opener=lambda name, flags: os.open(name, flags, 0o600)) as log:
+        os.chmod(path, 0o600)  # one that an earlier Winnow has made
         return subprocess.Popen(
             [str(part) for part in command],
             stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,

@@ -11,6 +11,8 @@ from pathlib import Path
 import dj_database_url
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
 from config import services
 
@@ -45,6 +47,7 @@ else:
     HOSTS = os.environ.get("ALLOWED_HOSTS") or "*"
     DATABASE_URL = os.environ.get("DATABASE_URL") or services.database_url(VAR)
     REDIS_URL = os.environ.get("REDIS_URL") or services.redis_url(VAR)
+TRUSTED_PROXIES = int(os.environ.get("WINNOW_PROXIES") or PRODUCTION)  # each appends to X-Forwarded-For
 ALLOWED_HOSTS = [name.strip() for name in HOSTS.split(",") if name.strip()]
 OWN_POSTGRES = not os.environ.get("DATABASE_URL")  # started by `make run` and by commands, under VAR
 OWN_VALKEY = not os.environ.get("REDIS_URL")
@@ -72,6 +75,7 @@ MIDDLEWARE = [
     "config.middleware.no_nul",
     "csp.middleware.CSPMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "config.middleware.kept_by_nobody",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -105,9 +109,12 @@ except ValueError:
 if DATABASES["default"].get("ENGINE") != "django.db.backends.postgresql":
     raise ImproperlyConfigured(f"DATABASE_URL must name a PostgreSQL database; {DATABASE_EXAMPLE}.")
 # Statements that come again are planned once for each connection: half of PostgreSQL's work in judging was planning.
-DATABASES["default"].setdefault("OPTIONS", {}).update(server_side_binding=True, prepare_threshold=2)
+# A socket's folder stands among the options, where libpq finds it and `dbshell` does not look.
+DATABASES["default"]["HOST"] = DATABASES["default"].setdefault("OPTIONS", {}).pop("host", DATABASES["default"]["HOST"])
+DATABASES["default"]["OPTIONS"].update(server_side_binding=True, prepare_threshold=2)
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
-CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}}
+AT_ONCE = {"retry": Retry(NoBackoff(), 0)}  # nobody waits for a Redis that is away
+CACHES = {"default": {"BACKEND": "config.cache.Cache", "LOCATION": REDIS_URL, "OPTIONS": {**AT_ONCE}}}
 
 CELERY_BROKER_URL = services.broker_url(REDIS_URL)
 CELERY_TASK_IGNORE_RESULT = True  # progress and errors live in the Job row
@@ -140,7 +147,7 @@ MODELS = Path(os.environ.get("WINNOW_MODELS", VAR / "models"))  # weights that m
 FILE_UPLOAD_TEMP_DIR = services.folder(VAR / "uploads")
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+    "staticfiles": {"BACKEND": "config.static.Storage"},
 }
 WHITENOISE_USE_FINDERS = DEBUG
 
@@ -175,7 +182,7 @@ REST_FRAMEWORK = {
         "rest_framework.authentication.SessionAuthentication",
         "benchmarks.accounts.tokens.ByToken",
     ],
-    "DEFAULT_PERMISSION_CLASSES": ["benchmarks.permissions.Managers"],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAdminUser"],
     "DEFAULT_THROTTLE_CLASSES": ["benchmarks.accounts.tokens.PerToken"],
     "DEFAULT_THROTTLE_RATES": {"token": "600/min"},  # a million judgments are a thousand pages
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
@@ -186,7 +193,7 @@ SPECTACULAR_SETTINGS = {
     "TITLE": "Winnow",
     "DESCRIPTION": "Read-only: studies, what was asked and answered in them, and the figures.",
     "VERSION": VERSION,
-    "SERVE_PERMISSIONS": ["benchmarks.permissions.Managers"],
+    "SERVE_PERMISSIONS": ["rest_framework.permissions.IsAdminUser"],
     "SERVE_INCLUDE_SCHEMA": False,
     "SCHEMA_PATH_PREFIX": "/api/",
     "ENUM_NAME_OVERRIDES": {  # fields of one name with other values
@@ -202,7 +209,8 @@ SPECTACULAR_SETTINGS = {
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "handlers": {"console": {"class": "logging.StreamHandler"}},
+    "formatters": {"redacted": {"()": "config.logs.Redacted"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "redacted"}},
     "root": {"handlers": ["console"], "level": os.environ.get("WINNOW_LOG", "WARNING")},
     "loggers": {"django.request": {"level": "ERROR"}},  # an annotator's address is a capability; 404s would log it
 }

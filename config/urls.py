@@ -6,6 +6,9 @@ import annotation.tasks  # noqa: F401  # here so that the web process, too, know
 import benchmarks.tasks  # noqa: F401
 from config import views
 
+handler404 = views.not_found
+handler500 = views.server_error
+
 urlpatterns = [
     path("", views.home, name="home"),
     path("healthz", views.health, name="health"),

@@ -1,13 +1,14 @@
-"""The two addresses that belong to no part: the front door and the health check."""
+"""What belongs to no part: the front door, the health check, and errors, which the API tells as JSON."""
 
 from contextlib import suppress
 
-from django.core.cache import cache
+import redis
+from django.conf import settings
 from django.db import Error as DatabaseError
 from django.db import connection
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect
-from django.views.decorators.cache import never_cache
+from django.views import defaults
 from django.views.decorators.http import require_safe
 from redis.exceptions import RedisError
 
@@ -18,7 +19,6 @@ def home(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
-@never_cache
 def health(request: HttpRequest) -> HttpResponse:
     """200 when this process reaches its database and Redis, 503 otherwise; a line for each."""
     state = {"database": False, "redis": False}
@@ -26,7 +26,22 @@ def health(request: HttpRequest) -> HttpResponse:
         cursor.execute("SELECT 1")
         state["database"] = True
     with suppress(RedisError):
-        cache.get("health")
+        redis.Redis.from_url(settings.REDIS_URL, **settings.AT_ONCE).ping()
         state["redis"] = True
     lines = [f"{name}: {'ok' if good else 'does not answer'}\n" for name, good in state.items()]
     return HttpResponse("".join(lines), status=200 if all(state.values()) else 503, content_type="text/plain")
+
+
+API = "/api/"
+
+
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    if request.path.startswith(API):
+        return JsonResponse({"detail": "There is no such address."}, status=404)
+    return defaults.page_not_found(request, exception)
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    if request.path.startswith(API):
+        return JsonResponse({"detail": "Winnow met something it did not expect. Its log says more."}, status=500)
+    return defaults.server_error(request)

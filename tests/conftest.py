@@ -64,7 +64,7 @@ def pytest_configure(config):
     django_settings.WHITENOISE_USE_FINDERS = django_settings.WHITENOISE_AUTOREFRESH = True
     django_settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]  # fast, for tests alone
     worker = os.environ.get("PYTEST_XDIST_WORKER", "gw0")
-    django_settings.CACHES["default"]["OPTIONS"] = {"db": int(worker[2:]) % 15 + 1}  # one clears its cache alone
+    django_settings.CACHES["default"]["OPTIONS"]["db"] = int(worker[2:]) % 15 + 1  # one clears its cache alone
     TransactionTestCase._fixture_teardown = _empty_tables
     WSGIRequestHandler.disable_nagle_algorithm = True  # or half of the site's answers wait 40 ms for a reader's receipt
     _load_hypothesis_profile()

@@ -11,7 +11,6 @@ from django.db.models import Max
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
 from annotation import permissions
@@ -34,7 +33,6 @@ PAGES = 100  # whoever looks further down sorts or filters otherwise: the databa
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@never_cache
 @staff_only
 def study_adjudicate(request: StaffRequest, pk: int) -> HttpResponse:
     """`?stage=2`: what waits there, the first of it; `task=`: that one; `show=decided`: what adjudicators decided. With

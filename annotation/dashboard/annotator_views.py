@@ -9,7 +9,6 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
 from annotation import permissions
@@ -34,7 +33,6 @@ NOTHING_NEW = 204
 
 
 @require_safe
-@never_cache
 @staff_only
 def study_annotators(request: StaffRequest, pk: int) -> HttpResponse:
     """`?stage=2`: of that stage, else of the whole study; `sort=-judged`: by that column, the largest first.
@@ -76,7 +74,6 @@ def _position_in(text: str | None) -> int:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@never_cache
 @staff_only
 def study_annotator(request: StaffRequest, pk: int, number: int) -> HttpResponse:
     """`?stage=2`: their work there; `show=runs`: the screens behind that sign. What is posted is a decision."""

@@ -6,7 +6,6 @@ from django.core.paginator import Paginator
 from django.http import FileResponse, Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation import permissions
@@ -47,7 +46,6 @@ def study_detail(request: StaffRequest, pk: int) -> HttpResponse:
 
 
 @require_safe
-@never_cache
 @staff_only
 def study_live(request: StaffRequest, pk: int) -> HttpResponse:
     """The parts of the page that change, each to be swapped in by its id; nothing where nothing has changed."""
@@ -139,7 +137,6 @@ def study_baseline(request: StaffRequest, pk: int) -> HttpResponse:
 
 
 @require_safe
-@never_cache
 @staff_only
 def study_stuck(request: StaffRequest, pk: int) -> HttpResponse:
     """`?stage=2&reason=gone&page=3`; of every reason where none is named."""

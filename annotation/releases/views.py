@@ -5,7 +5,6 @@ from django.db import transaction
 from django.http import Http404, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation import permissions
@@ -58,7 +57,6 @@ def release_new(request: StaffRequest, pk: int) -> HttpResponse:
 
 
 @require_safe
-@never_cache
 @staff_only
 def release_detail(request: StaffRequest, pk: int) -> HttpResponse:
     """What is in it, or how far it is; htmx gets that alone, while it is made. `?against=3`: beside another."""

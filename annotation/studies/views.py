@@ -5,7 +5,6 @@ from itertools import zip_longest
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation import permissions
@@ -106,7 +105,6 @@ def _do(request: StaffRequest, member: Member) -> str:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@never_cache
 @staff_only
 def study_delete(request: StaffRequest, pk: int) -> HttpResponse:
     study, problem = permissions.study_for(request.user, pk, Role.OWNER), ""

@@ -1,80 +1,83 @@
-"""Logging in and out, and one's own token for the API. A password that somebody else made works once; then its owner
-chooses one.
+"""Logging in and out, and one's own token for the API. Whoever comes with a password that somebody else made chooses
+one of their own, and only then is logged in.
 """
 
 import hashlib
+import time
 
 from django.contrib import messages
-from django.contrib.auth import login, logout, update_session_auth_hash
-from django.contrib.auth.forms import AuthenticationForm, SetPasswordForm
-from django.contrib.auth.hashers import make_password
+from django.contrib.auth import login, logout
+from django.contrib.auth.forms import AuthenticationForm, SetPasswordForm, UsernameField
 from django.contrib.auth.models import User
 from django.core.cache import cache
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render, resolve_url
 from django.urls import reverse
-from django.utils import timezone
+from django.utils.crypto import constant_time_compare
 from django.utils.http import url_has_allowed_host_and_scheme
-from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 from rest_framework.authtoken.models import Token
 
 from benchmarks import audit, permissions
 from benchmarks.accounts import tokens
-from benchmarks.permissions import OWN_PASSWORD, StaffRequest
+from benchmarks.permissions import StaffRequest, client_address
 
-TRIES = 10  # a minute, for each address and name
-SLOW_DOWN = "Too many tries. Wait a minute, then try again."
-USED = "This password worked once and has been used. Ask for a new one: manage.py changepassword."
+TRIES = 10  # a minute, of one name from one address
+TRIES_FROM_ADDRESS = 60  # a minute, of all names
+FIRST = "first_password_of"  # in the session: whose first password was right, and which password that was
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@never_cache
 @sensitive_post_parameters()
 def log_in(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
         return render(request, "accounts/login.html", {"form": AuthenticationForm(request)})
-    if _too_many(request):
-        return _refused(request, AuthenticationForm(request), SLOW_DOWN, 429)
+    if wait := _too_many(request):
+        why = f"Too many tries. Wait {wait} seconds, then try again."
+        answer = _refused(request, AuthenticationForm(request), why, 429)
+        answer["Retry-After"] = str(wait)
+        return answer
     form = AuthenticationForm(request, request.POST)
     if not form.is_valid():
         return _refused(request, form, "", 422)
     user = form.get_user()
-    first = user.last_login is None
-    if first and not use_up(user):
-        return _refused(request, AuthenticationForm(request), USED, 422)
+    if user.last_login is None:
+        request.session.cycle_key()
+        request.session[FIRST] = [user.pk, user.get_session_auth_hash()]
+        return redirect("first-password")
     login(request, user)
-    request.session[OWN_PASSWORD] = first
-    return redirect("first-password" if first else _after_login(request))
+    return redirect(_after_login(request))
 
 
 def _refused(request: HttpRequest, form, why: str, status: int) -> HttpResponse:
     return render(request, "accounts/login.html", {"form": form, "why": why}, status=status)
 
 
-def _too_many(request: HttpRequest) -> bool:
-    """Counts this try. The name is hashed: it may be a password typed into the wrong field."""
-    who = f"{request.META.get('REMOTE_ADDR')} {request.POST.get('username', '').lower()}"
+def _too_many(request: HttpRequest) -> int:
+    """Counts this try; the seconds to wait, or 0. Without Redis nothing is counted, and login works.
+
+    The name counts as Django reads it, without regard to case. It is hashed: it may be a password in the wrong field.
+    """
+    minute, second = _clock()
+    address, name = client_address(request), str(UsernameField().to_python(request.POST.get("username", ""))).lower()
+    of_name, of_all = _tries(f"{minute} {address} {name}"), _tries(f"{minute} {address}")
+    return 60 - second if of_name > TRIES or of_all > TRIES_FROM_ADDRESS else 0
+
+
+def _clock() -> tuple[int, int]:
+    """The minute, and its second."""
+    return divmod(int(time.time()), 60)
+
+
+def _tries(who: str) -> int:
     key = "login-" + hashlib.sha256(who.encode("utf-8", "replace")).hexdigest()
-    cache.add(key, 0, timeout=60)
+    cache.add(key, 0, timeout=120)
     try:
-        return cache.incr(key) > TRIES
-    except ValueError:  # it ran out in between
-        return False
-
-
-@transaction.atomic
-def use_up(user: User) -> bool:
-    """Take the first password away; False when another login was faster."""
-    unusable = make_password(None)
-    fresh = User.objects.filter(pk=user.pk, last_login=None, password=user.password)
-    if not fresh.update(password=unusable, last_login=timezone.now()):
-        return False
-    user.password = unusable
-    audit.record(by=audit.named(user), verb="used the first password", subject=user)
-    return True
+        return cache.incr(key)
+    except ValueError:  # it is not kept
+        return 0
 
 
 def _after_login(request: HttpRequest) -> str:
@@ -84,20 +87,31 @@ def _after_login(request: HttpRequest) -> str:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@never_cache
 @sensitive_post_parameters()
 def first_password(request: HttpRequest) -> HttpResponse:
-    if not request.user.is_authenticated or not request.session.get(OWN_PASSWORD):
+    """The first password is spent when its owner's own one is stored, not before."""
+    user = _first_time(request)
+    if user is None:
         return redirect("login")
-    form = SetPasswordForm(request.user, request.POST or None)
+    form = SetPasswordForm(user, request.POST or None)
     if request.method == "POST" and form.is_valid():
         with transaction.atomic():
+            User.objects.select_for_update(no_key=True).get(pk=user.pk)
+            if _first_time(request) is None:  # another window was faster
+                return redirect("login")
             form.save()
-            audit.record(by=audit.named(request.user), verb="chose a password", subject=request.user)
-        update_session_auth_hash(request, request.user)
-        request.session[OWN_PASSWORD] = False
+            audit.record(by=audit.named(user), verb="chose a password", subject=user)
+            login(request, user)
         return redirect("study-list")
-    return render(request, "accounts/first_password.html", {"form": form}, status=422 if form.errors else 200)
+    context = {"form": form, "name": user.get_username()}
+    return render(request, "accounts/first_password.html", context, status=422 if form.errors else 200)
+
+
+def _first_time(request: HttpRequest) -> User | None:
+    """Who came with a first password that still is theirs."""
+    pk, proof = request.session.get(FIRST, (None, ""))
+    user = User.objects.filter(pk=pk, last_login=None, is_active=True).first()
+    return user if user and constant_time_compare(proof, user.get_session_auth_hash()) else None
 
 
 @require_POST
@@ -107,7 +121,6 @@ def log_out(request: HttpRequest) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@never_cache
 @permissions.staff_only
 def own_token(request: StaffRequest) -> HttpResponse:
     """POST makes a new one. It is in the answer itself: nothing keeps it that could show it a second time."""

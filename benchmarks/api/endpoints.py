@@ -88,7 +88,7 @@ class Endpoint(GenericAPIView):
     @property
     def by(self) -> str:
         """Who asks, as events and `by=` name them."""
-        assert isinstance(self.request.user, User)  # permissions.Managers lets nobody else in
+        assert isinstance(self.request.user, User)  # IsAdminUser lets nobody else in
         return named(self.request.user)
 
     def filter_queryset(self, queryset: QuerySet) -> QuerySet:

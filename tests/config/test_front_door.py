@@ -1,8 +1,24 @@
-"""The two addresses of the project package."""
+"""The addresses of the project package, and what holds for every answer: who keeps it, and how errors are told."""
+
+import logging
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import connection
+from django.db.backends.postgresql.client import DatabaseClient
 from django.urls import reverse
+
+from config import processes, views
+from config.logs import Redacted
+from config.static import Storage
+from tests.builders import pictures, studies
+from tests.config.running import ROOT
+from workers.images import check_and_render
 
 pytestmark = pytest.mark.django_db
 
@@ -17,7 +33,69 @@ def test_the_front_door_leads_staff_to_the_studies(client):
 
 
 def test_health_says_which_server_does_not_answer(client, settings):
-    settings.CACHES = {"default": {**settings.CACHES["default"], "LOCATION": "unix:///nowhere.sock"}}
+    settings.REDIS_URL = "unix:///nowhere.sock"
     answer = client.get("/healthz")
     assert answer.status_code == 503
     assert answer.content.decode() == "database: ok\nredis: does not answer\n"
+
+
+@pytest.mark.parametrize("path", ["/studies/", "/benchmarks/", "/api/studies/", "/api/nothing/", "/login/", "/healthz"])
+def test_no_browser_and_no_proxy_keeps_what_staff_sees(client, path):
+    client.force_login(User.objects.create_superuser("m"))
+    assert "no-store" in client.get(path)["Cache-Control"]
+
+
+def test_what_may_be_kept_is_kept(client):
+    image = studies.image()
+    pictures.put(image, check_and_render(pictures.draw(1)))
+    assert "no-store" not in client.get(reverse("image", args=[image.opaque]))["Cache-Control"]
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [("/api/nothing/", 404), ("/api/studies/99999999999999999999/", 404), ("/api/studies/%00/", 400),
+     ("/api/studies/?state=%00", 400), ("/api/studies/?offset=x", 400), ("/api/benchmarks/?state=x", 400)],
+)  # fmt: skip
+def test_the_api_tells_errors_as_json(client, path, status):
+    client.force_login(User.objects.create_superuser("m"))
+    answer = client.get(path)
+    assert (answer.status_code, answer["Content-Type"]) == (status, "application/json") and answer.json()
+
+
+def test_a_fault_of_the_api_is_told_as_json(rf):
+    answer = views.server_error(rf.get("/api/studies/"))
+    assert answer.status_code == 500 and b"did not expect" in answer.content
+
+
+def test_every_view_is_imported_before_gunicorn_forks():
+    """Else a new process imports them at its first request, which waits for seconds."""
+    code = "import sys, config.wsgi; print('annotation.dashboard.views' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout == "True\n"
+
+
+def test_a_static_file_that_is_not_collected_yet_is_no_fault(settings, tmp_path):
+    settings.STATIC_ROOT = tmp_path
+    (tmp_path / "staticfiles.json").write_text('{"version": "1.1", "paths": {}, "hash": ""}')
+    found = Storage(location=tmp_path, base_url="/static/")
+    settings.DEBUG = False
+    assert found.url("css/base.css") == "/static/css/base.css"
+
+
+def test_the_log_tells_no_annotators_link():
+    for words in ("Internal Server Error: /judge/aB-3_x/", "/join/aB-3_x/?STUDY_ID=1", "Key (token)=(aB-3_x) exists."):
+        record = logging.LogRecord("django.request", logging.ERROR, "", 1, words, (), None)
+        assert Redacted().format(record) == words.replace("aB-3_x", "…")
+
+
+def test_a_log_is_its_owners_alone(tmp_path):
+    (tmp_path / "log").mkdir()
+    (tmp_path / "log" / "old.log").touch(mode=0o644)
+    for name in ("old", "new"):
+        processes.spawn(name, ["true"], var=tmp_path, dies_by=signal.SIGTERM).wait()
+        assert (tmp_path / "log" / f"{name}.log").stat().st_mode & 0o777 == 0o600
+
+
+def test_dbshell_finds_the_embedded_server():
+    args, _ = DatabaseClient.settings_to_cmd_args_env(connection.settings_dict, [])
+    assert args[args.index("-h") + 1] == str(Path(os.environ["DATABASE_URL"].partition("host=")[2]))
