@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from django.db import transaction
-from django.db.models import Max, Q
+from django.db.models import Max
 from django.utils import timezone
 
 from annotation.assignment import leases
@@ -163,18 +163,26 @@ def stages_open_to(annotator: Annotator) -> list[Stage]:
     return [stage for stage in stages if stage.pk in reached]
 
 
+class AlreadyJoined(Exception):
+    """Somebody with this Prolific id is in the study: `annotator`."""
+
+    def __init__(self, annotator: Annotator):
+        self.annotator = annotator
+        super().__init__(annotator.pseudonym)
+
+
 @transaction.atomic
 def join(*, study: Study, by: str, stage: Stage | None = None, prolific_pid: str = "", **who) -> Annotator:
-    """The annotator behind a Prolific id, or a new one. `stage` is the one that their link invites to, if to one alone.
+    """A new annotator. `stage` is the one that their link invites to, if to one alone.
 
     `who`: name, prolific_study, prolific_session, simulated, consented_at; a token, by which one form sent twice is one
-    annotator.
+    annotator. Raises AlreadyJoined where another form brought the Prolific id.
     """
     Study.objects.select_for_update(no_key=True).get(pk=study.pk)
-    same = Q(token=who.get("token", "")) | (Q(prolific_pid=prolific_pid) & ~Q(prolific_pid=""))
-    known = study.annotators.filter(same).first()
-    if known:
+    if known := study.annotators.filter(token=who.get("token", "")).first():
         return known
+    if prolific_pid and (taken := study.annotators.filter(prolific_pid=prolific_pid).first()):
+        raise AlreadyJoined(taken)
     last = study.annotators.aggregate(last=Max("number"))["last"] or 0
     annotator = Annotator.objects.create(
         study=study, number=last + 1, prolific_pid=prolific_pid, invited_to=stage, **who

@@ -3,10 +3,11 @@
 import base64
 import uuid
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
-from django.utils.crypto import salted_hmac
+from django.utils.crypto import constant_time_compare, salted_hmac
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_POST
 
@@ -22,6 +23,7 @@ from benchmarks import audit
 
 PROLIFIC = {"PROLIFIC_PID": "prolific_pid", "STUDY_ID": "prolific_study", "SESSION_ID": "prolific_session"}
 LONGEST = 64  # of what Prolific sends
+COOKIE_AGE = 180 * 24 * 3600  # seconds
 
 
 @csrf_exempt
@@ -29,33 +31,84 @@ LONGEST = 64  # of what Prolific sends
 @require_http_methods(["GET", "POST"])
 def join(request: HttpRequest, invite: str) -> HttpResponse:
     study, stage = invited(invite)
-    given = {field: text(request.GET, field)[:LONGEST] for field in PROLIFIC if field in request.GET}
+    given = _given(request)
     known = _known(study, given.get("PROLIFIC_PID", ""))
     if known:
-        ids = {PROLIFIC[field]: value for field, value in given.items() if field != "PROLIFIC_PID"}
-        participant_lifecycle.arrive(annotator=known, stage=stage, by="invite", **ids)
-        return redirect("judge", known.token)
+        return _come_again(request, known, stage, given)
     if study.state != StudyState.OPEN:
         return page("stopped", study=study)
     if request.method == "POST" and study.consent and request.POST.get("consent") == "no":
-        return _not_agreed(study, text(request.POST, "PROLIFIC_PID"))
+        return _not_agreed(study, given.get("PROLIFIC_PID", ""))
     if request.method == "POST" and (not study.consent or request.POST.get("consent") == "yes"):
-        return redirect("judge", _joined(request, study, stage).token)
+        return _joined(request, study, stage, given)
     return _invitation(study, stage, given)
+
+
+def _given(request: HttpRequest) -> dict[str, str]:
+    """What Prolific put into the link, by its names; a form sends it on."""
+    sent = {**request.GET.dict(), **request.POST.dict()}
+    return {field: text(sent, field)[:LONGEST] for field in PROLIFIC if field in sent}
 
 
 def _known(study: Study, prolific_pid: str) -> Annotator | None:
     return study.annotators.filter(prolific_pid=prolific_pid).first() if prolific_pid else None
 
 
-def _joined(request: HttpRequest, study: Study, stage: Stage | None) -> Annotator:
-    who = {name: text(request.POST, field)[:LONGEST] for field, name in PROLIFIC.items()}
+def _come_again(request: HttpRequest, known: Annotator, stage: Stage | None, given: dict[str, str]) -> HttpResponse:
+    """Back to their page, where the browser shows that it is theirs: others may know somebody's Prolific id too.
+
+    Only a POST stores another link or submission; where there is none, GET leads on at once.
+    """
+    ids = {PROLIFIC[field]: value for field, value in given.items() if field != "PROLIFIC_PID" and value}
+    theirs = _is_theirs(request, known, given)
+    if theirs and request.method == "POST":
+        participant_lifecycle.arrive(annotator=known, stage=stage, by="invite", **ids)
+    now = {name: getattr(known, name) for name in ids}
+    if theirs and (request.method == "POST" or (stage == known.invited_to and ids == now)):
+        return _to_desk(known)
+    wrong = request.method == "POST" and not theirs
+    status = 403 if wrong else 200
+    return page("join_again", status=status, study=known.study, given=given, theirs=theirs, wrong=wrong)
+
+
+def _is_theirs(request: HttpRequest, known: Annotator, given: dict[str, str]) -> bool:
+    """The cookie of their joining, their own link typed in, the very form by which they joined, or the submission."""
+    proofs = [request.COOKIES.get(_cookie(known), ""), text(request.POST, "link").rstrip("/").rpartition("/")[2]]
+    if key := text(request.POST, "key"):
+        proofs.append(_token(known.study, key))
+    session = known.prolific_session
+    same = bool(session) and constant_time_compare(session, given.get("SESSION_ID", ""))
+    return same or any(constant_time_compare(known.token, proof) for proof in proofs)
+
+
+def _cookie(annotator: Annotator) -> str:
+    return f"study-{annotator.study_id}"
+
+
+def _to_desk(annotator: Annotator) -> HttpResponse:
+    """A participant of Prolific, who comes again by everybody's link, is known by a cookie of such links."""
+    response = redirect("judge", annotator.token)
+    if annotator.prolific_pid:
+        secure = settings.SESSION_COOKIE_SECURE
+        response.set_cookie(
+            _cookie(annotator), annotator.token, max_age=COOKIE_AGE, path="/join/", httponly=True, samesite="Lax",
+            secure=secure,
+        )  # fmt: skip
+    return response
+
+
+def _joined(request: HttpRequest, study: Study, stage: Stage | None, given: dict[str, str]) -> HttpResponse:
+    who = {PROLIFIC[field]: value for field, value in given.items()}
     key = text(request.POST, "key")
     if key:
         who["token"] = _token(study, key)
     consented_at = timezone.now() if study.consent else None
     name = text(request.POST, "name")[:120]
-    return seats.join(study=study, stage=stage, by="invite", name=name, consented_at=consented_at, **who)
+    try:
+        made = seats.join(study=study, stage=stage, by="invite", name=name, consented_at=consented_at, **who)
+    except seats.AlreadyJoined as taken:
+        return _come_again(request, taken.annotator, stage, given)
+    return _to_desk(made)
 
 
 def _token(study: Study, key: str) -> str:

@@ -1,7 +1,7 @@
 """What an annotator has before them now: the instructions, questions, screens, a wait, or the end.
 
-`claim_next` leases screens, also for a GET: with the practice screens (checks/qualification.py) and a returning
-Prolific submission (join_views.py), the one exception to the rule that a GET writes nothing. An annotator opens a plain
+`claim_next` leases screens, also for a GET: with the practice screens (checks/qualification.py) the one exception to
+the rule that a GET writes nothing. An annotator opens a plain
 link, from Prolific or an e-mail and perhaps without script, and must find a screen that nobody else is given; the lease
 is that promise, and a reload finds the same leases. After an answer, the next screens are leased in the POST's own
 transaction (`submissions.submit_and_hold`).

@@ -5,8 +5,9 @@ Every POST works as a plain form (it redirects back to the page) and, asked for 
 
 import functools
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import redirect
 from django.template import loader
@@ -42,7 +43,7 @@ def page(name: str, here: Desk | None = None, status: int = 200, **context) -> H
     return HttpResponse(html, status=status)
 
 
-def text(sent: QueryDict, name: str) -> str:
+def text(sent: Mapping[str, str], name: str) -> str:
     """What was typed, without NUL, which PostgreSQL's text cannot hold."""
     return sent.get(name, "").replace("\0", "").strip()
 
@@ -78,6 +79,7 @@ def _wants_json(request: HttpRequest) -> bool:
 
 @require_GET
 @at_desk
+@transaction.atomic  # a page that cannot be made takes no screen from others
 def judge(request: HttpRequest, here: Desk) -> HttpResponse:
     """The page for where the annotator stands; asked for JSON, what to show next, without what the page `have`s."""
     now = next_step.claim_next(here)

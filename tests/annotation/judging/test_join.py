@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from django.test import Client
 from django.utils import timezone
 
 from annotation.assignment import leases
@@ -133,21 +134,67 @@ def test_whoever_does_not_agree_and_is_not_from_prolific_needs_no_code(client):
 # Coming again
 
 
-def test_a_known_participant_is_brought_back_to_their_page(client):
-    study = studies.study(consent=CONSENT)
-    ann = studies.annotator(study, prolific_pid="p1", prolific_session="x1")
-    assert client.get(link(study, IDS)).url == home(ann)
-    assert client.post(link(study, IDS), {"consent": "no"}).url == home(ann)
+AGAIN = "?PROLIFIC_PID=p1&STUDY_ID=s2&SESSION_ID=x2"
 
 
-def test_a_known_participant_who_comes_by_another_stages_link_is_seated_there(client):
-    study = studies.study(stages=TWO)
-    first, second = study.stages.all()
-    client.post(link(first), {"PROLIFIC_PID": "p1", "STUDY_ID": "s1", "SESSION_ID": "x1"})
-    assert client.get(link(second, "?PROLIFIC_PID=p1&STUDY_ID=s2&SESSION_ID=x2")).url == home(Annotator.objects.get())
-    ann = Annotator.objects.get()
-    assert (ann.stage, ann.invited_to, ann.prolific_study, ann.prolific_session) == (second, second, "s2", "x2")
-    assert Seat.objects.filter(annotator=ann, stage=second).exists()
+def as_stored(annotator: Annotator) -> tuple:
+    annotator.refresh_from_db()
+    return annotator.invited_to, annotator.stage, annotator.prolific_study, annotator.prolific_session
+
+
+@pytest.fixture
+def known(client) -> Annotator:
+    """They joined in this browser by the link of the first of two stages."""
+    first = studies.study(stages=TWO, consent=CONSENT).stages.get(position=1)
+    client.post(link(first), {**hidden(client.get(link(first, IDS)).text), "consent": "yes"})
+    return Annotator.objects.get()
+
+
+def test_a_known_participant_is_brought_back_to_their_page(client, known):
+    assert client.get(link(known.invited_to, IDS)).url == home(known)
+    assert client.post(link(known.invited_to, IDS), {"consent": "no"}).url == home(known)
+
+
+def test_the_submission_shows_who_comes_from_another_browser(known):
+    assert Client().get(link(known.invited_to, IDS)).url == home(known)
+
+
+def test_another_stages_link_seats_them_there_once_they_say_so(client, known):
+    second, before = known.study.stages.get(position=2), as_stored(known)
+    asked = client.get(link(second, AGAIN))
+    assert "Welcome back" in asked.text and as_stored(known) == before
+    assert client.post(link(second, AGAIN), hidden(asked.text)).url == home(known)
+    assert as_stored(known) == (second, second, "s2", "x2")
+    assert Seat.objects.filter(annotator=known, stage=second).exists()
+
+
+@pytest.mark.parametrize("sent", [{}, {"consent": "yes", "key": "7"}, {"link": ""}, {"link": "https://a/judge/x/"}])
+def test_a_prolific_id_alone_opens_nothing_and_changes_nothing(known, sent):
+    before, stranger = as_stored(known), Client()
+    answers = [stranger.post(link(known.study), sent | {"PROLIFIC_PID": "p1"})]
+    for path in (link(known.invited_to, AGAIN), link(known.study, AGAIN), link(known.study, "?PROLIFIC_PID=p1")):
+        answers += [stranger.get(path), stranger.post(path, sent)]
+    for answer in answers:
+        assert answer.status_code in (200, 403) and known.token not in answer.text
+    assert as_stored(known) == before and Annotator.objects.count() == 1
+
+
+def test_their_own_link_opens_it_in_another_browser_from_then_on(known):
+    other = Client()
+    own = f" https://example.org{home(known)} "
+    assert other.post(link(known.study, AGAIN), {"link": own}).url == home(known)
+    assert as_stored(known)[2:] == ("s2", "x2")
+    assert other.get(link(known.study, AGAIN)).url == home(known)
+
+
+def test_the_cookie_is_for_joining_alone(client, known):
+    cookie = client.cookies[f"study-{known.study_id}"]
+    assert (cookie["path"], cookie["httponly"], cookie["samesite"]) == ("/join/", True, "Lax")
+
+
+def test_whoever_comes_by_a_plain_link_gets_no_cookie(client):
+    client.post(link(studies.study()))
+    assert not client.cookies
 
 
 def test_what_was_answered_for_one_submission_gives_no_code_for_another(client):
@@ -156,7 +203,7 @@ def test_what_was_answered_for_one_submission_gives_no_code_for_another(client):
     ann = studies.annotator(study, stage=first, prolific_pid="p1", prolific_session="x1")
     studies.judgment(ann, first, "none")
     assert told(shown(client, ann), study) == {"completion"}
-    client.get(link(second, "?PROLIFIC_PID=p1&SESSION_ID=x2"))
+    client.post(link(second, AGAIN), {"link": home(ann)})
     page = shown(client, ann)
     assert "Nothing to judge just now" in page and told(page, study) == set()
 

@@ -8,6 +8,7 @@ from django.db.models import F, Value
 from django.db.models.functions import Concat
 from django.utils import timezone
 
+from annotation.judging import views
 from annotation.models import Annotator, Flag, Judgment, Lease, LeaseState, Slot
 from annotation.studies import lifecycle as study_lifecycle
 from benchmarks.models import Caption, ItemImage
@@ -318,3 +319,12 @@ def test_a_submission_takes_the_same_few_queries_however_many_tasks(client, djan
 
 # desk 1, savepoint 2, lock 1, find 1, write 1, keep 1, claim 1, captions and images 1, done 1
 SUBMISSION = 10
+
+
+def test_a_page_that_cannot_be_made_takes_no_screen_from_others(client, monkeypatch):
+    stage = studies.stage(items=2)
+    who = studies.annotator(stage.study)
+    monkeypatch.setattr(views, "build_screens", lambda *given: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        client.get(f"/judge/{who.token}/")
+    assert not Slot.objects.filter(held_until__isnull=False).exists() and not Lease.objects.exists()

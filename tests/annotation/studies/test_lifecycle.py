@@ -68,7 +68,8 @@ def test_a_closed_study_can_be_opened_again_but_not_paused():
 
 def test_a_prolific_participant_is_one_annotator():
     study = studies.study()
-    first, again = (seats.join(study=study, by="test", prolific_pid="P1") for _ in range(2))
-    other = seats.join(study=study, by="test", prolific_pid="P2")
-    assert first == again != other
+    first, other = (seats.join(study=study, by="test", prolific_pid=pid) for pid in ("P1", "P2"))
+    with pytest.raises(seats.AlreadyJoined) as again:
+        seats.join(study=study, by="test", prolific_pid="P1")
+    assert again.value.annotator == first != other
     assert [first.pseudonym, other.pseudonym] == ["A-01", "A-02"]
