@@ -6,8 +6,10 @@ from django.core.files.uploadedfile import UploadedFile
 from benchmarks.formats.base import HOLDS_IMAGES, ORIGIN, Format, wrong_origins
 from benchmarks.formats.registry import FORMATS
 from benchmarks.formats.sugarcrepe_compare import ORIGINS
+from benchmarks.imports.run import benchmark_name
 from benchmarks.jobs.forms import DescribedForm, FilesField, fits
 from benchmarks.models import Benchmark
+from benchmarks.records import Refused
 
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz")
 PICTURES = (".jpg", ".jpeg", ".png", ".webp", ".gif")
@@ -32,6 +34,12 @@ class ImportForm(DescribedForm):
         if not all(fits(file.name, allowed) for file in files):
             raise forms.ValidationError("Give one .zip, .tar or .tar.gz, or the image files themselves.")
         return files
+
+    def clean_name(self) -> str:
+        try:
+            return benchmark_name(self.cleaned_data["name"])
+        except Refused as refusal:
+            raise forms.ValidationError(refusal.problems[0].advice) from None
 
     def clean(self) -> None:
         given, format = self.cleaned_data, FORMATS.get(self.cleaned_data.get("format", ""))

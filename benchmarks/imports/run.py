@@ -1,6 +1,7 @@
 """The import: all or nothing. Everything is checked first, the files are staged, then one transaction stores it all."""
 
 import time
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, replace
@@ -23,6 +24,8 @@ from benchmarks.records import ItemRecord, Problem, Refused
 from workers.archives.archive import ArchiveRefused, Source, open_archive
 
 SQL_DISK_FULL = "53100"
+UNSEEN = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}  # categories: control, format, none, private, line breaks
+BLANKS = "\u034f\u115f\u1160\u2800\u3164\uffa0\ufe0e\ufe0f"  # letters, marks and symbols that draw nothing
 LISTED = 100  # names of unused files that the report keeps
 
 
@@ -52,11 +55,25 @@ class Order:
     created_by_id: int | None = None
 
 
+def benchmark_name(given: str) -> str:
+    """The name as it is kept, its characters composed (NFC). Raises Refused where part of it cannot be seen."""
+    name = unicodedata.normalize("NFC", given).strip()
+    wrong = next((one for one in name if unicodedata.category(one) in UNSEEN or one in BLANKS), None)
+    if wrong is None and name:
+        return name
+    what = f"the character U+{ord(wrong):04X} in it cannot be seen" if wrong else "it is empty"
+    raise Refused([Problem("WRONG_VALUE", "", None, "name", f"Give the benchmark another name: {what}.")])
+
+
 def queue_import(
     *, name: str, format: str, path: Path, images: Path | None, options: Options, by: str, created_by=None,
     upload: str | None = None, second: Path | None = None, origins: Sequence[str] = (), foreground: bool = False,
 ) -> Job:  # fmt: skip
-    """A job that imports files. `upload`: a folder to delete when the job is over; `second`, `origins`: Format.read."""
+    """A job that imports files. `upload`: a folder to delete when the job is over; `second`, `origins`: Format.read.
+
+    Raises Refused for a name that a benchmark cannot have.
+    """
+    name = benchmark_name(name)
     params: dict[str, object] = {
         "name": name, "format": format, "path": str(path), "images": str(images) if images else None,
         "options": asdict(options), "by": by, "upload": upload, "foreground": foreground,
@@ -84,7 +101,7 @@ def import_files(job: Job, progress: jobs.Progress) -> None:
 
 
 def import_items(
-    *, benchmark_name: str, records: list[ItemRecord], images, source: str, by: str,
+    *, name: str, records: list[ItemRecord], images, source: str, by: str,
     created_by=None, options: Options = Options(), tell: Callable | None = None,
 ) -> Benchmark:  # fmt: skip
     """Import records that are in memory, now. `images` is a workers.archives.Source, or anything with `names` and
@@ -92,9 +109,10 @@ def import_items(
 
     Raises Refused with every problem. The job that it leaves behind holds the report.
     """
-    params = {"name": benchmark_name, "format": source, "foreground": True}
-    job = jobs.queue_job(kind="import", title=f"Import {benchmark_name}", params=params, by=by, created_by=created_by)
-    order = Order(benchmark_name, source, options, by, job.created_by_id)
+    name = benchmark_name(name)
+    params = {"name": name, "format": source, "foreground": True}
+    job = jobs.queue_job(kind="import", title=f"Import {name}", params=params, by=by, created_by=created_by)
+    order = Order(name, source, options, by, job.created_by_id)
 
     def work(job: Job, progress: jobs.Progress) -> None:
         log = ProblemLog(options.skip_incomplete)

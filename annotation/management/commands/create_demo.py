@@ -46,4 +46,4 @@ def plans() -> list[StagePlan]:
 
 def import_demo(*, items: int, seed: int, by: str) -> Benchmark:
     records, images = demo_benchmark(items, seed)
-    return run_import.import_items(benchmark_name=BENCHMARK, records=records, images=images, source="drawn", by=by)
+    return run_import.import_items(name=BENCHMARK, records=records, images=images, source="drawn", by=by)

@@ -227,13 +227,11 @@ def test_records_in_memory_with_pictures_made_on_demand(media):
     record = ItemRecord(
         "1", "swap", "obj", captions, (ImageRecord("candidate", "two.jpg"), ImageRecord("candidate", "one.jpg"))
     )
-    benchmark = run_import.import_items(
-        benchmark_name="Drawn", records=[record], images=Drawn(), source="demo", by="test"
-    )
+    benchmark = run_import.import_items(name="Drawn", records=[record], images=Drawn(), source="demo", by="test")
     uses = benchmark.items.get().item_images.all()
     assert [(use.key, use.source_name) for use in uses] == [("candidate-0", "two.jpg"), ("candidate-1", "one.jpg")]
     with pytest.raises(Refused, match="ALREADY_IMPORTED"):
-        run_import.import_items(benchmark_name="Drawn", records=[record], images=Drawn(), source="demo", by="test")
+        run_import.import_items(name="Drawn", records=[record], images=Drawn(), source="demo", by="test")
 
 
 def test_the_command_prints_the_report(cups, media):
@@ -364,3 +362,20 @@ def test_a_stopped_commands_job_is_failed_with_a_sentence(cups):
     job.refresh_from_db()
     assert (job.state, imports.codes(job)) == (JobState.FAILED, ["WORKER_LOST"])
     assert "run it again" in job.problems[0]["advice"]
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [("\u200b", "U\\+200B"), ("Cups\nand plates", "U\\+000A"), ("Cups\u2028", ""), ("Cu\u00adps", "U\\+00AD"),
+     (" ", "empty"), ("\u3164", "U\\+3164"), ("Cups \u202eslup", "U\\+202E")],
+)  # fmt: skip
+def test_a_name_that_cannot_be_seen_is_refused(name, why):
+    if why:
+        with pytest.raises(Refused, match=why):
+            run_import.benchmark_name(name)
+    else:
+        assert run_import.benchmark_name(name) == "Cups"  # what stands at the end goes
+
+
+def test_a_name_is_kept_composed():
+    assert run_import.benchmark_name(" Cafe\u0301 ") == run_import.benchmark_name("Caf\u00e9") == "Caf\u00e9"
