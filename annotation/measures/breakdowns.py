@@ -25,6 +25,7 @@ from annotation.measures.agreement import (
 )
 from annotation.measures.pairwise_kappa import AnnotatorPairs, basic_interval, block_sizes
 from annotation.measures.reliability import (
+    ON_SCALE,
     LabelScale,
     Measure,
     defined_measures,
@@ -34,11 +35,13 @@ from annotation.measures.reliability import (
     percentile_intervals,
 )
 from annotation.measures.types import Array, Figures
+from annotation.protocols.base import CANNOT_JUDGE
 
 _MANY = 200_000  # pairs of judgments in a stage, above which Cohen's mean is resampled less often
 _FEWER_RESAMPLES = 200
 _MOST_PAIRS = 100  # pairs of annotators with rows of their own: those with most items in common
 _THIN = 20  # items that two annotators share on average, below which their kappas are said to lie low
+LEFT_OUT = "without the {:,} answers “cannot judge”, which lie on no scale"
 THIN_NOTE = f"two annotators share fewer than {_THIN} items on average, and kappas of so few lie low"
 
 ReportProgress = Callable[[int, int], None]
@@ -79,7 +82,7 @@ def agreement_by(
     size, shared = len(table.pair_indices()[0]), shared_items(table)
     cohen = _FEWER_RESAMPLES if size > _MANY else RESAMPLES
     total = ((3 if each else 2) + len(parts)) * len(table.item) + sum(shared.values())
-    work = _Progress(label_scale(table.labels), cohen, total, tell)
+    work = _Progress(label_scale(table.labels, aside={CANNOT_JUDGE}), cohen, total, tell)
     found = {"labels": list(table.labels), "seed": SEED, "resamples": RESAMPLES, "resamples_cohen": cohen}
     found["whole"] = {**_table_row(table, work), "confusion": pooled_confusion(table)}
     for name, some in parts.items():
@@ -97,10 +100,12 @@ def _table_row(table: RatingTable, work: _Progress) -> Figures:
     spans = percentile_intervals(counts, measures, notes, RESAMPLES, SEED)
     pairs, items = int((sizes * (sizes - 1) // 2).sum()), int((sizes >= 2).sum())
     n = {name: pairs if name == "percent" else items for name in measures}
+    if work.scale.kept is not None:
+        n |= dict.fromkeys(ON_SCALE, int((counts[:, work.scale.kept].sum(axis=1) >= 2).sum()))
     return {
         **_row_sizes(len(table.items), len(np.unique(table.annotator)), len(table.item)),
         "measures": _all_measures(
-            measures, counts, n, spans, notes, _cohen(AnnotatorPairs(table), len(table.item), work)
+            measures, counts, n, spans, notes, _cohen(AnnotatorPairs(table), len(table.item), work), work.scale
         ),
     }
 
@@ -116,15 +121,21 @@ def _all_measures(
     spans: Mapping[str, list[float] | None],
     notes: Mapping[str, str],
     kappa: Figures,
+    scale: LabelScale,
 ) -> Figures:
     """Each measure's value on its n, with its interval; what there is not is None, and the note says why."""
     found = {"percent": {}, "cohen_mean": kappa}
+    aside = 0 if scale.kept is None else int(counts.sum() - counts[:, scale.kept].sum())
+    left_out = dict.fromkeys(ON_SCALE, LEFT_OUT.format(aside)) if aside else {}
     for name, measure in measures.items():
         if name in notes:
             found[name] = _measure(None, None, n[name], notes[name])
         else:
             found[name] = _measure(
-                measure_value(measure, counts), spans[name], n[name], "" if spans[name] else FEW_ITEMS
+                measure_value(measure, counts),
+                spans[name],
+                n[name],
+                "; ".join(filter(None, ["" if spans[name] else FEW_ITEMS, left_out.get(name)])),
             )
     return found
 
@@ -187,7 +198,7 @@ def _annotator_row(table: RatingTable, place: int, work: _Progress) -> Figures:
     people, items = np.union1d(near.annotator[first], near.annotator[second]), len(np.unique(near.item[first]))
     return {
         **_row_sizes(items, len(people), items + len(unit)),
-        "measures": _all_measures(measures, patterns[unit], n, spans, notes, kappa),
+        "measures": _all_measures(measures, patterns[unit], n, spans, notes, kappa, work.scale),
     }
 
 

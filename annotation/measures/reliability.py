@@ -3,8 +3,8 @@
 docs/reference/measures.md has the formulas and their sources.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Container, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -17,6 +17,7 @@ from annotation.measures.types import Array, Figures
 UNEVEN = "the items have different numbers of ratings"
 NO_ORDER = "the labels are no numbers, and their order was not said"
 NO_NUMBERS = "the labels are no numbers"
+ON_SCALE = ("alpha_ordinal", "alpha_interval")
 _WEIGHTS = ("linear", "quadratic")
 
 Measure = Callable[[Array, Array], Array]  # of measures/coefficients.py
@@ -24,14 +25,25 @@ Measure = Callable[[Array, Array], Array]  # of measures/coefficients.py
 
 @dataclass(frozen=True, slots=True)
 class LabelScale:
-    """What the labels mean: `places` from low to high, `values` as numbers; None where nobody knows. Shape L each."""
+    """What the labels mean: `places` from low to high, `values` as numbers; None where nobody knows. Shape L each.
+
+    Places that were said count the steps between, those too that no label of the table has. Where some labels lie on
+    no scale, such as “cannot judge”, `kept` has the columns of the others (L of them); it is None where all lie on it.
+    """
 
     places: Array | None
     values: Array | None
+    kept: Array | None = None
 
 
-def label_scale(labels: Sequence[str], order: Sequence[str] = ()) -> LabelScale:
-    """Numbers order themselves, other labels as `order` says. KeyError names a label that `order` leaves out."""
+def label_scale(labels: Sequence[str], order: Sequence[str] = (), aside: Container[str] = ()) -> LabelScale:
+    """Numbers order themselves, other labels as `order` says; those `aside` lie on no scale.
+
+    KeyError names a label that `order` leaves out.
+    """
+    kept = [place for place, label in enumerate(labels) if label not in aside]
+    if len(kept) < len(labels):
+        return replace(label_scale([labels[place] for place in kept], order), kept=np.array(kept, dtype=int))
     values = labels_as_numbers(labels)
     if order:
         said = {label: place for place, label in enumerate(order)}
@@ -86,6 +98,8 @@ def defined_measures(counts: Array, on: LabelScale) -> tuple[dict[str, Measure],
     measures: dict[str, Measure] = {"percent": coefficients.percent, "fleiss": coefficients.fleiss}
     for name, of in distances.items():  # without distances, `notes` says why, and nobody computes it
         measures[name] = partial(coefficients.alpha, distances=of or coefficients.nominal)
+    if on.kept is not None:
+        measures |= {name: partial(_of_columns, measures[name], on.kept) for name in ON_SCALE}
     measures["ac1"] = coefficients.ac1
     size = counts.sum(axis=1)
     if not (size >= 2).any():
@@ -95,7 +109,17 @@ def defined_measures(counts: Array, on: LabelScale) -> tuple[dict[str, Measure],
     notes |= {"fleiss": UNEVEN} if len(set(size.tolist())) > 1 else {}
     alone = ["ac1"] if _distinct_labels(counts) < 2 else []
     alone += ["fleiss", *distances] if _distinct_labels(counts[size >= 2]) < 2 else []
-    return measures, {**dict.fromkeys(alone, ONE_LABEL), **notes}
+    found = {**dict.fromkeys(alone, ONE_LABEL), **notes}
+    if on.kept is not None and found.keys().isdisjoint(ON_SCALE):
+        scaled = counts[:, on.kept]
+        pairs = scaled[scaled.sum(axis=1) >= 2]
+        why = NO_PAIRS if not len(pairs) else ONE_LABEL if _distinct_labels(pairs) < 2 else ""
+        found |= dict.fromkeys(ON_SCALE, why) if why else {}
+    return measures, found
+
+
+def _of_columns(measure: Measure, kept: Array, patterns: Array, times: Array) -> Array:
+    return measure(patterns[:, kept], times)
 
 
 def _distinct_labels(counts: Array) -> int:
@@ -104,9 +128,10 @@ def _distinct_labels(counts: Array) -> int:
 
 
 def _ordinal_distances(totals: Array, places: Array) -> Array:
-    """Ordinal distances of labels whose columns stand in another order."""
+    """Ordinal distances of labels whose columns stand in another order; a step between that nobody used adds none."""
     by_place = np.argsort(places)
-    return coefficients.ordinal(totals[:, by_place])[:, places[:, None], places[None, :]]
+    rank = np.argsort(by_place)
+    return coefficients.ordinal(totals[:, by_place])[:, rank[:, None], rank[None, :]]
 
 
 def measure_value(measure: Measure, counts: Array) -> float:

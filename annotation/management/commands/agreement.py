@@ -1,7 +1,8 @@
 """`manage.py agreement --ratings FILE.csv --json`: every agreement measure of anybody's ratings."""
 
 import json
-from collections import defaultdict
+from argparse import ArgumentTypeError
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -23,6 +24,12 @@ WORDS = {
 }
 
 
+def natural(given: str) -> int:
+    if not given.isdecimal():
+        raise ArgumentTypeError(f"{given!r} is not a whole number of 0 or more.")
+    return int(given)
+
+
 class Command(BaseCommand):
     help = "Agreement of the annotators of a long table: a CSV file with the columns item, annotator, label."
 
@@ -34,14 +41,18 @@ class Command(BaseCommand):
             help="a second rating of an item by the same annotator is refused, or one of the two counts",
         )  # fmt: skip
         parser.add_argument("--order", default="", help="the labels from low to high, with commas: low,middle,high")
-        parser.add_argument("--bootstrap", type=int, default=0, metavar="N", help="95 %% intervals from N resamples")
-        parser.add_argument("--seed", type=int, default=SEED, help="of the resamples")
+        parser.add_argument(
+            "--bootstrap", type=natural, default=0, metavar="N", help="95 %% intervals from N resamples"
+        )
+        parser.add_argument("--seed", type=natural, default=SEED, help="of the resamples")
 
     def handle(self, *, ratings, order, bootstrap, seed, repeated, **options):
         table = RatingTable(read_or_refuse(lambda log: read_ratings(ratings, log, repeated), self.stdout))
         if twice := spelt_twice(table.labels):
             raise CommandError(f"{' and '.join(twice)} are one number; write it in one way, or they are two labels.")
         said = [label.strip() for label in order.split(",") if label.strip()]
+        if again := [label for label, times in Counter(said).items() if times > 1]:
+            raise CommandError(f"--order names twice: {', '.join(again)}.")
         if lacking := sorted(set(table.labels) - set(said)) if said else []:
             raise CommandError(f"--order leaves out: {', '.join(lacking)}.")
         found = reliability(table, said, bootstrap, seed)

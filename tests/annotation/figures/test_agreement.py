@@ -124,3 +124,20 @@ def test_nothing_is_judged_and_nothing_is_defined():
     data = agreement.stage_agreement(studies.stage(items=2), "answer")
     assert all(told["value"] is None and told["note"] for told in data["whole"]["measures"].values())
     assert data["pair"] == data["annotator"] == data["type"] == []
+
+
+def test_who_cannot_judge_is_left_out_of_measures_on_a_scale_and_counted_beside_them():
+    steps = [(1, "x", "1"), (1, "y", "2"), (2, "x", "3"), (2, "y", "3"), (3, "x", "1"), (3, "y", "1"), (3, "z", "2")]
+    unsure = [(1, "z", "cannot_judge"), (2, "z", "cannot_judge"), (4, "x", "2"), (4, "y", "cannot_judge")]
+    whole = agreement_by(RatingTable(steps + unsure), {}, silent)["whole"]["measures"]
+    alone = agreement_by(RatingTable([*steps, (4, "x", "2")]), {}, silent)["whole"]["measures"]
+    for name in ("alpha_ordinal", "alpha_interval"):
+        assert whole[name]["value"] == pytest.approx(alone[name]["value"]) and whole[name]["n"] == 3
+        assert "without the 3 answers “cannot judge”" in whole[name]["note"]
+    assert whole["alpha_nominal"]["note"] == "" and whole["alpha_nominal"]["n"] == 4
+
+
+def test_where_all_but_one_cannot_judge_there_is_no_measure_on_a_scale():
+    rows = [(1, "x", "1"), (1, "y", "cannot_judge"), (2, "x", "cannot_judge"), (2, "y", "cannot_judge")]
+    whole = agreement_by(RatingTable(rows), {}, silent)["whole"]["measures"]
+    assert whole["alpha_ordinal"]["value"] is None and whole["alpha_ordinal"]["note"]

@@ -46,6 +46,36 @@ def test_what_is_no_finite_number_is_a_name(table, label):
     assert "linear" not in found["cohen_pairs"][0]
 
 
+ORDERED = HEADER + "1,x,bad\n1,y,good\n2,x,bad\n2,y,bad\n3,x,good\n3,y,good\n4,x,good\n4,y,bad\n"
+
+
+def test_a_step_of_the_order_that_nobody_used_changes_nothing_with_two_labels(table):
+    """With more, the weighted kappas see the step between; ordinal alpha counts judgments, and there are none."""
+    found = [
+        json.loads(run("agreement", "--ratings", table(ORDERED), "--json", "--order", order))
+        for order in ("bad,good", "bad,fair,good", "very bad,bad,fair,good,best")
+    ]
+    assert found[0] == found[1] == found[2] and found[0]["alpha_ordinal"] is not None
+
+
+def test_a_step_between_that_nobody_used_counts_for_weighted_kappas(table):
+    of = "1,x,bad\n1,y,fair\n2,x,fair\n2,y,good\n3,x,bad\n3,y,good\n4,x,good\n4,y,good\n"
+    found = json.loads(run("agreement", "--ratings", table(HEADER + of), "--json", "--order", "bad,fair,unused,good"))
+    # x: bad 2, fair 1, good 1; y: fair 1, good 3. Steps apart: observed 1 + 2 + 3 of 4; expected below.
+    expected = (2 * 1 * 1 + 2 * 3 * 3 + 1 * 3 * 2 + 1 * 1 * 2) / 16
+    assert found["cohen_pairs"][0]["linear"] == pytest.approx(1 - (6 / 4) / expected)
+
+
+@pytest.mark.parametrize(
+    ("asked", "why"),
+    [(["--order", "bad,good,bad"], "names twice: bad"), (["--bootstrap", "-1"], "'-1' is not a whole number"),
+     (["--seed", "-3"], "'-3' is not a whole number"), (["--seed", "x"], "'x' is not a whole number")],
+)  # fmt: skip
+def test_what_makes_no_sense_is_refused_in_a_sentence(table, asked, why):
+    with pytest.raises(CommandError, match=why):
+        run("agreement", "--ratings", table(ORDERED), *asked)
+
+
 def test_one_number_in_two_spellings_is_refused(table):
     with pytest.raises(CommandError, match=r"1 and 1\.0 are one number"):
         run("agreement", "--ratings", table(HEADER + "1,x,1\n1,y,1.0\n2,x,2\n2,y,2\n"), "--json")
