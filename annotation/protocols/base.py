@@ -63,6 +63,7 @@ class Guideline:
     code: str
     words: str  # a statement that holds of good material
     key: str = ""  # what an annotator presses for it
+    fault: str = ""  # what is said of material of which it does not hold, where that is ticked
 
 
 SubmittedFields = Mapping[str, str]  # a screen's fields by name, as the page sends them

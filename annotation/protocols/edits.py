@@ -63,8 +63,8 @@ def guideline_fields(lines: Mapping[str, bool]) -> dict[str, str]:
 
 
 def broken_guidelines(lines: Mapping[str, bool], guidelines: Sequence[Guideline]) -> list[str]:
-    """The words of the guidelines that do not hold."""
-    return [one.words for one in guidelines if lines.get(one.code) is False]
+    """The guidelines that do not hold: as faults where annotators tick faults, else by the statements."""
+    return [one.fault or one.words for one in guidelines if lines.get(one.code) is False]
 
 
 def simulated_edit(text: str) -> str:

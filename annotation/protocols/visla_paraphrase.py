@@ -15,14 +15,21 @@ _RESULT_ROLE = "second_positive"  # the role of what is picked or written
 _SIMULATED_REJECTS, _SIMULATED_EDITS = 0.1, 0.2
 
 GUIDELINES = (
-    base.Guideline("same", "It says the same as the sentence on top: the same things, in the same places.", "s"),
     base.Guideline(
-        "text_alone", "The words alone tell it from the one it must not mean; no picture, no guessing.", "t"
+        "same", "It says the same as the sentence on top: the same things, in the same places.", "s",
+        fault="They say something else than the sentence on top.",
     ),
-    base.Guideline(edits.FLUENT, "It makes sense and reads well.", "w"),
-    base.Guideline("nothing_added", "Only the wording differs, by other words or their order; nothing is added.", "n"),
-    base.Guideline(edits.NEUTRAL, edits.NEUTRAL_STATEMENT, "p"),
-)
+    base.Guideline(
+        "text_alone", "The words alone tell it from the one it must not mean; no picture, no guessing.", "t",
+        fault="The words alone do not tell them from the one they must not mean.",
+    ),
+    base.Guideline(edits.FLUENT, "It makes sense and reads well.", "w", fault="They make no sense, or read badly."),
+    base.Guideline(
+        "nothing_added", "Only the wording differs, by other words or their order; nothing is added.", "n",
+        fault="They add something, or leave something out.",
+    ),
+    base.Guideline(edits.NEUTRAL, edits.NEUTRAL_STATEMENT, "p", fault="They call a person he or she, his or her."),
+)  # fmt: skip
 
 INSTRUCTIONS = (
     """\
@@ -118,7 +125,7 @@ def _describe(answer: base.Answer) -> str:
     if answer.label == _REJECT:
         wrong, words = edits.broken_guidelines(answer.content["guidelines"], GUIDELINES), answer.content["reason"]
         why = " · ".join(filter(None, [*wrong, words]))
-        return f"rejected, since this does not hold: {why}" if wrong else f"rejected: {why}"
+        return f"rejected: {why}"
     return f"{'edited to' if answer.label == EDITED else 'picked'} “{answer.texts[_RESULT_ROLE]}”"
 
 

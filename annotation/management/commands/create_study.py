@@ -2,6 +2,7 @@
 
 from argparse import SUPPRESS
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 
@@ -72,7 +73,9 @@ class Command(BaseCommand):
         self.add_arguments_of_one(parser.add_argument_group("with --protocol"))
 
     def add_arguments_of_one(self, parser):
-        parser.add_argument("--overlap", type=int, default=SUPPRESS, help="judgments an item (default 1)")
+        parser.add_argument(
+            "--overlap", type=int, default=SUPPRESS, help="judgments an item; default: as many as the page proposes"
+        )
         parser.add_argument("--quota", type=int, default=SUPPRESS, help="judgments an annotator at most")
         parser.add_argument("--lease", type=int, default=SUPPRESS, dest="lease_seconds",
                             help="seconds a screen is kept for an annotator")  # fmt: skip
@@ -109,8 +112,7 @@ class Command(BaseCommand):
             raise CommandError("With --preset, say it for a stage: --set STAGE.FIELD=VALUE.")
         if not preset:
             words = read(given["instructions"]) if "instructions" in given else ""
-            settings_ = {"overlap": 1, **of_one, "sample": given["sample"]}
-            return [StagePlan(stages[0].protocol, instructions=words, settings=settings_)]
+            return [replace(stages[0], instructions=words).with_settings(**of_one, sample=given["sample"])]
         sampled = {stage.stage_name for stage in stages if stage.settings.get("sample")}
         if given["sample"] is not None and not sampled:
             raise CommandError(f"No stage of {preset} draws a sample; --set STAGE.sample={given['sample']} makes one.")

@@ -138,7 +138,7 @@ def test_what_is_made_up_is_an_answer(seed):
 def test_managers_read_what_was_said():
     assert FORM.describe(edited("A cat lies there.")) == "edited to “A cat lies there.”"
     assert FORM.describe(read(answer="2")) == "picked “Inside the basket is a cat.”"
-    assert FORM.describe(read(answer="reject", fluent="broken", why="Odd.")).endswith("and reads well. · Odd.")
+    assert FORM.describe(read(answer="reject", fluent="broken", why="Odd.")).endswith("or read badly. · Odd.")
     assert FORM.describe(read(answer="reject", why="Odd.")) == "rejected: Odd."
     assert FORM.describe(Answer("cannot_judge")) == "cannot judge"
 

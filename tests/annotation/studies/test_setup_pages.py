@@ -8,8 +8,10 @@ from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
+from annotation.designs import presets
 from annotation.designs.plan import NO_CHECKS, effort_in_words, expected_effort
 from annotation.designs.presets import PRESETS, default_assumptions
+from annotation.management.commands.create_study import Command
 from annotation.management.named import named
 from annotation.models import Stage, Study
 from annotation.protocols.registry import PROTOCOLS
@@ -275,6 +277,13 @@ def test_one_question_by_command(capsys, tmp_path):
     assert reverse("join", args=[study.invite]) in printed and "6 judgments wanted" in printed
     assert (study.pay_per_hour, study.stages.get().lease_seconds) == (12, 300)
     assert (study.consent, study.state) == ("I agree.", "paused")
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_one_question_by_command_has_the_pages_settings(protocol):
+    made = Command().stages(presets.single_stage(protocol).stages, None, {"sample": None})
+    [proposed] = presets.single_stage(protocol).stages
+    assert [stage.settings for stage in made] == [{**proposed.settings, "sample": None}]
 
 
 def test_the_command_names_what_does_not_suit_and_what_is_not_there():
