@@ -5,7 +5,7 @@ or a full stop in mid-sentence would tell a shuffled caption, whatever its order
 `man's`, `7:30`) stays. The same seed and words give the same order, whatever else is perturbed with them.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from itertools import combinations
 from random import Random
 
@@ -15,6 +15,7 @@ from benchmarks.construction.tagging import ADJECTIVE, NOUN, Tags
 Words = Sequence[str]
 Chunks = list[list[str]]
 SIZE = 3  # words of a trigram
+DRAWS = 100
 
 
 def words_of(caption: str) -> list[str]:
@@ -68,16 +69,27 @@ PERTURBATIONS: dict[str, Callable[[Words, Words, Random], list[str]]] = {
 def perturbed(caption: str, tags: Tags, seed: int) -> tuple[str, dict[str, str]]:
     """The caption in its one form, and its four wrong orders by name (ARO §2.2, Table 1).
 
-    Each is drawn among the orders that read otherwise than the caption. Raises Dropped, with the perturbation's name,
-    where there is none: chance is one in five only with all four.
+    Each is drawn among the orders that read otherwise than the caption, and again where it reads as one before it.
+    Raises Dropped, with the perturbation's name, where there is none: chance is one in five only with all four.
     """
     words = words_of(caption)
     told = list(tags(words))
     if len(told) != len(words):
         raise ValueError(f"The tagger gave {len(told)} tags for {len(words)} words.")
     text = " ".join(words)
-    made = {name: " ".join(one(name, words, told, Random(f"{seed}/{name}/{text}"))) for name in PERTURBATIONS}
+    made: dict[str, str] = {}
+    for name in PERTURBATIONS:
+        made[name] = unlike(made.values(), name, words, told, f"{seed}/{name}/{text}")
     return text, made
+
+
+def unlike(others: Collection[str], name: str, words: Words, tags: Words, seed: str) -> str:
+    """The first of DRAWS by this seed that reads as none of the others. Raises Dropped where all do."""
+    for draw in range(DRAWS):
+        found = " ".join(one(name, words, tags, Random(f"{seed}/{draw}" if draw else seed)))
+        if found not in others:
+            return found
+    raise Dropped(f"{name}: reads as another of the orders")
 
 
 def one(name: str, words: Words, tags: Words, rng: Random) -> list[str]:

@@ -12,6 +12,7 @@ from math import ceil
 from random import Random
 
 CELLS = 100  # a side of the grid over [-1, 1]
+DIGITS = 9  # decimals of a gap that count
 Gaps = tuple[float, float]
 Cell = tuple[int, int]
 TIED = "a gap of exactly 0"
@@ -44,14 +45,16 @@ def refine(gaps: Sequence[Gaps], seed: int, cells: int = CELLS) -> Refined:
     """Which items stay (SugarCrepe App. D.3). Of a pair's fuller cell as many as the other has, drawn by the seed.
 
     A positive gap g lies in cell k where (k-1)·2/cells < g ≤ k·2/cells; negative ones mirror that, so no border is in
-    both of a pair. A gap of exactly 0 prefers neither caption and has no mirror: such items are dropped. `cells` must
-    be even: an odd grid has a strip around 0 that is its own mirror and would balance nothing. Raises ValueError then,
-    and for gaps outside [-1, 1].
+    both of a pair. Gaps count to DIGITS decimals: 0.50 - 0.48 is 0.02, not the little more that binary fractions make
+    of it. A gap of 0 prefers neither caption and has no mirror: such items are dropped. `cells` must be even: an odd
+    grid has a strip around 0 that is its own mirror and would balance nothing. Raises ValueError then, and for gaps
+    outside [-1, 1].
     """
     if cells < 2 or cells % 2:
         raise ValueError(f"The grid needs an even number of cells a side, not {cells}.")
     members: dict[Cell, list[int]] = defaultdict(list)
     dropped = []
+    gaps = [(round(first, DIGITS), round(second, DIGITS)) for first, second in gaps]
     for place, (first, second) in enumerate(gaps):
         where = cell(first, cells), cell(second, cells)
         if 0 in where:
@@ -78,7 +81,7 @@ def cell(gap: float, cells: int = CELLS) -> int:
     """1 … cells/2 from 0 outwards, negative below 0; 0 for a gap of exactly 0."""
     if not -1 <= gap <= 1:
         raise ValueError(f"A gap of {gap} is not between -1 and 1.")
-    distance = ceil(abs(gap) * cells / 2)
+    distance = ceil(round(abs(round(gap, DIGITS)) * cells / 2, DIGITS))
     return distance if gap > 0 else -distance
 
 

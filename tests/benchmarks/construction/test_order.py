@@ -149,6 +149,20 @@ def test_a_dropped_caption_names_the_perturbation():
         perturbed("A red cup.", lambda words: [OTHER, ADJECTIVE, NOUN], 0)
 
 
+@pytest.mark.parametrize("caption", ["cat dog sat by", "big cat small dog in out", "cat sat on mat by dog"])
+def test_no_two_orders_of_a_caption_read_the_same(caption):
+    """Chance is one in five only where the four negatives are four: of 200 draws each, 38, 7 and 3 had two alike."""
+    kinds = {"red": ADJECTIVE, "big": ADJECTIVE, "small": ADJECTIVE, "cat": NOUN, "mat": NOUN, "dog": NOUN}
+    for seed in range(200):
+        text, orders = perturbed(caption, lambda words: [kinds.get(word, OTHER) for word in words], seed)
+        assert len({text, *orders.values()}) == 5
+
+
+def test_orders_that_can_only_read_the_same_drop_the_caption():
+    with pytest.raises(Dropped, match=r"reads as another of the orders|nothing would change"):
+        perturbed("cat dog in", lambda words: [NOUN, NOUN, OTHER], 1)
+
+
 def test_a_tagger_that_loses_words_is_an_error():
     with pytest.raises(ValueError, match="1 tags for 3 words"):
         perturbed("A red cup.", lambda words: [NOUN], 0)

@@ -59,6 +59,16 @@ def test_borders_belong_to_the_cell_nearer_to_0():
     assert cell(0.0) == cell(-0.0) == 0
 
 
+def test_gaps_of_decimal_scores_lie_where_their_decimals_say():
+    """In binary, 0.50 - 0.48 is a little more than 0.02, and 0.1 + 0.2 - 0.3 is more than 0."""
+    for first in range(101):
+        for second in range(101):
+            hundredths = first - second
+            expected = (abs(hundredths) + 1) // 2 * (1 if hundredths > 0 else -1)
+            assert cell(first / 100 - second / 100) == expected
+    assert refine([(0.1 + 0.2 - 0.3, 0.5)], seed=1).reasons == {"a gap of exactly 0": 1}
+
+
 def test_a_gap_of_0_has_no_mirror():
     found = refine([(0.0, 0.5), (0.0, -0.5), (0.1, 0.0), (0.3, 0.3), (-0.3, -0.3), (0.0, 0.0)], seed=0)
     assert found.kept == [3, 4]
