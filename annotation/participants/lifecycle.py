@@ -208,12 +208,15 @@ def _settle(tasks: Iterable[int]) -> None:
 
 
 def _counted_before(annotator: Annotator) -> list[Judgment]:
-    """The last word on each lease whose judgment the exclusion freed, unless it was taken back since."""
+    """The last word on each lease whose judgment the exclusion freed, unless the lease was taken back since: an answer
+    given while excluded is surplus, and whoever takes it back has no answer left.
+    """
     exclusion = Event.objects.filter(subject=audit.named(annotator), verb=EXCLUDED).order_by("-pk").first()
     leases = Lease.objects.filter(judgments__in=exclusion.data["judgments"] if exclusion else [])
-    revisions = Judgment.objects.filter(lease__in=leases, surplus=False).select_related("lease")
-    last = revisions.order_by("lease", "-revision").distinct("lease")
-    return sorted((one for one in last if not one.withdrawn), key=lambda one: one.lease.task_id)
+    last = Judgment.objects.filter(lease__in=leases).order_by("lease", "-revision").distinct("lease")
+    taken_back = {one.lease_id for one in last if one.withdrawn}
+    counted = last.filter(surplus=False).select_related("lease")
+    return sorted((one for one in counted if one.lease_id not in taken_back), key=lambda one: one.lease.task_id)
 
 
 def _put_back(annotator: Annotator, judgment: Judgment) -> bool:

@@ -257,6 +257,17 @@ def test_a_change_that_came_while_excluded_does_not_count_and_the_answer_before_
     assert Slot.objects.get().judgment != given
 
 
+def test_an_edit_while_excluded_that_was_taken_back_leaves_no_answer():
+    stage = studies.stage(items=1)
+    ann = studies.annotator(stage.study)
+    [lease] = hold(ann, stage, wanted=1)
+    studies.submit(ann, lease)
+    exclude(ann)
+    studies.submit(ann, lease, "2")
+    submissions.undo(annotator=ann, key=uuid.uuid4())
+    assert (reinstate(ann), counted()) == (0, 0)
+
+
 def test_whoever_is_reinstated_is_seated_again():
     stage, (ann, _) = batches()
     studies.judgment(ann, stage)
