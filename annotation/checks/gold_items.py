@@ -38,13 +38,7 @@ def set_known(*, stage: Stage, kind: Kind, known: Mapping[Item, Known], by: str)
     stage = promotion.lock_stage(stage)
     if PROTOCOLS[stage.protocol].form:
         raise CannotSet([NO_CHECKS])
-    asked: list[tuple[Item, list[KnownAsk]]] = []
-    reasons: list[str] = []
-    for item in queries.with_material(Item.objects.filter(pk__in=[item.pk for item in known])).order_by("pk"):
-        try:
-            asked.append((item, _asks_with_answers(stage, item, known[item])))
-        except UnsuitableItem as reason:
-            reasons.append(f"{str(reason)[0].upper()}{str(reason)[1:]}.")
+    asked, reasons = _asked(stage, known)
     if reasons:
         raise CannotSet(reasons)
     made = [_make(stage, kind, item, known[item].note, *ask) for item, asks in asked for ask in asks]
@@ -52,6 +46,24 @@ def set_known(*, stage: Stage, kind: Kind, known: Mapping[Item, Known], by: str)
     if stage.sample is not None:
         promotion.take_in_after_commit(stage.study_id)  # other items take their places in the sample
     return made
+
+
+@transaction.atomic
+def reasons_against(stage: Stage, known: Mapping[Item, Known]) -> list[str]:
+    """A sentence for each of these items that `set_known` would refuse."""
+    return _asked(stage, known)[1]
+
+
+def _asked(stage: Stage, known: Mapping[Item, Known]) -> tuple[list[tuple[Item, list[KnownAsk]]], list[str]]:
+    """What each item asks; and why others cannot be taken."""
+    asked: list[tuple[Item, list[KnownAsk]]] = []
+    reasons: list[str] = []
+    for item in queries.with_material(Item.objects.filter(pk__in=[item.pk for item in known])).order_by("pk"):
+        try:
+            asked.append((item, _asks_with_answers(stage, item, known[item])))
+        except UnsuitableItem as reason:
+            reasons.append(f"{str(reason)[0].upper()}{str(reason)[1:]}.")
+    return asked, reasons
 
 
 def _asks_with_answers(stage: Stage, item: Item, known: Known) -> list[KnownAsk]:

@@ -11,11 +11,12 @@ NOTE = " # "
 
 
 class Unreadable(ValueError):
-    """What was typed cannot be read; `reasons` has a sentence for each thing that is wrong."""
+    """What was typed cannot be read; `reasons` has a sentence for each thing that is wrong, `read` what is not."""
 
-    def __init__(self, reasons: Sequence[str]):
+    def __init__(self, reasons: Sequence[str], read: Mapping[str, "Known"] | None = None):
         super().__init__("\n".join(reasons))
         self.reasons = list(reasons)
+        self.read = read or {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,7 @@ def read_known(text: str, keys: Collection[str]) -> dict[str, Known]:
         lines.setdefault(key, number)
         found[key] = Known(tuple(answer.strip() for answer in answers.split("|") if answer.strip()), note)
     if reasons:
-        raise Unreadable(reasons)
+        raise Unreadable(reasons, {key: known for key, known in found.items() if key in keys})
     return found
 
 

@@ -47,7 +47,8 @@ def set_known(*, stage: Stage, kind: Kind, benchmark: Benchmark, text: str, draw
     try:
         known = {items[key]: one for key, one in read_known(text, items).items()}
     except Unreadable as error:
-        raise CannotSet(error.reasons) from None
+        read = {items[key]: one for key, one in error.read.items()}
+        raise CannotSet([*error.reasons, *gold_items.reasons_against(stage, read)]) from None
     if draw_known:
         known |= dict.fromkeys(_draw_items(stage, benchmark, draw_known, known), Known())
     if not known:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from urllib.parse import quote
 
 from annotation.assignment.seats import stages_open_to
-from annotation.models import Annotator, Lease, LeaseState, Slot, Study
+from annotation.models import Annotator, AttemptKind, Lease, LeaseState, Slot, Study
 from annotation.participants.lifecycle import FINISHED, GIVEN, NO_CONSENT, SCREENED_OUT
 from annotation.permissions import Desk
 from benchmarks import audit
@@ -16,13 +16,17 @@ PAGES = {"done": "done", "screened_out": "screened_out", "left": "left", "exclud
 
 @dataclass(frozen=True)
 class Ending:
-    """`counted` judgments in the stages of their link; `answered` is also true where none of them counted."""
+    """`counted` judgments in the stages of their link; `answered` is also true where none of them counted.
+
+    `failed`: what they were screened out by, questions or practice.
+    """
 
     page: str
     counted: int
     answered: bool
     code: str = ""
     back: str = ""
+    failed: str = ""
 
 
 def ending(here: Desk, state: str) -> Ending:
@@ -36,7 +40,13 @@ def ending(here: Desk, state: str) -> Ending:
     if kind:
         give_code(who, study, kind)
     code = code_of(study, kind)
-    return Ending(PAGES.get(state, "stopped"), counted, answered, code, back_to_prolific(who.prolific_pid, code))
+    back, failed = back_to_prolific(who.prolific_pid, code), _failed(here) if state == "screened_out" else ""
+    return Ending(PAGES.get(state, "stopped"), counted, answered, code, back, failed)
+
+
+def _failed(here: Desk) -> str:
+    last = here.seat.attempts.filter(passed=False).order_by("finished_at").last()
+    return "practice" if last and last.kind == AttemptKind.TRAINING else "questions"
 
 
 def _kind(state: str, answered: bool) -> str:

@@ -54,6 +54,11 @@ def test_checks_come_from_another_benchmark_by_what_the_import_brought(staff):
     assert stage.tasks.filter(kind=Kind.CHECK, item__benchmark=source, gold=["candidate-1"]).count() == 3
 
 
+def test_lines_that_are_wrong_for_different_reasons_are_all_named(staff):
+    html = add(staff, studies.stage(items=2), "item-0 candidate-9\nitem-7 none").content.decode()
+    assert "Line 2: the benchmark has no item item-7." in html and "Item item-0 has no answer candidate-9" in html
+
+
 def test_one_wrong_line_and_nothing_is_set(staff):
     stage = studies.stage(items=2)
     page = add(staff, stage, "item-0 none\nitem-7 none")

@@ -34,6 +34,7 @@ def test_every_wrong_line_is_named():
     assert error.value.reasons == [
         "Line 2: the benchmark has no item item-9.", "Line 4: item item-1 is on line 1 already.",
     ]  # fmt: skip
+    assert list(error.value.read) == ["item-1"]
 
 
 TEXT = """\

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from annotation.assignment import leases
 from annotation.designs.plan import StagePlan
-from annotation.models import Annotator, Seat, Study
+from annotation.models import Annotator, Attempt, Seat, Study
 from annotation.participants import lifecycle as participant_lifecycle
 from annotation.studies import lifecycle as study_lifecycle
 from benchmarks.models import Event, ItemImage
@@ -281,6 +281,17 @@ def test_whoever_is_screened_out_gets_the_code_for_that(client):
     Seat.objects.update(screened_out_at=timezone.now())
     page = shown(client, ann)
     assert told(page, study) == {"screened_out"} and f"{RETURN}{study.screened_out_code}" in page
+    assert "The questions before the start" in page
+
+
+def test_whoever_failed_in_practice_reads_of_practice(client):
+    study = studies.study()
+    ann, now = studies.annotator(study), timezone.now()
+    seat = Seat.objects.get()
+    for kind, passed in (("comprehension", True), ("training", False)):
+        Attempt.objects.create(seat=seat, kind=kind, number=1, passed=passed, finished_at=now)
+    Seat.objects.update(screened_out_at=now)
+    assert "The practice before the start" in shown(client, ann)
 
 
 def test_whoever_is_screened_out_of_a_later_stage_is_paid_for_the_earlier(client):
