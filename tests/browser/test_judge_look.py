@@ -119,7 +119,7 @@ def test_the_next_screen_is_there_before_the_finger_leaves_the_key(sit, record_p
     desk.page.evaluate(STOPWATCH)
     for count in range(1, 6):
         desk.says("saved").press("1", "Enter").counts(count)
-    desk.page.wait_for_function("times.length === 5")
+    desk.page.wait_for_function("() => times.length === 5")
     times = desk.page.evaluate("times")
     record_property("milliseconds from Enter to the next screen", times)
     print("milliseconds from Enter to the next screen:", [round(time) for time in times])
