@@ -1,7 +1,8 @@
 """Django's cache in Redis, which holds nothing while Redis is away: what pages keep there they can compute again."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from django.core.cache.backends.redis import RedisCache, RedisCacheClient
@@ -10,35 +11,44 @@ from redis.exceptions import RedisError
 log = logging.getLogger(__name__)
 
 
-def _or(absent: Any, method: Callable) -> Callable:
-    """`method`, which gives `absent` where Redis does not answer."""
-
-    def tolerant(self, *args, **kwargs):
-        try:
-            return method(self, *args, **kwargs)
-        except RedisError as error:
-            log.warning("Redis does not answer: %s", error)
-            return absent
-
-    return tolerant
+@contextmanager
+def _even_without_redis() -> Iterator[None]:
+    try:
+        yield
+    except RedisError as error:
+        log.warning("Redis does not answer: %s", error)
 
 
 class Client(RedisCacheClient):
-    """Each method gives what it gives of a key that is not there."""
+    """While Redis is away, each method answers as for a key that is not there."""
 
-    set = _or(None, RedisCacheClient.set)
-    set_many = _or(None, RedisCacheClient.set_many)
-    add = _or(True, RedisCacheClient.add)
-    get_many = _or({}, RedisCacheClient.get_many)
+    def get(self, key, default) -> Any:
+        with _even_without_redis():
+            return super().get(key, default)
+        return default
 
-    def get(self, key, default):
-        return _or(default, RedisCacheClient.get)(self, key, default)
+    def get_many(self, keys) -> dict:
+        with _even_without_redis():
+            return super().get_many(keys)
+        return {}
 
-    def incr(self, key, delta):
-        try:
+    def add(self, key, value, timeout) -> bool:
+        with _even_without_redis():
+            return super().add(key, value, timeout)
+        return True
+
+    def set(self, key, value, timeout) -> None:
+        with _even_without_redis():
+            super().set(key, value, timeout)
+
+    def set_many(self, data, timeout) -> None:
+        with _even_without_redis():
+            super().set_many(data, timeout)
+
+    def incr(self, key, delta) -> int:
+        with _even_without_redis():
             return super().incr(key, delta)
-        except RedisError as error:
-            raise ValueError(f"Redis does not answer: {error}") from None
+        raise ValueError(f"{key} is not there: Redis is away.")
 
 
 class Cache(RedisCache):

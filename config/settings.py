@@ -47,7 +47,10 @@ else:
     HOSTS = os.environ.get("ALLOWED_HOSTS") or "*"
     DATABASE_URL = os.environ.get("DATABASE_URL") or services.database_url(VAR)
     REDIS_URL = os.environ.get("REDIS_URL") or services.redis_url(VAR)
-TRUSTED_PROXIES = int(os.environ.get("WINNOW_PROXIES") or PRODUCTION)  # each appends to X-Forwarded-For
+PROXIES = os.environ.get("WINNOW_PROXIES") or ("1" if PRODUCTION else "0")
+if not PROXIES.isdecimal():
+    raise ImproperlyConfigured(f"WINNOW_PROXIES is how many proxies stand before Winnow: a number, not {PROXIES!r}.")
+TRUSTED_PROXIES = int(PROXIES)  # each appends to X-Forwarded-For
 ALLOWED_HOSTS = [name.strip() for name in HOSTS.split(",") if name.strip()]
 OWN_POSTGRES = not os.environ.get("DATABASE_URL")  # started by `make run` and by commands, under VAR
 OWN_VALKEY = not os.environ.get("REDIS_URL")

@@ -73,6 +73,21 @@ def test_a_database_that_is_not_postgresql_is_refused(load, url):
         load(DATABASE_URL=url)
 
 
+@pytest.mark.parametrize("proxies", ["one", "-1", "1.5"])
+def test_a_number_of_proxies_that_is_none_is_refused(load, proxies):
+    with pytest.raises(ImproperlyConfigured, match=r"^WINNOW_PROXIES .+$"):
+        load(WINNOW_PROXIES=proxies)
+
+
+def test_behind_a_proxy_unless_it_is_said_otherwise(load):
+    found = [
+        load()["TRUSTED_PROXIES"],
+        load(**PRODUCTION)["TRUSTED_PROXIES"],
+        load(WINNOW_PROXIES="2")["TRUSTED_PROXIES"],
+    ]
+    assert found == [0, 1, 2]
+
+
 def test_a_wrong_setting_is_said_in_one_line(tmp_path):
     checked = check(tmp_path, **{**PRODUCTION, "REDIS_URL": ""})
     assert checked.returncode == 1
