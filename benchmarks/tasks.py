@@ -18,7 +18,7 @@ from benchmarks.runs import import_predictions
 from benchmarks.scoring import score
 
 BY = "worker"
-SWEEP_EVERY = 5  # seconds
+LOOK_EVERY = 5  # seconds
 log = logging.getLogger(__name__)
 
 
@@ -58,19 +58,23 @@ def tidy_up(**signal) -> None:
     work_folder.sweep()
     jobs.revive_jobs(by=BY)
     listeners.notify_all()
-    if signal:  # a worker that stays
-        threading.Thread(target=_keep_sweeping, daemon=True).start()
 
 
-def _keep_sweeping() -> None:
-    """In the worker's own process, so that it goes on while every task's process is busy."""
+@worker_ready.connect
+def start_looking(**signal) -> None:
+    """In a thread of the worker's own process, so that it goes on while every task's process is busy."""
+    threading.Thread(target=look_for_lost_jobs, daemon=True).start()
+
+
+def look_for_lost_jobs() -> None:
+    """Again and again, as long as the worker lives: a job whose process or message is gone is sent again."""
     while True:
-        time.sleep(SWEEP_EVERY)
+        time.sleep(LOOK_EVERY)
         try:
             jobs.revive_jobs(by=BY, resend=jobs.RESEND)
         except Error as error:  # the database is away, and comes back
-            log.warning("No jobs were looked for: %s", error)
+            log.warning("Could not look for lost jobs: %s", error)
         except Exception:
-            log.exception("No jobs were looked for")
+            log.exception("Could not look for lost jobs")
         finally:
             connection.close()

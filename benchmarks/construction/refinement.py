@@ -81,7 +81,7 @@ def cell(gap: float, cells: int = CELLS) -> int:
     """1 … cells/2 from 0 outwards, negative below 0; 0 for a gap of exactly 0."""
     if not -1 <= gap <= 1:
         raise ValueError(f"A gap of {gap} is not between -1 and 1.")
-    distance = ceil(round(abs(round(gap, DIGITS)) * cells / 2, DIGITS))
+    distance = ceil(round(abs(gap) * cells / 2, DIGITS))
     return distance if gap > 0 else -distance
 
 

@@ -143,8 +143,8 @@ def test_a_worker_looks_again_and_again(job, monkeypatch):
         raise error
 
     monkeypatch.setattr(jobs, "revive_jobs", look)
-    monkeypatch.setattr(tasks, "SWEEP_EVERY", 0)
-    thread = threading.Thread(target=tasks._keep_sweeping, daemon=True)
+    monkeypatch.setattr(tasks, "LOOK_EVERY", 0)
+    thread = threading.Thread(target=tasks.look_for_lost_jobs, daemon=True)
     thread.start()
     assert done.wait(5)
     thread.join()
