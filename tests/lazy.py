@@ -4,7 +4,7 @@ import importlib
 from typing import Any
 
 
-class lazily:  # reads as the function that it stands for
+class LazyModule:
     """Stands for the module of that name, which is imported at the first use of anything in it."""
 
     def __init__(self, name: str):

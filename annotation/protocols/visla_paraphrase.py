@@ -17,7 +17,7 @@ _SIMULATED_REJECTS, _SIMULATED_EDITS = 0.1, 0.2
 GUIDELINES = (
     base.Guideline(
         "same", "It says the same as the sentence on top: the same things, in the same places.", "s",
-        fault="They say something else than the sentence on top.",
+        fault="They say something other than the sentence on top.",
     ),
     base.Guideline(
         "text_alone", "The words alone tell it from the one it must not mean; no picture, no guessing.", "t",

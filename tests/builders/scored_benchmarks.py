@@ -9,9 +9,9 @@ from benchmarks.jobs import jobs
 from benchmarks.models import Benchmark, Job, Run
 from benchmarks.scoring import score
 from tests.builders import imports
-from tests.lazy import lazily
+from tests.lazy import LazyModule
 
-open_clip, torch = lazily("open_clip"), lazily("torch")
+open_clip, torch = LazyModule("open_clip"), LazyModule("torch")
 
 TINY = {
     "embed_dim": 32,

@@ -5,9 +5,9 @@ from huggingface_hub import DatasetCard
 
 from annotation.releases.documents import hub_metadata, markdown
 from tests.builders.documented_release import JUDGMENT, release
-from tests.lazy import lazily
+from tests.lazy import LazyModule
 
-datasets = lazily("datasets")
+datasets = LazyModule("datasets")
 
 WORDS = {
     "summary": '# Not a heading\n- *not* a list <script>alert(1)</script>\n\n2. "Quoted": it\'s 100 % | 🐈 $x_1$ `c`',

@@ -15,9 +15,9 @@ from PIL import Image as Drawing
 from annotation.releases import plan as release_plan
 from annotation.releases.formats.registry import FORMS
 from tests.annotation.releases.kept import COLUMNS, SCHEMA, contents, layout, picture, row, written
-from tests.lazy import lazily
+from tests.lazy import LazyModule
 
-datasets = lazily("datasets")
+datasets = LazyModule("datasets")
 NO_NEGATIVE = {"negative_image": None, "negative_caption": None}
 
 

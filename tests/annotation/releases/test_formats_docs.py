@@ -7,9 +7,9 @@ import pytest
 
 from annotation.releases.formats.registry import FORMS
 from tests.annotation.releases.kept import row, written
-from tests.lazy import lazily
+from tests.lazy import LazyModule
 
-datasets = lazily("datasets")
+datasets = LazyModule("datasets")
 
 PAGE = (Path(__file__).resolve().parents[3] / "docs/reference/release-formats.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```python\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)

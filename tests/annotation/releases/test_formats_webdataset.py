@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests.annotation.releases.kept import contents, picture, row, written
-from tests.lazy import lazily
+from tests.lazy import LazyModule
 
-datasets, webdataset = lazily("datasets"), lazily("webdataset")
+datasets, webdataset = LazyModule("datasets"), LazyModule("webdataset")
 
 
 @pytest.fixture(autouse=True)

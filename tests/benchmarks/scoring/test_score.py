@@ -17,13 +17,13 @@ from tests.benchmarks.bad_inputs.sources import triplet, tsv
 from tests.builders import imports
 from tests.builders import real_material as material
 from tests.builders.scored_benchmarks import column, cups, queued, run, scored, tiny_clip, unit
-from tests.lazy import lazily
+from tests.lazy import LazyModule
 from workers.scoring import encoder
 from workers.scoring.model_name import parse_model
 from workers.scoring.refusals import CannotScore
 
-open_clip, torch, transformers = map(lazily, ("open_clip", "torch", "transformers"))
-clip = lazily("workers.scoring.clip")
+open_clip, torch, transformers = map(LazyModule, ("open_clip", "torch", "transformers"))
+clip = LazyModule("workers.scoring.clip")
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("loaded_once")]
 ROOT = Path(__file__).resolve().parents[3]
 NAME = "ViT-B-32-quickgelu"
