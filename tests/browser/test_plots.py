@@ -73,47 +73,47 @@ def saved(page: Page, name: str, kind: str) -> tuple[str, bytes]:
     return found.value.suggested_filename, found.value.path().read_bytes()
 
 
-def test_every_figure_is_drawn_and_has_its_table_and_its_words(visit, page, axe_violations):
-    for path, names in PAGES.items():
-        visit(page, path)
-        assert {figure.get_attribute("id") for figure in page.locator("figure.plot").all()} == names
-        for name in names:
-            assert len(table_of(page, name)) > 1 and not page.locator(f"#{name}-table").get_attribute("open")
-            assert page.get_attribute(f"#{name} .drawing", "aria-label").endswith(".")
-            page.click(f"#{name}-summary")
-        for window in in_windows(page):
-            for name in names:
-                page.wait_for_function(DRAWN, arg=name)
-            assert (axe_violations(page), page.errors, fits(page)) == ([], [], True), (path, window)
+@pytest.mark.parametrize("path", PAGES)
+def test_every_figure_is_drawn_from_its_table_told_in_words_and_taken_away(visit, page, axe_violations, study, path):
+    visit(page, path)
+    assert {figure.get_attribute("id") for figure in page.locator("figure.plot").all()} == PAGES[path]
+    DRAWN_AS[path](page)
+    for name in PAGES[path]:
+        assert len(table_of(page, name)) > 1 and not page.locator(f"#{name}-table").get_attribute("open")
+        assert page.get_attribute(f"#{name} .drawing", "aria-label").endswith(".")
+        file = f"study-{study.pk}-{name}" if name == "funnel" else f"study-{study.pk}-stage-1-{name}"
+        for kind, check in {"svg": is_drawing, "png": is_picture, "csv": is_table}.items():
+            named, found = saved(page, name, kind)
+            assert named == f"{file}.{kind}"
+            check(found, page, name)
+        page.click(f"#{name}-summary")
+    for window in in_windows(page):
+        for name in PAGES[path]:
+            page.wait_for_function(DRAWN, arg=name)
+        assert (axe_violations(page), page.errors, fits(page)) == ([], [], True), window
 
 
-def test_what_is_drawn_is_what_the_tables_say(visit, page):
-    visit(page)
+def progress_is_drawn(page: Page) -> None:
     rates = [float(row[2]) for row in table_of(page, "series")[1:]]
     assert [bar["value"] for bar in drawing(page, "series")["series"][0]["data"]] == rates
     kept = [int(row[2] or 0) for row in table_of(page, "funnel")[1:]]
     assert [bars["data"] for bars in drawing(page, "funnel")["series"] if bars.get("name") == "kept"] == [kept]
     spans = [[float(row[2]), float(row[3])] for row in table_of(page, "kappas")[1:] if row[2]]
     assert [span[1:] for span in drawing(page, "kappas")["series"][0]["data"]] == spans != []
-    visit(page, "agreement/")
+
+
+def agreement_is_drawn(page: Page) -> None:
     assert len(drawing(page, "kappa-matrix")["series"][0]["data"]) == 2 * 6  # of 4 annotators each pair, both ways
-    visit(page, "annotators/?stage=1")
+
+
+def annotators_are_drawn(page: Page) -> None:
     mark = page.locator("#times data").get_attribute("value")
     assert drawing(page, "times")["series"][0]["markLine"]["data"][0]["xAxis"] == float(mark)
     (_, judgments, any_, *_), *_ = table_of(page, "answers")[1:]
     assert drawing(page, "answers")["series"][0]["data"][0] == int(any_) / int(judgments)
 
 
-def test_every_figure_is_to_be_had_as_svg_png_and_csv(visit, page, study):
-    for path, names in PAGES.items():
-        visit(page, path)
-        for name in names:
-            file = f"study-{study.pk}-{name}" if name == "funnel" else f"study-{study.pk}-stage-1-{name}"
-            for kind, check in {"svg": is_drawing, "png": is_picture, "csv": is_table}.items():
-                named, found = saved(page, name, kind)
-                assert named == f"{file}.{kind}"
-                check(found, page, name)
-    assert page.errors == []
+DRAWN_AS = dict(zip(PAGES, (progress_is_drawn, agreement_is_drawn, annotators_are_drawn), strict=True))
 
 
 def is_drawing(found: bytes, page: Page, name: str) -> None:
@@ -204,23 +204,19 @@ def test_dark_is_dark_and_follows_the_reader(visit, open_page):
     assert b"#1f5f8b" in saved(page, "series", "svg")[1]  # paper is white
 
 
-@pytest.mark.parametrize(("motion", "moves"), [("reduce", False), ("no-preference", True)])
-def test_whoever_wants_no_motion_gets_none(visit, open_page, motion, moves):
-    page = visit(open_page(reduced_motion=motion))
-    assert drawing(page, "series")["animation"] is moves
+def test_whoever_wants_no_motion_gets_none(visit, open_page):
+    for motion, moves in (("reduce", False), ("no-preference", True)):
+        page = visit(open_page(reduced_motion=motion))
+        assert drawing(page, "series")["animation"] is moves
 
 
-def test_without_script_the_tables_stand_open(visit, open_page):
-    page = visit(open_page(java_script_enabled=False), drawn=False)
-    for name in PAGES[""]:
-        assert page.locator(f"#{name} table").is_visible() and not page.locator(f"#{name} .saves").is_visible()
-
-
-def test_without_the_chart_library_they_stand_open_too(visit, page):
+def test_without_script_or_the_chart_library_the_tables_stand_open(visit, open_page, page):
     page.route("**/echarts*", lambda route: route.abort())
-    visit(page, drawn=False)
-    for name in PAGES[""]:
-        assert page.locator(f"#{name} table").is_visible()
+    plain = open_page(java_script_enabled=False)
+    for without in (page, plain):
+        visit(without, drawn=False)
+        assert all(without.locator(f"#{name} table").is_visible() for name in PAGES[""])
+    assert not any(plain.locator(f"#{name} .saves").is_visible() for name in PAGES[""])
 
 
 def test_a_matrix_of_many_is_cut_and_drawn_at_once(visit, open_page, site, study):
