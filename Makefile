@@ -6,10 +6,14 @@ PIP := $(BIN)/python -m pip install --quiet --quiet --no-compile --disable-pip-v
 WORKERS ?= 2
 ARGS ?=
 
-.PHONY: run test nightly load faults coverage lint models clean
+.PHONY: run dev test nightly load faults coverage lint models clean
 
 run: $(VENV)/web.stamp
 	@$(BIN)/python manage.py up
+
+# `make run` that takes changes up by itself: templates and static files at the next page, Python after a restart.
+dev: $(VENV)/web.stamp
+	@WINNOW_DEBUG=1 $(BIN)/python manage.py up
 
 test: $(VENV)/dev.stamp
 	@./tests/find_chromium

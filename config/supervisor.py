@@ -1,5 +1,6 @@
-"""Web server and workers as children of one process, which starts again what dies and stops all in order."""
+"""Web server and workers as children of one process, which restarts any that die and stops them all in order."""
 
+import contextlib
 import http.client
 import importlib.util
 import os
@@ -20,6 +21,8 @@ MOST_DEATHS = 5  # of one process, in
 WITHIN = 60  # seconds
 QUIET = ["--loglevel", "WARNING", "--without-gossip", "--without-mingle"]
 CELERY = [sys.executable, "-m", "celery", "-A", "config", "worker", *QUIET]
+PACKAGES = ("annotation", "benchmarks", "config", "workers")
+LOOK_EVERY = 1  # second: one look at all modules takes a few milliseconds
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -46,11 +49,27 @@ def web_command(listener: socket.socket) -> list:
     return [sys.executable, "-m", "gunicorn", "config.wsgi", *shape, *limits, *where]
 
 
-class Supervisor:
-    """Owns the servers, the web server and the workers from `start` to `stop`."""
+def modules() -> dict[Path, int]:
+    """Every Python module of Winnow with the time of its last change, in nanoseconds."""
+    found = {}
+    with contextlib.suppress(FileNotFoundError):  # an editor or git replaces files; the next look finds the rest
+        for path in (path for package in PACKAGES for path in (BASE_DIR / package).rglob("*.py")):
+            found[path] = path.stat().st_mtime_ns
+    return found
 
-    def __init__(self, var: Path, servers: Servers, listener: socket.socket):
+
+class Supervisor:
+    """Owns the servers, the web server and the workers from `start` to `stop`.
+
+    With `reload`, it restarts the web server and the workers when a Python module changes. One that fails to start
+    then waits for the next change.
+    """
+
+    def __init__(self, var: Path, servers: Servers, listener: socket.socket, *, reload: bool = False):
         self.var = var
+        self.reload = reload
+        self.modules = modules() if reload else {}
+        self.looked_at = time.monotonic()
         self.servers = servers
         self.listener = listener
         self.children: dict[str, subprocess.Popen] = {}
@@ -105,16 +124,36 @@ class Supervisor:
     def run(self, until) -> None:
         """Watch the children until `stopping` is set or `until()` is true. Raises CannotStart when one keeps dying."""
         while not self.stopping and not until():
+            if self.reload:
+                self._restart_on_change()
             self.revive()
             time.sleep(0.2)
+
+    def _restart_on_change(self) -> None:
+        if time.monotonic() - self.looked_at < LOOK_EVERY:
+            return
+        self.looked_at, before, self.modules = time.monotonic(), self.modules, modules()
+        changed = {path for path, _ in before.items() ^ self.modules.items()}
+        if not changed:
+            return
+        print(f"Restarting: {', '.join(sorted(path.name for path in changed))} changed.", file=sys.stderr, flush=True)
+        self._stop_children()
+        for start in self.starters.values():
+            start()
 
     def revive(self) -> None:
         for name in self.servers.revive():
             self._count_death(name)
         for name, child in list(self.children.items()):
-            if child.poll() is not None:
-                self._count_death(name)
-                self.starters[name]()
+            if child.poll() is None:
+                continue
+            if self.reload and child.returncode > 0:  # an error in the code; a signal gives a negative one
+                del self.children[name]
+                advice = f"var/log/{name}.log says why; it starts again when a module changes"
+                print(f"The {name} process failed; {advice}.", file=sys.stderr, flush=True)
+                continue
+            self._count_death(name)
+            self.starters[name]()
 
     def _count_death(self, name: str) -> None:
         times = self.deaths.setdefault(name, deque(maxlen=MOST_DEATHS))
@@ -127,13 +166,16 @@ class Supervisor:
     def stop(self) -> None:
         """The web first, so that nobody is answered by half a Winnow; then the workers; then the servers."""
         self.listener.close()
+        self._stop_children()
+        self.servers.stop()
+
+    def _stop_children(self) -> None:
         if web := self.children.pop("web", None):
             processes.stop(web, (signal.SIGTERM, GRACE + 2))
         if scoring := self.children.pop("scoring", None):
             processes.stop(scoring, (signal.SIGQUIT, GRACE))  # its vectors are kept; its job goes on at the next start
         if worker := self.children.pop("worker", None):
             processes.stop(worker, (signal.SIGTERM, GRACE), (signal.SIGQUIT, GRACE))
-        self.servers.stop()
 
 
 def parent_gone():

@@ -98,3 +98,9 @@ def test_the_key_is_made_once_and_is_its_owners_alone(tmp_path, load):
     key = load()["SECRET_KEY"]
     assert load()["SECRET_KEY"] == key == (tmp_path / "secret_key").read_text() and len(key) > 50
     assert (tmp_path / "secret_key").stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize(("debug", "cached"), [("", True), ("1", False)])
+def test_templates_are_read_again_in_debug_alone(load, debug, cached):
+    loaders = load(WINNOW_DEBUG=debug)["TEMPLATES"][0]["OPTIONS"]["loaders"]
+    assert (loaders[0][0] == "django.template.loaders.cached.Loader") == cached

@@ -50,7 +50,7 @@ class Command(BaseCommand):
         processes.sweep(settings.VAR)
         listener = supervisor.listen(host, port)
         servers = Servers(settings.VAR, postgres=settings.OWN_POSTGRES, valkey=settings.OWN_VALKEY)
-        running = supervisor.Supervisor(settings.VAR, servers, listener)
+        running = supervisor.Supervisor(settings.VAR, servers, listener, reload=settings.DEBUG)
         gone = supervisor.parent_gone()
         for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(signum, lambda *_: self.ask_to_stop(running))
