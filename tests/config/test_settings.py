@@ -4,8 +4,10 @@ import os
 import runpy
 import subprocess
 import sys
+import tomllib
 
 import pytest
+import yaml
 from django.core.exceptions import ImproperlyConfigured
 
 from tests.config.running import ROOT
@@ -104,3 +106,11 @@ def test_the_key_is_made_once_and_is_its_owners_alone(tmp_path, load):
 def test_templates_are_read_again_in_debug_alone(load, debug, cached):
     loaders = load(WINNOW_DEBUG=debug)["TEMPLATES"][0]["OPTIONS"]["loaders"]
     assert (loaders[0][0] == "django.template.loaders.cached.Loader") == cached
+
+
+def test_every_file_names_the_same_version_and_licence(load):
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert project["version"] == str(citation["version"]) == load()["VERSION"]
+    assert project["license"] == citation["license"] == "Apache-2.0"
+    assert "Apache License" in (ROOT / "LICENSE").read_text()
