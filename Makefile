@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip install --quiet --quiet --no-compile --disable-pip-v
 WORKERS ?= 2
 ARGS ?=
 
-.PHONY: run dev test nightly load faults coverage lint models clean
+.PHONY: run dev test nightly load faults pictures coverage lint models clean
 
 run: $(VENV)/web.stamp
 	@$(BIN)/python manage.py up
@@ -40,6 +40,11 @@ load: $(VENV)/dev.stamp
 # Planted faults that the suite must catch; ARGS="07 12" runs some of them.
 faults: $(VENV)/dev.stamp
 	@$(BIN)/python -m tests.faults.run --keep-going $(ARGS)
+
+# The screens in docs/pictures, taken anew: the README's first ten minutes in a real Chromium.
+pictures: $(VENV)/dev.stamp
+	@./tests/find_chromium
+	@$(BIN)/python -m bench.pictures
 
 # Several GB: lets models score benchmarks. `make run` then starts a worker for that too.
 models: $(VENV)/models.stamp

@@ -1,0 +1,127 @@
+"""The pictures in docs/pictures: the demo study as `make run` starts it, judged, closed and measured, in Chromium.
+
+    python -m bench.pictures [--out docs/pictures]
+
+Takes the README's first ten minutes on a Winnow of its own, as an annotator and as the admin, and stops it afterwards.
+"""
+
+import argparse
+import re
+import secrets
+import shutil
+import tempfile
+from io import BytesIO
+from pathlib import Path
+
+from PIL import Image
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from tests.config.running import ROOT, Winnow
+from tests.conftest import CHROMIUM_FLAGS, CHROMIUM_NAMES
+
+STUDY = "Demo: drawn scenes"
+DESK, PHONE = {"width": 1366, "height": 768}, {"width": 390, "height": 844}
+KEYS = "12n31"  # the answers before the picture
+ACCEPT = "form[action$='/accept/'] button"  # the instructions were read
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=Path, default=ROOT / "docs" / "pictures")
+    out = parser.parse_args().out
+    with tempfile.TemporaryDirectory(prefix="winnow-pictures-", ignore_cleanup_errors=True) as folder:
+        winnow = Winnow(Path(folder).resolve() / "var")
+        winnow.up()
+        try:
+            with sync_playwright() as playwright:
+                path = next(filter(None, map(shutil.which, CHROMIUM_NAMES)))
+                take(winnow, playwright.chromium.launch(executable_path=path, args=CHROMIUM_FLAGS), out)
+        finally:
+            winnow.down()
+
+
+def take(winnow: Winnow, browser: Browser, out: Path) -> None:
+    annotator = browser.new_page(viewport=DESK)
+    annotator.goto(re.search(r"http://\S+/join/\S+/", winnow.first_said)[0])
+    judge(annotator)
+    save(annotator, out / "judge-light.png")
+    save(annotator, out / "judge-dark.png", dark=True)
+    annotator.set_viewport_size(PHONE)
+    save(annotator, out / "judge-phone.png")
+
+    page = browser.new_page(viewport=DESK)
+    log_in(page, winnow)
+    simulate(winnow)
+    finish(annotator)
+    simulate(winnow)  # others judge what the annotator's last answers passed on
+    for number in (1, 2):
+        page.goto(f"{winnow.url}/studies/1/?stage={number}")
+        page.get_by_role("button", name="Close this stage").click()
+    simulate(winnow)
+    page.goto(f"{winnow.url}/studies/1/?stage=1")
+    page.wait_for_load_state("networkidle")
+    save(page, out / "study-light.png")
+    save(page, out / "study-dark.png", dark=True)
+
+
+def judge(page: Page) -> None:
+    """Join, accept the instructions, answer a few screens by keyboard, and pick an image on the next."""
+    page.locator("main form button").first.click()
+    page.wait_for_url("**/judge/**")
+    page.locator(ACCEPT).click()
+    page.wait_for_selector("#desk.ready")
+    for key in KEYS:
+        answered = page.get_attribute("#place fieldset", "data-lease")
+        page.keyboard.press(key)
+        page.keyboard.press("Enter")
+        page.wait_for_selector(f'#place fieldset:not([data-lease="{answered}"])')
+    expect(page.locator("#chip")).to_have_text("saved")
+    page.keyboard.press("1")
+    page.wait_for_load_state("networkidle")
+
+
+def finish(page: Page) -> None:
+    """Answer the screens that the page holds, and those that the next stage makes of them."""
+    for _ in range(10):
+        page.reload()
+        if page.locator(ACCEPT).count():
+            page.locator(ACCEPT).click()
+            page.wait_for_selector("#desk.ready")
+        if not page.locator("#place").count():
+            return
+        page.wait_for_selector("#desk.ready")
+        page.keyboard.press("1")
+        page.keyboard.press("Enter")
+        page.wait_for_timeout(1000)
+
+
+def log_in(page: Page, winnow: Winnow) -> None:
+    page.goto(f"{winnow.url}/login/")
+    page.fill("[name=username]", "admin")
+    page.fill("[name=password]", re.search(r"one-time password (\S+)", winnow.first_said)[1])
+    page.locator("main button").click()
+    page.wait_for_url("**/password/")
+    own = secrets.token_urlsafe()
+    for field in page.locator("main input[type=password]").all():
+        field.fill(own)
+    page.locator("main button").click()
+    page.wait_for_url("**/studies/")
+
+
+def simulate(winnow: Winnow) -> None:
+    """Ten simulated annotators, until they have nothing left to judge."""
+    done = winnow.command("simulate", STUDY, "--annotators", "10", "--error-rate", "0.1")
+    assert done.returncode == 0, done.stderr
+
+
+def save(page: Page, path: Path, *, dark: bool = False) -> None:
+    page.emulate_media(color_scheme="dark" if dark else "light")
+    page.wait_for_timeout(1500)  # colours and bars move to their new values
+    # The scenes are JPEGs: rounding drops noise that nobody sees and PNG cannot compress.
+    picture = Image.open(BytesIO(page.screenshot())).convert("RGB")
+    picture.point(lambda value: round(value / 3) * 3).save(path, optimize=True)
+    print(f"{path.name}: {path.stat().st_size / 1000:.0f} kB", flush=True)
+
+
+if __name__ == "__main__":
+    main()
