@@ -26,15 +26,18 @@ class Version:
 
     A place is a file, or a list of objects in its rows: "items.jsonl/images". A kind of a key in JSON is text, int,
     number, bool, list or object, with a question mark where it may be null; that of a column is its type in arrow.
+
+    `keys` and `dropped` have, by place, the new keys or columns (also those that have another kind now) and those that
+    are gone. `meant` has the value that stands for a new key in releases of the versions before: null where it has
+    none. `figures` has, by file, the paths of new figures, "*" for every name or place in a list:
+    "stages/*/agreement/*/gwet". `files` are new files that every release has and that are no tables.
     """
 
-    keys: Mapping[str, Keys]  # by place: the new keys or columns, also those that have another kind now
+    keys: Mapping[str, Keys]
     meant: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
-    """By place: the value that stands for a new key in releases of the versions before. Null, where it is not here."""
-    dropped: Mapping[str, Collection[str]] = field(default_factory=dict)  # by place
+    dropped: Mapping[str, Collection[str]] = field(default_factory=dict)
     figures: Mapping[str, Collection[str]] = field(default_factory=dict)
-    """By file: paths of new figures, "*" for every name or place in a list: "stages/*/agreement/*/gwet"."""
-    files: Collection[str] = ()  # new files that every release has and that are no tables
+    files: Collection[str] = ()
 
 
 ABOUT = "stage:text item:text question:text round:int"
@@ -153,6 +156,10 @@ class Schema:
                 self.lacks.setdefault(place, {}).update(new)
             for file, paths in one.figures.items():
                 self.lacking_figures.setdefault(file, []).extend(path.split("/") for path in paths)
+
+    def came_later(self, file: str) -> bool:
+        """Whether releases of this version have no such table yet."""
+        return file in self.lacks and file not in self.keys
 
     def as_newest(self, place: str, row: dict) -> dict:
         """The object, with what stands for the keys that it lacks."""

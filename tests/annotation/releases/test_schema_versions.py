@@ -31,6 +31,7 @@ NEW = {"tasks.jsonl": "shade", JUDGMENTS: "device", "items.jsonl/images": "dpi",
 SECOND = Version(
     keys={
         "tasks.jsonl": {"shade": "text"},
+        "notes.jsonl": {"words": "text"},
         "items.jsonl/images": {"dpi": "int?"},
         "dropped.jsonl/images": {"dpi": "int?"},
         JUDGMENTS: {"device": "string"},
@@ -106,6 +107,8 @@ def of_version_two(folder: Path) -> Path:
     change_lines(folder / "dropped.jsonl", images)
     change_json(folder / "figures.json", figures)
     with_column(folder, "device", None)
+    (folder / "notes.jsonl").write_text('{"words": "A table that is new."}\n')
+    change_json(folder / MANIFEST, lambda found: found["files"].update({"notes.jsonl": {"rows": 1}}))
     mend(folder)
     return folder
 
@@ -189,6 +192,7 @@ def test_what_reads_an_older_release_finds_what_its_lack_means(kept, second_vers
     place = Place(kept("1/texts-1.0"))
     assert {task["shade"] for task in place.lines("tasks.jsonl")} == {"plain"}
     assert {image["dpi"] for line in place.lines("items.jsonl") for image in line["images"]} == {None}
+    assert list(place.lines("notes.jsonl")) == []
     assert place.manifest["house"] == "ours" and {stage["pace"] for stage in place.manifest["stages"]} == {1.5}
     assert place.judgments(["stage", "device"]).__next__().column("device").null_count > 0
     assert KEY in place.manifest_as_written and "house" not in place.manifest_as_written
@@ -198,6 +202,7 @@ def test_releases_of_two_versions_are_compared(kept, second_version):
     folders = kept("1/texts-1.0", "a"), of_version_two(kept("1/texts-1.0", "b"))
     with ReleaseFiles(folders[0]) as a, ReleaseFiles(folders[1]) as b:
         found = compare(a, b)
+        assert [len(list(one.lines("notes.jsonl"))) for one in (a, b)] == [0, 1]
     assert found["setup"].pop("files") and found["setup"] == {"made": {KEY: [1, 2]}}
     totals = found["totals"]
     assert totals.pop("unchanged") == found["releases"][0]["kept"] > 0 and not any(totals.values())
