@@ -19,6 +19,8 @@ from annotation.releases.schema_versions import JUDGMENTS, KEY, MANIFEST, STAGES
 from annotation.releases.verification import recomputed
 from annotation.releases.verification.place import Place
 from annotation.releases.verification.verifying import verify
+from benchmarks.formats.base import ProblemLog
+from benchmarks.formats.release import read_items
 from tests.annotation.releases.released import change_json, change_lines, mend
 
 KEPT = Path(__file__).resolve().parents[2] / "frozen_releases"
@@ -144,6 +146,15 @@ def test_a_frozen_release_is_the_same_and_verifies(kept, name):
     report = verify(folder)
     assert report.problems == []
     assert report.checked["figures computed again"] > 100
+
+
+def test_a_frozen_release_can_be_imported(kept):
+    folder, log = (
+        kept("1/images-1.0"),
+        ProblemLog(),
+    )  # of the three it has most to read: chosen candidates, three splits
+    found = list(read_items(folder, log))
+    assert len(found) == len((folder / "items.jsonl").read_text().splitlines()) > 0 and log.count == 0
 
 
 def test_the_frozen_releases_have_something_of_everything(kept):
