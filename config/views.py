@@ -4,6 +4,7 @@ from contextlib import suppress
 
 import redis
 from django.conf import settings
+from django.core.exceptions import TooManyFieldsSent
 from django.db import Error as DatabaseError
 from django.db import connection
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -11,6 +12,8 @@ from django.shortcuts import redirect
 from django.views import defaults
 from django.views.decorators.http import require_safe
 from redis.exceptions import RedisError
+
+from config.middleware import is_api, wrong_address
 
 
 @require_safe
@@ -32,16 +35,21 @@ def health(request: HttpRequest) -> HttpResponse:
     return HttpResponse("".join(lines), status=200 if all(state.values()) else 503, content_type="text/plain")
 
 
-API = "/api/"
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """What Django itself refuses before any view: a host that is not ours, too many parameters."""
+    if is_api(request):
+        many = isinstance(exception, TooManyFieldsSent)
+        return wrong_address("It has too many parameters." if many else "Winnow does not answer at this address.")
+    return defaults.bad_request(request, exception)
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    if request.path.startswith(API):
+    if is_api(request):
         return JsonResponse({"detail": "There is no such address."}, status=404)
     return defaults.page_not_found(request, exception)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    if request.path.startswith(API):
+    if is_api(request):
         return JsonResponse({"detail": "Winnow met something it did not expect. Its log says more."}, status=500)
     return defaults.server_error(request)

@@ -1,13 +1,13 @@
 """The query parameters of the API's endpoints of studies. `context["view"]` is the endpoint, which knows its study."""
 
 from rest_framework.exceptions import ValidationError
-from rest_framework.fields import BooleanField, CharField, ChoiceField, DateTimeField, IntegerField, RegexField
+from rest_framework.fields import BooleanField, CharField, ChoiceField, DateTimeField, RegexField
 
 from annotation.models import Annotator
 from annotation.models.choices import Kind, StudyState
 from annotation.protocols.decision_rule import DROPPED, KEPT, OPEN
 from annotation.wording import pseudonym
-from benchmarks.api.endpoints import CursorFilters, Filters, OffsetFilters
+from benchmarks.api.endpoints import CursorFilters, Filters, OffsetFilters, WholeNumberField
 
 
 class _IsSet(BooleanField):
@@ -30,7 +30,7 @@ class StudyFilters(OffsetFilters):
 
 
 class StageFilters(_OfStage):
-    stage = IntegerField(required=False, min_value=1, help_text="The stage's position; 1 where none is said.")
+    stage = WholeNumberField(required=False, min_value=1, help_text="The stage's position; 1 where none is said.")
 
 
 class AgreementFilters(StageFilters):
@@ -38,7 +38,7 @@ class AgreementFilters(StageFilters):
 
 
 class RowFilters(_OfStage, CursorFilters):
-    stage = IntegerField(required=False, min_value=1, help_text="The stage's position; all where none is said.")
+    stage = WholeNumberField(required=False, min_value=1, help_text="The stage's position; all where none is said.")
 
 
 class TaskFilters(RowFilters):

@@ -95,6 +95,7 @@ class StudyFiguresData(StudyEndpoint):
     """Every figure of one stage, as on the study page and in figures.json; docs/reference/measures.md defines them."""
 
     operation, filters = "figures", StageFilters
+    refusals = {503: "A worker is computing the figures for the first time; `Retry-After` says when to ask again."}
 
     def get(self, request: Request, pk: int) -> Response:
         return Response(figures.stage_figures(self.stages[0], self.by))

@@ -1,10 +1,10 @@
 """An export in words: the dataset card, the rule of each stage, and its settings."""
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 
+from annotation.exports.markdown import text, yaml_text
 from annotation.models import Stage, Study
 from annotation.protocols.decision_rule import CONFIRM_CAP
 from annotation.protocols.registry import PROTOCOLS
@@ -102,9 +102,11 @@ def _how_many(stage: Stage) -> str:
 
 def line(stage: Stage) -> str:
     """A stage in the card's list."""
-    taken = f"items {' and '.join(stage.takes)} by {stage.source.name}" if stage.source else "the benchmark's items"
+    taken = (
+        f"items {' and '.join(stage.takes)} by {text(stage.source.name)}" if stage.source else "the benchmark's items"
+    )
     sample = f", {stage.sample:,} of them drawn with seed {stage.seed}" if stage.sample else ""
-    return f"**{stage.name}** ({stage.protocol}): {taken}{sample}; {describe(stage)}"
+    return f"**{text(stage.name)}** ({stage.protocol}): {taken}{sample}; {describe(stage)}"
 
 
 def card(
@@ -125,14 +127,14 @@ def card(
     """
     return "\n".join(
         [
-            FRONT.format(name=json.dumps(study.name, ensure_ascii=False), data=sha256),
-            f"# {study.name}\n",
+            FRONT.format(name=yaml_text(study.name), data=sha256),
+            f"# {text(study.name)}\n",
             f"A validated split, exported by Winnow: {whole['kept']:,} items kept of {whole['imported']:,};",
             f"{whole['dropped']:,} dropped, {whole['open']:,} still open.\n",
-            *(f"**Warning.** {warning}\n" for warning in notes["warnings"]),
+            *(f"**Warning.** {text(warning)}\n" for warning in notes["warnings"]),
             _lines([*_steps(whole, written), *map(_measured, whole["measuring"])]),
             "Dropped, by stage and reason:\n",
-            _lines([f"{row['name']}, {row['reason']}: {row['items']:,}" for row in whole["reasons"]] or ["none"]),
+            _lines([f"{text(row['name'])}, {row['reason']}: {row['items']:,}" for row in whole["reasons"]] or ["none"]),
             "How items were decided:\n",
             _lines(map(line, stages), numbered=True),
             _table(columns, notes["no_source"]),
@@ -148,11 +150,12 @@ def _steps(whole: Mapping, written: Mapping[str, Counter]) -> Iterator[str]:
     for row in whole["stages"]:
         did = written[row["name"]]
         words = "".join(f", {did[fate]:,} {fate}" for fate in FATES) if did else ""
-        yield f"{row['name']} ({row['protocol']}): {row['entered']:,} in, {row['kept']:,} kept{words}"
+        yield f"{text(row['name'])} ({row['protocol']}): {row['entered']:,} in, {row['kept']:,} kept{words}"
 
 
 def _measured(row: Mapping) -> str:
-    return f"{row['name']} ({row['protocol']}): {row['tasks']:,} asked, {row['answered']:,} answered; it drops nothing"
+    words = f"{row['tasks']:,} asked, {row['answered']:,} answered; it drops nothing"
+    return f"{text(row['name'])} ({row['protocol']}): {words}"
 
 
 def _table(columns: Iterable[str], no_source: str) -> str:
@@ -160,4 +163,4 @@ def _table(columns: Iterable[str], no_source: str) -> str:
     rows = [("`data.parquet`", f"the kept items: {', '.join(columns)}"), *FILES]
     rows = [(name, what) for name, what in rows if not (no_source and name == "`source/`")]
     table = "".join(f"| {name} | {what} |\n" for name, what in [("file", "what"), ("---", "---"), *rows])
-    return f"{table}\nThere is no `source/`: {no_source}\n" if no_source else table
+    return f"{table}\nThere is no `source/`: {text(no_source)}\n" if no_source else table

@@ -16,8 +16,9 @@ from typing import IO, Self
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from annotation.releases.schema_versions import KEY, MANIFEST, Schema, UnknownSchemaVersion, version_of
+
 MADE_BY, KIND = "Winnow", "release"
-MANIFEST = "manifest.json"
 LONGEST = 64 * 1024 * 1024  # bytes of a line
 BUFFER = 2**20  # bytes of a parquet file that are read at once, instead of whole columns
 
@@ -99,14 +100,33 @@ class Files:
 
 
 class ReleaseFiles(Files):
+    """A release; its manifest and lines are those of the newest schema version, whichever it has."""
+
     @cached_property
-    def manifest(self) -> dict:
+    def _written(self) -> dict:
         found = self.json(MANIFEST)
         if found.get("made_by") != MADE_BY:
             raise NotARelease(f"{MANIFEST} does not say that {MADE_BY} made it.")
         if found.get("kind") != KIND:
             raise NotARelease("This is an export of a study. Make a release of it first.")
         return found
+
+    @cached_property
+    def release_schema(self) -> Schema:
+        try:
+            return Schema(version_of(self._written))
+        except UnknownSchemaVersion as why:
+            raise NotARelease(str(why)) from None
+
+    @cached_property
+    def manifest(self) -> dict:
+        return self.release_schema.as_newest(MANIFEST, {KEY: self.release_schema.version, **self._written})
+
+    def lines(self, name: str) -> Iterator[dict]:
+        """None of a table that came with a later version."""
+        if self.release_schema.came_later(name):
+            return iter(())
+        return (self.release_schema.as_newest(name, line) for line in super().lines(name))
 
     def unpack(self, folder: Path) -> None:
         """Write every file below the folder, which is made."""

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from annotation.exports.files import content_hash, describe_files, write_json
-from annotation.releases import redaction, splitting
+from annotation.releases import redaction, schema_versions, splitting
 from annotation.releases.archive_reader import KIND, MADE_BY, MANIFEST
 from annotation.releases.documents.write import write_documents
 from annotation.releases.export_reader import DATA, ITEMS, ExportReader, hashes
@@ -83,6 +83,7 @@ def _settings(source: ExportReader, plan: Plan, assigned: Assigned) -> dict:
     counted = Counter(assigned.splits.values())
     return {
         **redaction.settings(there, plan.public),
+        schema_versions.KEY: schema_versions.newest(),
         "made_by": MADE_BY,
         "kind": KIND,
         "release": replace(plan, words={name: word for name, word in plan.words.items() if word}).as_json(),

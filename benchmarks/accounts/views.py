@@ -35,8 +35,9 @@ def log_in(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
         return render(request, "accounts/login.html", {"form": AuthenticationForm(request)})
     if wait := _too_many(request):
-        why = f"Too many tries. Wait {wait} seconds, then try again."
-        answer = _refused(request, AuthenticationForm(request), why, 429)
+        why = f"Too many attempts. Try again in {wait} second{'s' if wait > 1 else ''}."
+        form = AuthenticationForm(request, initial={"username": request.POST.get("username", "")})
+        answer = _refused(request, form, why, 429)
         answer["Retry-After"] = str(wait)
         return answer
     form = AuthenticationForm(request, request.POST)

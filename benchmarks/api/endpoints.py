@@ -5,7 +5,9 @@ ignored gives figures of something else. Hence serializers validate filters, not
 or a wrong boolean is no filter.
 """
 
+import base64
 import re
+from collections.abc import Mapping
 from functools import cached_property
 
 from django.contrib.auth.models import User
@@ -14,7 +16,7 @@ from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiResponse, inline_serializer
 from rest_framework import serializers
-from rest_framework.exceptions import NotFound, ValidationError
+from rest_framework.exceptions import ValidationError
 from rest_framework.generics import GenericAPIView
 from rest_framework.pagination import BasePagination, CursorPagination, LimitOffsetPagination
 
@@ -36,8 +38,17 @@ class Filters(serializers.Serializer):
         return super().to_internal_value(data.dict())
 
 
+class WholeNumberField(serializers.IntegerField):
+    """In digits: what Python takes for a number beside them (1_0, 1.0, digits of other scripts) is none here."""
+
+    def to_internal_value(self, data) -> int:
+        if not re.fullmatch("-?[0-9]+", data):
+            self.fail("invalid")
+        return super().to_internal_value(data)
+
+
 class _Limited(Filters):
-    limit = serializers.IntegerField(
+    limit = WholeNumberField(
         required=False, min_value=1, max_value=MOST, help_text=f"How many rows; {PAGE} where nobody says."
     )
 
@@ -47,7 +58,7 @@ class CursorFilters(_Limited):
 
 
 class OffsetFilters(_Limited):
-    offset = serializers.IntegerField(required=False, min_value=0, help_text="How many rows to pass over first.")
+    offset = WholeNumberField(required=False, min_value=0, help_text="How many rows to pass over first.")
 
 
 class Keyset(CursorPagination):
@@ -56,14 +67,20 @@ class Keyset(CursorPagination):
     ordering, page_size, page_size_query_param, max_page_size = "pk", PAGE, "limit", MOST
 
     def decode_cursor(self, request):
-        invalid = ValidationError({"cursor": ["This is no cursor. Follow `next` of another page as it is."]})
-        try:
-            cursor = super().decode_cursor(request)
-        except NotFound:
-            raise invalid from None
-        if cursor and cursor.position is not None and not re.fullmatch("[0-9]{1,18}", str(cursor.position)):
-            raise invalid
-        return cursor
+        """The library takes much that it never wrote for a cursor, and gives the first page for it."""
+        given = request.query_params.get(self.cursor_query_param)
+        if given is not None and not _is_cursor(given):
+            raise ValidationError({"cursor": ["This is no cursor. Follow `next` of another page as it is."]})
+        return super().decode_cursor(request)
+
+
+def _is_cursor(given: str) -> bool:
+    """Whether it says no more than a page's offset, direction and last number."""
+    try:
+        words = base64.b64decode(given.encode("ascii"), validate=True).decode("ascii")
+    except ValueError:
+        return False
+    return bool(words and re.fullmatch("(o=[0-9]{1,4})?(&?r=1)?(&?p=[0-9]{1,18})?", words))
 
 
 class Counted(LimitOffsetPagination):
@@ -76,6 +93,7 @@ class Endpoint(GenericAPIView):
     # A subclass has the name of its `operation`, its `filters`, and its description as its docstring (hence none here).
     operation: str
     filters: type[Filters] = Filters
+    refusals: Mapping[int, str] = {}  # what it may answer beside what every endpoint may
     pagination_class: type[BasePagination] | None = None
 
     @cached_property
@@ -105,10 +123,11 @@ class _Refusal(serializers.Serializer):
 
 _WRONG = {"type": "object", "additionalProperties": {"type": "array", "items": {"type": "string"}}}
 _REFUSALS = {
-    400: OpenApiResponse(_WRONG, "A filter is unknown or wrong: for each, why in words."),
+    400: OpenApiResponse(_WRONG, "A filter, or the address, is unknown or wrong: for each, why in words."),
     401: OpenApiResponse(_Refusal, "The token is not known, or its owner may not log in any more."),
     403: OpenApiResponse(_Refusal, "There is neither a token nor a session, or its owner manages nothing."),
     404: OpenApiResponse(_Refusal, "There is no such thing, or it is not yours to see."),
+    406: OpenApiResponse(_Refusal, "`Accept` leaves out JSON."),
     429: OpenApiResponse(_Refusal, "Too many requests with this token; `Retry-After` says when to go on."),
 }
 
@@ -130,15 +149,17 @@ class Description(AutoSchema):
     def get_response_serializers(self):
         """A serializer for each status. The library takes a dictionary too, though its signature leaves that out."""
         row, pages = self._endpoint.serializer_class, self._endpoint.pagination_class
+        more = {status: OpenApiResponse(_Refusal, why) for status, why in self._endpoint.refusals.items()}
+        refusals = _REFUSALS | more
         if row is None or pages is None:
-            return {200: row or OpenApiTypes.OBJECT, **_REFUSALS}
+            return {200: row or OpenApiTypes.OBJECT, **refusals}
         fields: dict[str, serializers.Field] = {}
         for name in ("next", "previous"):
             fields[name] = serializers.URLField(allow_null=True, help_text=f"The {name} page.")
         if issubclass(pages, Counted):
             fields["count"] = serializers.IntegerField(help_text="Rows in all.")
         page = inline_serializer(f"{row.__name__}Page", {**fields, "results": row(many=True)})
-        return {200: page, **_REFUSALS}
+        return {200: page, **refusals}
 
     def _is_list_view(self, serializer=None) -> bool:
         return False  # `get_response_serializers` describes lists

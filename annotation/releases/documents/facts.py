@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from annotation.exports.files import content_hash
+from annotation.exports.markdown import decimal, interval, percent
 from annotation.exports.setup_wording import in_words
 from annotation.protocols.registry import PROTOCOLS
 from annotation.releases.archive_reader import Files
-from annotation.releases.documents.markdown import decimal, interval, percent
 from annotation.releases.plan import SPLIT_NAMES, Plan
 
 DOCUMENTS = ("README.md", "croissant.json", "data_statement.md", "statistics.json")

@@ -10,10 +10,11 @@ from pathlib import Path
 import pyarrow as pa
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from annotation.exports import markdown
 from annotation.exports.files import digest, write_json
 from annotation.releases.archive_reader import Files
 from annotation.releases.documents import facts as facts_module
-from annotation.releases.documents import markdown, statistics, tables
+from annotation.releases.documents import statistics, tables
 from annotation.releases.documents.croissant import croissant
 from annotation.releases.documents.facts import Facts
 from annotation.releases.documents.hub_metadata import yaml_head

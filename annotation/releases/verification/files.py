@@ -10,17 +10,12 @@ import pyarrow.parquet as pq
 from annotation.releases.verification.place import MANIFEST, SETTINGS, Place
 from annotation.releases.verification.report import Report
 
-ALWAYS = (
-    "README.md", "adjudications.jsonl", "annotators.jsonl", "croissant.json", "data_statement.md", "dropped.jsonl",
-    "figures.json", "flags.jsonl", "images.jsonl", "items.jsonl", "judgments.parquet", "statistics.json", "tasks.jsonl",
-    "texts.jsonl",
-)  # fmt: skip
 DATA = "data"
 BYTES = 1024 * 1024
 
 
 def check_files(place: Place, report: Report) -> None:
-    listed = place.manifest["files"]
+    listed, always = place.manifest["files"], place.schema.files
     there = {*place.names} - {MANIFEST}
     for name in place.links:
         report.problem(name, "it is a link; a release holds files alone")
@@ -28,9 +23,9 @@ def check_files(place: Place, report: Report) -> None:
         report.problem(name, "it is missing")
     for name in sorted(there - {*listed}):
         report.problem(name, "it is not in the manifest")
-    for name in sorted({*ALWAYS} - {*listed}):
+    for name in sorted({*always} - {*listed}):
         report.problem(MANIFEST, f"it names no {name}, which every release has")
-    for name in sorted({*listed} & there - {*ALWAYS, SETTINGS}):
+    for name in sorted({*listed} & there - {*always, SETTINGS}):
         if not _belongs(place, name):
             report.problem(name, "it is of no form and no split that the release has")
     for name in sorted(there):

@@ -14,7 +14,7 @@ from annotation.exports.files import EXTENSIONS
 from annotation.releases.verification.forms import READERS, Row, content, is_image, parquet
 from annotation.releases.verification.place import Place
 from annotation.releases.verification.report import Report
-from annotation.releases.verification.schemas import IMAGE, fits
+from annotation.releases.verification.schemas import fits
 
 ITEMS, DROPPED, IMAGES, DATA = "items.jsonl", "dropped.jsonl", "images.jsonl", "data"
 SIZE = ("format", "width", "height")
@@ -160,10 +160,11 @@ def _check_images(place: Place, report: Report, seen: Mapping[str, set[str]]) ->
     sizes: dict[str, tuple] = {}
     said: dict[str, tuple[dict, ...]] = {}  # of each image in the data what items say of it, in the order of coming
     for name in (ITEMS, DROPPED):
+        keys = place.schema.keys[f"{name}/images"]
         with report.reading(name):
-            for line in place.lines(name):
+            for line in place.lines_as_written(name):
                 for image in line["images"]:
-                    _check_image(report, name, line["id"], image, sizes)
+                    _check_image(report, name, line["id"], image, keys, sizes)
                     if name == ITEMS and image["sha256"] in seen:
                         for values, key in zip(said.setdefault(image["sha256"], ({}, {}, {})), SAID, strict=True):
                             values.setdefault(image[key])
@@ -171,10 +172,12 @@ def _check_images(place: Place, report: Report, seen: Mapping[str, set[str]]) ->
         _check_listed(place, report, seen, sizes, said)
 
 
-def _check_image(report: Report, name: str, item: str, image: Mapping, sizes: dict[str, tuple]) -> None:
+def _check_image(
+    report: Report, name: str, item: str, image: Mapping, keys: Mapping[str, str], sizes: dict[str, tuple]
+) -> None:
     report.count("images of items by their keys")
-    wrong = [key for key, kind in IMAGE.items() if key not in image or not fits(image[key], kind)]
-    wrong += sorted({*image} - {*IMAGE, "crop"})
+    wrong = [key for key, kind in keys.items() if key not in image or not fits(image[key], kind)]
+    wrong += sorted({*image} - {*keys, "crop"})
     if wrong or not re.fullmatch("[0-9a-f]{64}", image["sha256"]) or image["format"] not in EXTENSIONS:
         report.problem(name, f"item {item!r}: an image has {', '.join(wrong) or 'a hash or format'} that cannot be")
         return

@@ -3,7 +3,8 @@
 import pytest
 from huggingface_hub import DatasetCard
 
-from annotation.releases.documents import hub_metadata, markdown
+from annotation.exports import markdown
+from annotation.releases.documents import hub_metadata
 from tests.builders.documented_release import JUDGMENT, release
 from tests.lazy import LazyModule
 
@@ -161,7 +162,7 @@ def test_the_statement_has_what_the_figures_say_against_the_split(tmp_path):
 def test_yaml_reads_back_what_was_written(words):
     import yaml
 
-    assert yaml.safe_load(f"name: {hub_metadata.quoted(words)}") == {"name": words}
+    assert yaml.safe_load(f"name: {markdown.yaml_text(words)}") == {"name": words}
 
 
 @pytest.mark.parametrize(

@@ -128,7 +128,7 @@ class Edited(Place):
         self.name, self.rows = name, copy.deepcopy(parsed(self.folder / name))
         change(self.rows)
 
-    def lines(self, name: str) -> Iterator[dict]:
+    def lines_as_written(self, name: str) -> Iterator[dict]:
         return iter(self.rows if name == self.name else parsed(self.folder / name))
 
     def judgments(self, columns=None, rows: int = 10_000) -> Iterator[pa.RecordBatch]:
