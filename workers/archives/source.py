@@ -22,10 +22,11 @@ class ArchiveRefused(Exception):
     them and `count` says how many there were."""
 
     def __init__(self, code: str, entry: str, advice: str, refusals: tuple[Refusal, ...] = (), count: int = 1):
-        self.code, self.entry, self.advice = code, entry, advice
-        self.refusals = refusals or (Refusal(code, entry, advice),)
+        # A damaged archive's names and messages hold anything; what cannot be stored would fail the job that tells them
+        self.code, self.entry, self.advice = code, printable(entry), printable(advice)
+        self.refusals = refusals or (Refusal(code, self.entry, self.advice),)
         self.count = count
-        super().__init__(f"{code} · {entry} · {advice}")
+        super().__init__(f"{code} · {self.entry} · {self.advice}")
 
 
 class Budget:
@@ -42,8 +43,9 @@ class Budget:
             raise ArchiveRefused("ARCHIVE_TOO_LARGE", entry, advice)
 
 
-def unreadable(entry: str, why: object) -> ArchiveRefused:
-    return ArchiveRefused("ARCHIVE_UNREADABLE", entry, f"Make the archive again; this part cannot be read ({why}).")
+def unreadable(entry: str, why: str | Exception) -> ArchiveRefused:
+    advice = f"Make the archive again; this part cannot be read ({str(why) or 'it is cut off'})."
+    return ArchiveRefused("ARCHIVE_UNREADABLE", entry, advice)
 
 
 class EntryNames:

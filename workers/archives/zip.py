@@ -69,7 +69,7 @@ def listed(archive: zipfile.ZipFile) -> EntryNames:
         elif info.compress_type not in METHODS:
             advice = "Make the archive again with ordinary compression (deflate)."
             found.refuse("ARCHIVE_UNREADABLE", info.filename, advice)
-        elif info.is_dir():
+        elif info.orig_filename.endswith("/"):  # is_dir() fails on a name without letters
             found.add_folder(info.orig_filename)
         else:
             found.add(info.orig_filename)
@@ -100,13 +100,13 @@ def refuse_many(path: Path, title: str) -> None:
         if end is None:
             raise unreadable(title, "its end is missing")
         size, location = end[internals._ECD_SIZE], end[internals._ECD_LOCATION]
-        if size > limits.MAX_DIRECTORY_BYTES:
-            raise ArchiveRefused("TOO_MANY_FILES", title, TOO_MANY)
         zip64 = internals.sizeEndCentDir64 + internals.sizeEndCentDir64Locator
         ends_in_zip64 = end[internals._ECD_SIGNATURE] == internals.stringEndArchive64
         start = location - size - (zip64 if ends_in_zip64 else 0)  # it ends where the end records begin
         if start < 0:
             raise unreadable(title, "its list of entries is missing")
+        if size > limits.MAX_DIRECTORY_BYTES:
+            raise ArchiveRefused("TOO_MANY_FILES", title, TOO_MANY)
         file.seek(start)
         if count_entries(file.read(size)) > limits.MAX_FILES:
             raise ArchiveRefused("TOO_MANY_FILES", title, TOO_MANY)
