@@ -12,7 +12,7 @@ import pytest
 from tests.benchmarks.bad_inputs.archives import Raw, member, tar_of, zip_of, zipped
 from tests.benchmarks.bad_inputs.damage import damaged
 from workers import limits
-from workers.archives import source as archives_source
+from workers.archives import names
 from workers.archives.archive import ArchiveRefused, open_archive
 
 FILES = {"val/b.jpg": b"bb", "val/a.jpg": b"aa", "val/sub/c.jpg": b"cc", ".DS_Store": b"x"}
@@ -222,7 +222,7 @@ def test_the_title_is_the_name_that_the_user_knows(tmp_path):
 
 
 def test_names_that_cannot_be_stored_are_printed_safely():
-    assert archives_source.printable("a\0\ud800" + "x" * 400) == "a\\0\\ud800" + "x" * 297
+    assert names.printable("a\0\ud800" + "x" * 400) == "a\\0\\ud800" + "x" * 297
 
 
 def test_tar_folders_and_owners_are_nothing_to_us(tmp_path):

@@ -10,7 +10,7 @@ from typing import Any
 
 from workers import limits
 from workers.archives.folder import LINK
-from workers.archives.source import TOO_MANY, ArchiveRefused, Budget, EntryNames, Source, printable, unreadable
+from workers.archives.source import TOO_MANY, ArchiveRefused, Budget, EntryNames, Source, unreadable
 
 CHUNK = 2**16
 METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
@@ -82,7 +82,7 @@ def refuse_overlap(archive: zipfile.ZipFile) -> None:
     for info in sorted(archive.infolist(), key=lambda info: info.header_offset):
         if info.header_offset < end:
             advice = "Entries lie over one another, as in a zip bomb. Make the archive again."
-            raise ArchiveRefused("ARCHIVE_TOO_LARGE", printable(info.filename), advice)
+            raise ArchiveRefused("ARCHIVE_TOO_LARGE", info.filename, advice)
         end = info.header_offset + internals.sizeFileHeader + info.compress_size
 
 
