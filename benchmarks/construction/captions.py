@@ -89,6 +89,11 @@ def format_as_released(text: str) -> str:
     return text if not text or text.endswith(".") else f"{text}."
 
 
+def without_form(text: str) -> str:
+    """What formatting leaves as it is: equal before and after, whatever captions were formatted with this one."""
+    return re.sub(rf"[{re.escape(FINAL_MARKS)}\s]+", "", text).casefold()
+
+
 def gather_evidence(texts: Iterable[str]) -> Evidence:
     """Counts words in mid-sentence; captions whose capitals say nothing are left out."""
     evidence = Evidence()

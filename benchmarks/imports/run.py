@@ -159,7 +159,7 @@ def import_records(
     """From checked records to a finished job. Raises Refused, Cancelled; nothing of the import is left then."""
     started = time.monotonic()
     if order.options.new_candidates:
-        candidate_rounds.check_known_items(order.benchmark_name, records, log)
+        candidate_rounds.check_known_items(order.benchmark_name, records, log, order.options.format_captions)
         records = candidate_rounds.candidates_only(records)
     else:
         records = without_absent_positives(records, source, log)
