@@ -6,6 +6,8 @@ Pure: no Django. A format yields `ItemRecord`s; the import checks them, finds th
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from workers.archives.names import printable
+
 ROLES = ("positive", "negative", "second_positive", "candidate")
 Crop = tuple[int, int, int, int]  # x, y, width, height in pixels of the file's image, its orientation applied
 Part = tuple[str, Crop | None]  # of a file's name: its whole image, or a crop of it
@@ -106,6 +108,11 @@ class Problem:
     column: str
     advice: str
     fatal: bool = True
+
+    def __post_init__(self) -> None:
+        """Names and messages quote what a bad file says; what cannot be stored would fail the job that reports it."""
+        for name, most in (("file", 400), ("column", 400), ("advice", 1_000)):
+            object.__setattr__(self, name, printable(getattr(self, name), most))
 
     def as_json(self) -> dict[str, str | int | None]:
         """As reports and jobs keep it."""

@@ -79,10 +79,16 @@ def _refuse_by_ends(path: Path) -> None:
 
 
 def trial_in_child(path: Path, bounds: dict[str, int]) -> list[str]:
-    """`trial` in a child process. One that dies is a file that cannot be read."""
+    """`trial` in a child process. One that dies, or does not come to an end, is a file that cannot be read."""
     command = [sys.executable, *TRIAL, str(path.resolve()), json.dumps(bounds)]
     environment = os.environ | ENVIRONMENT
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, env=environment)
+    most = limits.MAX_PARQUET_SECONDS + path.stat().st_size // limits.PARQUET_BYTES_A_SECOND
+    try:
+        done = subprocess.run(
+            command, cwd=ROOT, capture_output=True, text=True, check=False, env=environment, timeout=most
+        )
+    except subprocess.TimeoutExpired:
+        return ["FILE_UNREADABLE", f"{UNREADABLE} in {most:,} seconds."]
     return ["FILE_UNREADABLE", f"{UNREADABLE}."] if done.returncode else json.loads(done.stdout)
 
 

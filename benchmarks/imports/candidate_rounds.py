@@ -4,11 +4,12 @@ The rows say again what the items are, so that nothing is put to the wrong one; 
 """
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from django.db.models import Max
 
+from benchmarks.construction.captions import without_form
 from benchmarks.formats.base import ProblemLog
 from benchmarks.imports import store as imports_store
 from benchmarks.imports.images import Gathered
@@ -23,8 +24,12 @@ def candidates_only(records: list[ItemRecord]) -> list[ItemRecord]:
     return [replace(record, captions=(), images=tuple(record.images_as(CANDIDATE))) for record in records]
 
 
-def check_known_items(benchmark_name: str, records: list[ItemRecord], log: ProblemLog) -> None:
-    """Each row must be an item of the benchmark, with the captions, type and subtype that it has there."""
+def check_known_items(benchmark_name: str, records: list[ItemRecord], log: ProblemLog, formatted: bool = False) -> None:
+    """Each row must be an item of the benchmark, with the captions, type and subtype that it has there.
+
+    `formatted`: the form of captions does not count, since it depends on the other captions of the file.
+    """
+    alike = without_form if formatted else str
     if not Benchmark.objects.filter(name=benchmark_name).exists():
         advice = f"There is no benchmark “{benchmark_name}”. New candidates are for items that one has already."
         log.error("UNKNOWN_BENCHMARK", imports_store.file_names(records), None, "", advice)
@@ -32,7 +37,7 @@ def check_known_items(benchmark_name: str, records: list[ItemRecord], log: Probl
     stored = dict(imports_store.stored_records(benchmark_name, records))
     for number, record in enumerate(records, 1):
         origin = record.origin or Origin("", number)
-        for code, column, advice in _problems(record, stored.get(record.key), benchmark_name):
+        for code, column, advice in _problems(record, stored.get(record.key), benchmark_name, alike):
             log.error(code, origin.file, origin.row, column, advice)
     if any(record.meta or record.truth for record in records):
         advice = "Only candidate images are taken from these rows; their further columns, meta and truth are not."
@@ -40,7 +45,9 @@ def check_known_items(benchmark_name: str, records: list[ItemRecord], log: Probl
         log.note("NOT_TAKEN", imports_store.file_names(records), None, "", advice)
 
 
-def _problems(record: ItemRecord, stored: ItemRecord | None, benchmark_name: str) -> Iterator[tuple[str, str, str]]:
+def _problems(
+    record: ItemRecord, stored: ItemRecord | None, benchmark_name: str, alike: Callable[[str], str]
+) -> Iterator[tuple[str, str, str]]:
     """(code, column, advice)."""
     if stored is None:
         advice = f"“{benchmark_name}” has no item “{record.key[:80]}”. Mend the id, or import it as a new item."
@@ -49,7 +56,7 @@ def _problems(record: ItemRecord, stored: ItemRecord | None, benchmark_name: str
     for column in ("type", "subtype"):
         if getattr(record, column) != getattr(stored, column):
             yield "OTHER_CONTENT", column, f"The item has “{getattr(stored, column)}” there. Write the same."
-    yield from _other_captions(record, stored)
+    yield from _other_captions(record, stored, alike)
     if not record.images_as(CANDIDATE):
         yield "VALUE_MISSING", "candidate image", "Name the new candidate images, or remove the row."
     for role in {image.role for image in record.images} - {CANDIDATE}:
@@ -59,10 +66,12 @@ def _problems(record: ItemRecord, stored: ItemRecord | None, benchmark_name: str
             yield "OTHER_CONTENT", f"{role} image", advice
 
 
-def _other_captions(record: ItemRecord, stored: ItemRecord) -> Iterator[tuple[str, str, str]]:
+def _other_captions(
+    record: ItemRecord, stored: ItemRecord, alike: Callable[[str], str]
+) -> Iterator[tuple[str, str, str]]:
     here, there = _by_role(record), _by_role(stored)
     for role in sorted(here.keys() | there.keys()):
-        if here.get(role) != there.get(role):
+        if [*map(alike, here.get(role, []))] != [*map(alike, there.get(role, []))]:
             text = "; ".join(there.get(role, []))[:120]
             advice = f"The item has “{text}” there. Write the same." if text else "The item has none there. Remove it."
             yield "OTHER_CONTENT", f"{role} caption", advice

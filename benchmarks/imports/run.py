@@ -31,7 +31,7 @@ LISTED = 100  # names of unused files that the report keeps
 
 @dataclass(frozen=True)
 class Options:
-    """`format_captions`: BiVLC's step 1, capital first letter and full stop. `text_only`: leave the images out.
+    """`format_captions`: BiVLC's step 1, all captions of an item in one form. `text_only`: leave the images out.
 
     `new_candidates`: the rows are items that the benchmark has, and bring another round of candidate images for them.
     `skip_incomplete`: rows that lack a part are left out and listed in the report, instead of refusing the import.
@@ -159,7 +159,7 @@ def import_records(
     """From checked records to a finished job. Raises Refused, Cancelled; nothing of the import is left then."""
     started = time.monotonic()
     if order.options.new_candidates:
-        candidate_rounds.check_known_items(order.benchmark_name, records, log)
+        candidate_rounds.check_known_items(order.benchmark_name, records, log, order.options.format_captions)
         records = candidate_rounds.candidates_only(records)
     else:
         records = without_absent_positives(records, source, log)

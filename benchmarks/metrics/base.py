@@ -96,11 +96,13 @@ class Family(Generic[Record]):
     """The measures that one paper reports together.
 
     `record` has a field for each of the `questions`, True, False or None (not answered), and `type` and `subtype`.
+    `from_captions`: further fields of it, which follow from an item's scores by name and its captions by role.
     """
 
     record: Callable[..., Record]
     questions: Mapping[str, Pairs]
     measures: Mapping[str, Measure]
+    from_captions: Callable[[Mapping[str, float], Mapping[str, str]], dict[str, bool]] | None = None
 
     @property
     def columns(self) -> tuple[str, ...]:

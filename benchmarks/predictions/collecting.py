@@ -57,9 +57,17 @@ def check_type(about: ItemAnswers, answer: Answer, log: ProblemLog) -> None:
 def records(items: Iterable[ItemAnswers], kind: Kind, log: ProblemLog) -> list[Typed]:
     """A record of the kind's metric for each item that is whole."""
     return [
-        kind.measured.record(**answered, type=item.type, subtype=item.subtype)
+        kind.measured.record(**answered, **from_captions(item, kind), type=item.type, subtype=item.subtype)
         for item, answered in complete(items, kind, log)
     ]
+
+
+def from_captions(item: ItemAnswers, kind: Kind) -> dict[str, bool]:
+    """What follows from its scores and its captions, which the item has, or the answers that name it by them."""
+    if kind.measured.from_captions is None:
+        return {}
+    written = [(one.role, one.text) for one in item.record.captions] if item.record else item.item.captions
+    return kind.measured.from_captions(item.scores, dict(reversed(written)))
 
 
 def complete(

@@ -36,6 +36,8 @@ NAMES: Mapping[str, Sequence[MeasureName]] = {
     }),
     VISLA.name: _named({name: of.chance for name, of in visla.MEASURES.items()}, {
         "t2t": ("T2T", "the positives are nearest, text to text"),
+        "t2t_p1_n": ("T2T P1-N", "given P2, P1 above N; P1 is written more like N"),
+        "t2t_p2_n": ("T2T P2-N", "given P1, P2 above N; P1 is written more like N"),
         "i2t": ("I2T", "the negative comes last, image to text"),
         "p1_n": ("P1-N", "given the image, P1 above N"),
         "p2_n": ("P2-N", "given the image, P2 above N"),

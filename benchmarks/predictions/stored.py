@@ -13,6 +13,7 @@ from benchmarks.predictions.evaluating import EVALUATORS, Evaluation
 from benchmarks.predictions.kinds import ARO, HARD_POSITIVE, Kind
 
 ItemTypes = Mapping[int, tuple[str, str]]  # item → type and subtype
+ItemCaptions = Mapping[int, Mapping[str, str]]  # item → its first caption of each role
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,20 +25,36 @@ class Column:
     choices: Sequence[str | None]
 
 
-def records(columns: Mapping[str, Column], items: ItemTypes, kind: Kind) -> list[Typed]:
+def records(
+    columns: Mapping[str, Column], items: ItemTypes, kind: Kind, captions: ItemCaptions | None = None
+) -> list[Typed]:
     """A record for each item that says anything, in the order of `items`. What is not answered is None: a measure rests
-    on the items that have all it needs, and says how many."""
+    on the items that have all it needs, and says how many. `captions`: for kinds that read them."""
     answered = {item for column in columns.values() for item in column.items}
     order = [item for item in items if item in answered]
     places = {item: place for place, item in enumerate(order)}
     scores = {name: _scores_by_place(column, places) for name, column in columns.items() if name in kind.scores}
     found = {name: _verdicts(name, columns, scores, places, kind) for name in kind.questions}
-    rows = zip(order, *found.values(), strict=True)
+    more = _from_captions(scores, [(captions or {}).get(item, {}) for item in order], kind)
+    rows = zip(order, more, *found.values(), strict=True)
     record, names = kind.measured.record, tuple(found)
     return [
-        record(**dict(zip(names, said, strict=True)), type=items[item][0], subtype=items[item][1])
-        for item, *said in rows
+        record(**dict(zip(names, said, strict=True)), **further, type=items[item][0], subtype=items[item][1])
+        for item, further, *said in rows
     ]
+
+
+def _from_captions(
+    scores: Mapping[str, np.ndarray], captions: Sequence[Mapping[str, str]], kind: Kind
+) -> list[dict[str, bool]]:
+    """By place: what follows from an item's scores and captions."""
+    derive = kind.measured.from_captions
+    if derive is None:
+        return [{} for _ in captions]
+    there = [
+        {name: of[place] for name, of in scores.items() if not np.isnan(of[place])} for place in range(len(captions))
+    ]
+    return [derive(*one) for one in zip(there, captions, strict=True)]
 
 
 def _scores_by_place(column: Column, places: Mapping[int, int]) -> np.ndarray:

@@ -11,11 +11,11 @@ from django.contrib.postgres.aggregates import ArrayAgg
 from django.core.cache import cache
 from django.db.models import Count
 
-from benchmarks.models import Item, Prediction, Run, RunOrigin
+from benchmarks.models import Caption, Item, Prediction, Run, RunOrigin
 from benchmarks.predictions import stored
 from benchmarks.predictions.kinds import KINDS
 
-VERSION = 1  # of how figures are computed and told: a change of either takes another number
+VERSION = 2  # of how figures are computed and told: a change of either takes another number
 INLINE = 16_000  # predictions that are computed on while a page waits: about 0.1 s on a machine at rest
 KEEP = 90 * 24 * 3600  # seconds
 AGAIN = 60  # seconds until the worker is asked once more
@@ -56,7 +56,8 @@ def compute(run: Run) -> dict:
 
 
 def compute_all(runs: Sequence[Run]) -> dict[int, dict]:
-    """The figures of runs of one benchmark that have predictions, in two queries; and keep them."""
+    """The figures of runs of one benchmark that have predictions, in two queries, or three where a kind reads captions;
+    and keep them."""
     if not runs:
         return {}
     rows = Item.objects.filter(benchmark=runs[0].benchmark_id).order_by("position")
@@ -66,11 +67,22 @@ def compute_all(runs: Sequence[Run]) -> dict[int, dict]:
     answers = Prediction.objects.filter(run__in=runs).values_list("run", "question").annotate(**arrays)
     for run_id, question, *column in answers:
         columns[run_id][question] = stored.Column(*column)
+    reading = any(KINDS[run.kind].measured.from_captions for run in runs)
+    captions = first_captions(runs[0].benchmark_id) if reading else {}
     found = {}
     for run in runs:
         kind = KINDS[run.kind]
-        found[run.pk] = stored.summarize(stored.records(columns[run.pk], items, kind), kind)
+        found[run.pk] = stored.summarize(stored.records(columns[run.pk], items, kind, captions), kind)
     cache.set_many({key(run): found[run.pk] for run in runs}, KEEP)
+    return found
+
+
+def first_captions(benchmark: int) -> dict[int, dict[str, str]]:
+    """By item: its first caption of each role."""
+    found: dict[int, dict[str, str]] = {}
+    first = Caption.objects.filter(item__benchmark=benchmark, position=0).order_by()
+    for item, role, text in first.values_list("item", "role", "text"):
+        found.setdefault(item, {})[role] = text
     return found
 
 

@@ -37,3 +37,8 @@ def is_system_file(name: str) -> bool:
     """What operating systems leave behind: `.DS_Store`, `__MACOSX/…`, `._photo.jpg`, `Thumbs.db`."""
     parts = name.lower().split("/")
     return any(part in SYSTEM for part in parts) or parts[-1].startswith("._")
+
+
+def printable(text: str, most: int = 300) -> str:
+    """The text in a form that can be stored and shown: no NUL, no lone surrogates, not endless."""
+    return text[:most].encode("utf-8", "backslashreplace").decode().replace("\0", "\\0")

@@ -22,10 +22,11 @@ class ArchiveRefused(Exception):
     them and `count` says how many there were."""
 
     def __init__(self, code: str, entry: str, advice: str, refusals: tuple[Refusal, ...] = (), count: int = 1):
-        self.code, self.entry, self.advice = code, entry, advice
-        self.refusals = refusals or (Refusal(code, entry, advice),)
+        # A damaged archive's names and messages hold anything; what cannot be stored would fail the job that tells them
+        self.code, self.entry, self.advice = code, names.printable(entry), names.printable(advice, 1_000)
+        self.refusals = refusals or (Refusal(code, self.entry, self.advice),)
         self.count = count
-        super().__init__(f"{code} · {entry} · {advice}")
+        super().__init__(f"{code} · {self.entry} · {self.advice}")
 
 
 class Budget:
@@ -42,8 +43,9 @@ class Budget:
             raise ArchiveRefused("ARCHIVE_TOO_LARGE", entry, advice)
 
 
-def unreadable(entry: str, why: object) -> ArchiveRefused:
-    return ArchiveRefused("ARCHIVE_UNREADABLE", entry, f"Make the archive again; this part cannot be read ({why}).")
+def unreadable(entry: str, why: str | Exception) -> ArchiveRefused:
+    advice = f"Make the archive again; this part cannot be read ({str(why) or 'it is cut off'})."
+    return ArchiveRefused("ARCHIVE_UNREADABLE", entry, advice)
 
 
 class EntryNames:
@@ -59,12 +61,12 @@ class EntryNames:
     def refuse(self, code: str, entry: str, advice: str) -> None:
         self.count += 1
         if len(self.refusals) < 100:
-            self.refusals.append(Refusal(code, printable(entry), advice))
+            self.refusals.append(Refusal(code, names.printable(entry), advice))
 
     def add(self, entry: str) -> None:
         """A plain file's name."""
         if len(self.stored) + len(self.ignored) >= limits.MAX_FILES:
-            raise ArchiveRefused("TOO_MANY_FILES", printable(entry), TOO_MANY)
+            raise ArchiveRefused("TOO_MANY_FILES", entry, TOO_MANY)
         if advice := names.unsafe(entry):
             self.refuse("UNSAFE_PATH", entry, advice)
         elif names.is_system_file(entry):
@@ -82,7 +84,7 @@ class EntryNames:
     def _keep(self, entry: str) -> None:
         key = names.clash_key(entry)
         if key in self._seen:
-            other = printable(self._seen[key])
+            other = names.printable(self._seen[key])
             advice = f"Rename one: “{other}” is the same name to some computers (capitals, accents, dots)."
             self.refuse("NAME_CLASH", entry, advice)
         else:
@@ -94,11 +96,6 @@ class EntryNames:
         if self.refusals:
             first = self.refusals[0]
             raise ArchiveRefused(first.code, first.entry, first.advice, tuple(self.refusals), self.count)
-
-
-def printable(name: str) -> str:
-    """The name in a form that can be stored and shown: no NUL, no lone surrogates, not endless."""
-    return name[:300].encode("utf-8", "backslashreplace").decode().replace("\0", "\\0")
 
 
 class Source:

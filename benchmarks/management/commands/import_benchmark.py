@@ -25,7 +25,7 @@ class Command(BaseCommand):
         parser.add_argument("--origins", nargs=2, metavar="NAME", help="what the two sides are called")
         parser.add_argument("--images", type=Path, help="folder, .zip, .tar or .tar.gz with the images")
         parser.add_argument("--name", required=True, help="the benchmark's name; one that exists gets the items added")
-        parser.add_argument("--format-captions", action="store_true", help="capital first letter, final full stop")
+        parser.add_argument("--format-captions", action="store_true", help="the captions of an item in one form")
         parser.add_argument("--text-only", action="store_true", help="leave the images out")
         parser.add_argument(
             "--skip-incomplete", action="store_true",

@@ -160,11 +160,15 @@ def test_the_very_image_that_an_item_has_is_named(cups, tmp_path):
 
 
 def test_captions_are_formatted_as_they_were(tmp_path, media):
-    captions = [{"role": "positive", "text": "a red cup"}, {"role": "negative", "text": "a blue cup"}]
+    """The names in them are told by all captions of the benchmark, of which the new file has few."""
+    captions = [{"role": "positive", "text": "a Red cup"}, {"role": "negative", "text": "a blue cup"}]
+    others = [
+        {"role": role, "text": f"A {size} red pot."} for role, size in (("positive", "big"), ("negative", "tall"))
+    ]
     folder = tmp_path / "one"
     folder.mkdir()
-    item = imports.item(1, captions=captions)
-    path = imports.manifest(folder, [item])
+    items = [imports.item(1, captions=captions), *(imports.item(n, captions=others, images=[]) for n in (2, 3, 4))]
+    path = imports.manifest(folder, items)
     imports.imported(path, imports.archive(folder, ["1.jpg", "1-0.jpg"]), format_captions=True)
     assert imports.codes(brought(tmp_path / "two", [line(1, captions=captions)])) == ["OTHER_CONTENT"] * 2
     assert brought(tmp_path / "two", [line(1, captions=captions)], format_captions=True).state == JobState.DONE
