@@ -50,12 +50,12 @@ WITH judgment AS (
 SELECT id, created_at FROM judgment
 """
 
-FOUND = ["holder", "study_state", "feeds", "read", "revisions", "earlier"]
+FOUND = ["holder", "given_out", "study_state", "feeds", "read", "revisions", "earlier"]
 
 # The lease with its task and stage; the slot is locked, and the task, whose outcome may change.
 FIND = f"""
 SELECT {columns(Lease, "lease")}, {columns(Task, "task")}, {columns(Stage, "stage")},
-       slot.annotator_id, study.state, EXISTS (SELECT FROM annotation_stage WHERE source_id = stage.id),
+       slot.annotator_id, slot.live, study.state, EXISTS (SELECT FROM annotation_stage WHERE source_id = stage.id),
        (SELECT read_id FROM annotation_seat WHERE annotator_id = lease.annotator_id AND stage_id = stage.id),
        (SELECT coalesce(max(revision), 0) FROM annotation_judgment WHERE lease_id = lease.id),
        EXISTS (SELECT FROM annotation_judgment WHERE key = %(key)s)
@@ -128,7 +128,7 @@ def _submit(
     _write(judgment, LeaseState.JUDGED if counts else LeaseState.LATE if alone else lease.state)
     if counts:
         known = [answer] if lease.task.overlap == 1 else None
-        outcomes.settle(lease.task, lease.task.stage, known, row["feeds"])
+        outcomes.settle(lease.task, lease.task.stage, known, row["feeds"], given_out=row["given_out"])
     return Receipt(lease, judgment, replayed=False, added=added)
 
 
