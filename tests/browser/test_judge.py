@@ -221,6 +221,22 @@ def test_two_tabs_ask_which_answer_counts_and_know_of_each_other(sit, axe_violat
     assert [error for error in one.page.errors if "409" not in error and "INTERNET" not in error] == []
 
 
+def test_the_question_waits_for_its_answer_over_a_reload_and_at_the_end_of_the_work(sit):
+    one = sit(items=1)
+    two = sit(annotator=one.annotator, page=one.page.context.new_page())
+    lease = one.lease
+    two.press("1", "Enter")
+    expect(two.page.get_by_role("heading", name="All done, thank you")).to_be_visible()
+    one.press("2", "Enter")
+    expect(question(one)).to_be_visible()
+    one.page.reload()
+    choose(one, "Store the other one instead")
+    expect(question(one)).to_have_count(0)
+    expect(one.page.get_by_role("heading", name="All done, thank you")).to_be_visible()
+    one.page.wait_for_function("() => !Object.keys(localStorage).length")
+    assert [answer for _, answer in one.answers()] == ["1", "2"] and counted(lease) == "2"
+
+
 def test_a_late_answer_is_kept_and_the_annotator_is_told_kindly(sit):
     desk = sit(items=3)
     Slot.objects.filter(annotator=desk.annotator).update(held_until=PAST)

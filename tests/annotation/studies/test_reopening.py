@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotation.assignment import leases, seats
+from annotation.assignment import by_name, leases, seats
 from annotation.designs.plan import StagePlan
 from annotation.figures import blocked_items
 from annotation.models import Annotator, Outcome, Slot, Stage, Task
@@ -94,6 +94,20 @@ def test_a_quota_holds_in_what_is_opened_again():
     exclude(careless)
     reopen(stage)
     assert len(leases.hold(annotator=other, stage=fresh(stage), wanted=9)) == 1
+
+
+def test_what_was_given_by_name_is_given_to_somebody_else_by_name():
+    stage = studies.stage(items=2, strategy="named")
+    careless, other = (studies.annotator(stage.study) for _ in range(2))
+    keys = [task.item.key for task in stage.tasks.select_related("item")]
+    by_name.assign(stage=stage, annotators=[careless], keys=keys, by="test")
+    studies.judgment(careless, stage)
+    close(stage)
+    exclude(careless)
+    [lost] = came_open(stage)
+    reopen(stage)
+    by_name.assign(stage=fresh(stage), annotators=[other], keys=keys, by="test")
+    assert [lease.task.item.key for lease in leases.hold(annotator=other, stage=fresh(stage), wanted=9)] == [lost]
 
 
 def test_the_event_says_who_did_what_and_the_page_what_became_of_it():
