@@ -38,6 +38,7 @@ from annotation.protocols.registry import PROTOCOLS
 from annotation.releases import lifecycle as release_lifecycle
 from annotation.releases import page as releases_page
 from annotation.sql import fetch
+from annotation.studies import reopening
 from annotation.wording import pseudonym
 from benchmarks.jobs import jobs
 from benchmarks.jobs.jobs import Tell, silent
@@ -152,6 +153,8 @@ def _drawn(stage: Stage, stages: list[Stage], data: dict) -> dict:
     return {
         **data,
         "stuck": blocked_items.blocked_counts(data.get("stuck", {})),
+        "reopen": data.get("stuck", {}).get(blocked_items.REOPEN, 0),
+        "reopened": reopening.reopened(stage),
         "coarse": next(found for found in figures["agreement"] if found["on"] == figures["by_type_on"]),
         "tabs": [_tab(one, stage, whole) for one in stages],
         "closing": _closing(stage, stages, whole),

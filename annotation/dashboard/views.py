@@ -18,6 +18,7 @@ from annotation.models import DecisionRule, Role, Stage, Strategy
 from annotation.participants.views import invitation
 from annotation.pipeline import dawid_skene
 from annotation.studies import lifecycle as study_lifecycle
+from annotation.studies import reopening
 from annotation.studies.forms import InstructionsForm
 from annotation.studies.instructions import blocks
 from benchmarks import audit
@@ -88,6 +89,19 @@ def stage_move(request: StaffRequest, pk: int, position: int) -> HttpResponse:
 
 @require_POST
 @staff_only
+def stage_reopen(request: StaffRequest, pk: int, position: int) -> HttpResponse:
+    """Open a closed stage again for those items alone that came open after it was closed."""
+    stage = permissions.stage_for(request.user, pk, position, Role.MANAGER)
+    try:
+        items = reopening.reopen(stage=stage, by=audit.named(request.user))
+        messages.success(request, f"Items of stage {stage.name} that are given out again: {items:,}.")
+    except study_lifecycle.CannotMove as refusal:
+        messages.error(request, str(refusal))
+    return _to_stage(stage)
+
+
+@require_POST
+@staff_only
 def stage_estimate(request: StaffRequest, pk: int, position: int) -> HttpResponse:
     """Ask the worker for an estimate of a stage that is decided by one; while one is under way, for no other."""
     stage = permissions.stage_for(request.user, pk, position, Role.MANAGER)
@@ -149,6 +163,8 @@ def study_stuck(request: StaffRequest, pk: int) -> HttpResponse:
     }  # fmt: skip
     if found.data:
         context |= blocked_items.blocked_counts(found.data["counts"])
+        context["reopen"] = found.data["counts"].get(blocked_items.REOPEN, 0)
+        context["reopened"] = reopening.reopened(stage)
         reason = reason if reason in found.data["counts"] else ""
         rows = blocked_items.blocked_tasks(found.data, reason)
         context |= {"reason": reason, "most": blocked_items.MOST, "listed": len(rows)}

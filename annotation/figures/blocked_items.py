@@ -13,14 +13,16 @@ from django.utils import timezone
 
 from annotation.figures import cache
 from annotation.measures.funnel import waits_for
-from annotation.models import Stage
+from annotation.models import Stage, StageState
 from annotation.models.choices import BATCHED
 from annotation.protocols.decision_rule import DAWID_SKENE
 from annotation.sql import fetch
+from annotation.studies import reopening
 from benchmarks import audit
 from benchmarks.jobs.jobs import Tell, silent
 
 KIND = "stuck"  # of figures
+REOPEN = "reopen"  # the reason of what `reopening.reopen` gives out
 MOST = 500  # items of each reason that are listed
 AWAY = 24  # hours without a screen, after which nobody counts on somebody
 SKIPS = 3  # annotators who skipped a task, from which it is one to look at
@@ -30,6 +32,10 @@ REASONS = {
     "adjudicate": ("waits for an adjudicator", "All judgments are there, and the rule leaves it to a person."),
     "estimate": ("waits for the next estimate", "All judgments are there: close the stage, or ask for an estimate."),
     "study": ("the study is paused or closed", "Nothing is given out until it is opened."),
+    REOPEN: (
+        "came open after the stage was closed",
+        "Somebody was excluded, or the item came in since: open the stage again for these items.",
+    ),
     "stage": ("the stage is closed", "Its places that are not judged are given to nobody."),
     "batch": ("its batch is given to nobody", "Invite more annotators; whoever comes is given a batch."),
     "unnamed": ("given to nobody by name", "Assign it to somebody."),
@@ -84,6 +90,9 @@ asked AS MATERIALIZED (
 PLACES = """
 place AS (
   SELECT asked.id, slot.live, slot.held_until, slot.judgment_id, keeper.number AS keeper,
+    slot.judgment_id IS NULL AND EXISTS (
+      SELECT FROM annotation_lease lease JOIN annotation_annotator gone ON gone.id = lease.annotator_id
+      WHERE lease.slot_id = slot.id AND lease.state = 'judged' AND gone.excluded_at IS NOT NULL) AS lost,
     CASE WHEN slot.judgment_id IS NOT NULL THEN NULL
          WHEN keeper.gone THEN 'gone'
          WHEN slot.reserved_id IS NOT NULL AND EXISTS (
@@ -99,6 +108,7 @@ place AS (
 ), task AS (
   SELECT id, count(judgment_id) AS judged, count(*) AS wanted,
          count(*) FILTER (WHERE judgment_id IS NULL AND live) AS out,
+         bool_and(lost) FILTER (WHERE judgment_id IS NULL) OR id > %(newest)s::bigint AS came_open,
          count(*) FILTER (WHERE judgment_id IS NULL AND why IS NULL) AS moving,
          coalesce(bool_or(held_until > clock_timestamp()), false) AS held,
          (array_agg(why ORDER BY array_position(%(order)s, why)) FILTER (WHERE why IS NOT NULL))[1] AS why,
@@ -130,7 +140,7 @@ WITH {PEOPLE}, {OPEN}, {PLACES}, {ELSEWHERE}, found AS (
   SELECT CASE WHEN task.judged = task.wanted THEN CASE WHEN %(estimated)s THEN 'estimate' ELSE 'adjudicate' END
               WHEN task.held THEN CASE WHEN flagged.id IS NOT NULL THEN 'flagged' END
               WHEN NOT %(going)s THEN 'study'
-              WHEN task.out = 0 THEN 'stage'
+              WHEN task.out = 0 THEN CASE WHEN %(closed)s AND task.came_open THEN '{REOPEN}' ELSE 'stage' END
               WHEN task.moving = 0 THEN task.why
               WHEN had.skipped >= %(skips)s THEN 'skipped'
               WHEN flagged.id IS NOT NULL THEN 'flagged' END AS reason,
@@ -207,6 +217,8 @@ def _values(stage: Stage) -> Mapping[str, object]:
         "overlap": stage.overlap, "shared": stage.agreement_overlap or stage.overlap,
         "source": stage.source_id if waits else None, "takes": stage.takes, "subject": audit.named(stage),
         "estimated": stage.rule == DAWID_SKENE,
+        "closed": stage.state == StageState.CLOSED,
+        "newest": reopening.last_task(stage) if stage.state == StageState.CLOSED else None,
         "away": AWAY, "skips": SKIPS, "most": MOST, "order": list(REASONS),
     }  # fmt: skip
 

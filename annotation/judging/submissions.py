@@ -20,7 +20,7 @@ from annotation.assignment.seats import stages_open_to
 from annotation.models import Annotator, Flag, Judgment, Lease, LeaseState, Slot, Stage, StudyState, Task
 from annotation.pipeline import outcomes
 from annotation.protocols.base import CANNOT_JUDGE, Answer, SubmittedFields
-from annotation.screens.errors import BadAnswer, KeyReused, NothingToUndo, NotOpen, UnknownLease
+from annotation.screens.errors import AnsweredElsewhere, BadAnswer, KeyReused, NothingToUndo, NotOpen, UnknownLease
 from annotation.screens.read_answer import parse_answer, screen_fields
 from annotation.sql import columns, fetch, instances
 from annotation.transactions import anew
@@ -50,12 +50,12 @@ WITH judgment AS (
 SELECT id, created_at FROM judgment
 """
 
-FOUND = ["holder", "study_state", "feeds", "read", "revisions", "earlier"]
+FOUND = ["holder", "given_out", "study_state", "feeds", "read", "revisions", "earlier"]
 
 # The lease with its task and stage; the slot is locked, and the task, whose outcome may change.
 FIND = f"""
 SELECT {columns(Lease, "lease")}, {columns(Task, "task")}, {columns(Stage, "stage")},
-       slot.annotator_id, study.state, EXISTS (SELECT FROM annotation_stage WHERE source_id = stage.id),
+       slot.annotator_id, slot.live, study.state, EXISTS (SELECT FROM annotation_stage WHERE source_id = stage.id),
        (SELECT read_id FROM annotation_seat WHERE annotator_id = lease.annotator_id AND stage_id = stage.id),
        (SELECT coalesce(max(revision), 0) FROM annotation_judgment WHERE lease_id = lease.id),
        EXISTS (SELECT FROM annotation_judgment WHERE key = %(key)s)
@@ -85,7 +85,8 @@ def submit(*, annotator: Annotator, **submission) -> Receipt:
     """Write a judgment, or a new revision of one. An answer whose slot was given on is kept as surplus.
 
     `submission`: `token` and `key` (UUIDs), `shown_answer`, `reason`, the browser's `active_ms` and `elapsed_ms`, and
-    `more`, what a screen has of fields beside the answer.
+    `more`, what a screen has of fields beside the answer; `seen`, the key of the answer that the page showed as stored.
+    Raises AnsweredElsewhere where another answer stands that the page did not show.
     """
     assignment_leases.lock(annotator)
     return _submit(annotator, **submission)
@@ -108,6 +109,7 @@ def _submit(
     shown_answer: str,
     reason: str = "",
     more: SubmittedFields = NOTHING,
+    seen: UUID | None = None,
     **times: int,
 ) -> Receipt:
     digest = _digest(token, shown_answer, reason, *sorted(more.items()))
@@ -120,11 +122,13 @@ def _submit(
     alone = lease.state != LeaseState.LAPSED or not _has_newer(lease)
     counts = alone and row["holder"] in (None, lease.annotator_id) and annotator.excluded_at is None
     judgment = _revision(lease, row, answer, reason, key=key, digest=digest, surplus=not counts, **_bounded(**times))
+    if row["revisions"]:
+        _check_seen(judgment, seen)
     added = counts and lease.state != LeaseState.JUDGED
     _write(judgment, LeaseState.JUDGED if counts else LeaseState.LATE if alone else lease.state)
     if counts:
         known = [answer] if lease.task.overlap == 1 else None
-        outcomes.settle(lease.task, lease.task.stage, known, row["feeds"])
+        outcomes.settle(lease.task, lease.task.stage, known, row["feeds"], given_out=row["given_out"])
     return Receipt(lease, judgment, replayed=False, added=added)
 
 
@@ -171,6 +175,23 @@ def _check_submission(lease: Lease, answer: str, reason: str, row: dict) -> None
         raise BadAnswer("Say in a few words why it cannot be judged.")
     if lease.state == LeaseState.JUDGED and CLOSED in (row["study_state"], lease.task.stage.state):
         raise NotOpen("This study is closed; answers can no longer be changed.")
+
+
+def _check_seen(judgment: Judgment, seen: UUID | None) -> None:
+    """The answer that stands is the one that the page showed, or says the same as that one or as this one. An answer
+    from another tab is never replaced unasked.
+
+    A page names what it showed by key, not by number: it changes an answer while that is still on its way.
+    """
+    given = {one.key: one for one in judgment.lease.judgments.order_by("revision")}
+    *_, stands = given.values()
+    shown = [given[seen]] if seen in given else []
+    if not stands.withdrawn and _said(stands) not in map(_said, [judgment, *shown]):
+        raise AnsweredElsewhere(stands, judgment)
+
+
+def _said(judgment: Judgment) -> tuple[str, str, str]:
+    return judgment.answer, json.dumps(judgment.content, sort_keys=True), judgment.reason
 
 
 def _digest(*parts: object) -> str:
@@ -268,6 +289,7 @@ def history(*, annotator: Annotator) -> list[Lease]:
     leases = []
     for judgment in standing.select_related("lease__task__stage")[:HISTORY]:
         lease = judgment.lease
+        lease.seen = judgment.key
         lease.previous = screen_fields(lease, lease.task.stage.protocol, Answer(judgment.answer, judgment.content))
         leases.append(lease)
     return leases

@@ -18,7 +18,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from annotation.assignment import leases as assignment_leases
 from annotation.assignment import seats
-from annotation.judging import next_step, submissions
+from annotation.judging import next_step, submissions, two_tabs
 from annotation.judging.completion import ending
 from annotation.judging.constant_time import evenly
 from annotation.judging.next_step import NextStep
@@ -34,7 +34,7 @@ View = Callable[..., HttpResponse]
 private = cache_control(no_store=True, private=True)
 
 # What every page sends around an answer; whatever else is there belongs to it.
-ENVELOPE = {"lease", "key", "answer", "reason", "flag_reason", "cannot_judge", "active", "elapsed", "have"}
+ENVELOPE = {"lease", "key", "answer", "reason", "flag_reason", "cannot_judge", "active", "elapsed", "have", "seen"}
 
 
 def page(name: str, here: Desk | None = None, status: int = 200, **context) -> HttpResponse:
@@ -151,15 +151,29 @@ def submit(request: HttpRequest, here: Desk) -> HttpResponse:
     """An answer, and in the same transaction the claim of what comes after it."""
     stopped = next_step.stopped_by(here)
     submission = _submission(request.POST)
-    if stopped:
-        receipt, now = submissions.submit(annotator=here.annotator, **submission), NextStep(stopped)
-    else:
-        receipt, leases = submissions.submit_and_hold(annotator=here.annotator, stage=here.stage, **submission)
-        now = next_step.after_claim(here, leases)
+    try:
+        if stopped:
+            receipt, now = submissions.submit(annotator=here.annotator, **submission), NextStep(stopped)
+        else:
+            receipt, leases = submissions.submit_and_hold(annotator=here.annotator, stage=here.stage, **submission)
+            now = next_step.after_claim(here, leases)
+    except errors.AnsweredElsewhere as conflict:
+        return _which_answer(request, here, conflict)
     if _wants_json(request):
         outcome = "surplus" if receipt.judgment.surplus else "replayed" if receipt.replayed else "saved"
         return JsonResponse({"receipt": outcome, **_next(request.POST, here, now, receipt.added)})
     return page("surplus", here) if receipt.judgment.surplus else redirect("judge", here.annotator.token)
+
+
+def _which_answer(request: HttpRequest, here: Desk, conflict: errors.AnsweredElsewhere) -> HttpResponse:
+    """The question which of two answers is to count; for the script with what stands, as the screen would show it."""
+    question = two_tabs.question(here, conflict, request.POST)
+    if not _wants_json(request):
+        return page("two_tabs", here, status=conflict.status, **question)
+    html = loader.get_template("judging/_two_tabs.html").render({"desk": here, **question})
+    stands = {"seen": conflict.stored.key, "answer": question["stands"]}
+    told = {"refused": str(conflict), "kind": type(conflict).__name__, "html": html, **stands}
+    return JsonResponse(told, status=conflict.status)
 
 
 def _submission(sent: QueryDict) -> dict:
@@ -171,6 +185,7 @@ def _submission(sent: QueryDict) -> dict:
         "reason": text(sent, "reason") if cannot else "",
         "active_ms": _whole(sent.get("active")),
         "elapsed_ms": _whole(sent.get("elapsed")),
+        "seen": _uuid(sent.get("seen")) if sent.get("seen") else None,
         "more": {} if cannot else {name: text(sent, name) for name in sent if name not in ENVELOPE},
     }
 
@@ -218,7 +233,8 @@ def history(request: HttpRequest, here: Desk) -> HttpResponse:
     """The last screens that were answered, oldest first, each with its answer as it was shown."""
     leases = submissions.history(annotator=here.annotator)[::-1]
     shown = build_screens(leases, here.stage)
-    past = [{"lease": s.lease, "html": s.html(), "answer": s.picked} for s in shown]
+    seen = {lease.token: lease.seen for lease in leases}
+    past = [{"lease": s.lease, "html": s.html(), "answer": s.picked, "seen": seen[s.lease]} for s in shown]
     return JsonResponse({"past": past})
 
 

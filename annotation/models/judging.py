@@ -7,6 +7,7 @@ held by a check constraint, so a task can never have more live leases plus count
 """
 
 from collections.abc import Mapping
+from uuid import UUID
 
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
@@ -158,10 +159,12 @@ class Slot(models.Model):
 class Lease(models.Model):
     """A slot held by an annotator for a while, with the order of options that was drawn for it (law 4).
 
-    `previous` has the fields of an earlier answer as they were shown, where `judging` or `checks` looked for one.
+    `previous` has the fields of an earlier answer as they were shown, where `judging` or `checks` looked for one, and
+    `seen` its key.
     """
 
     previous: Mapping[str, str]
+    seen: UUID
     token = models.UUIDField(unique=True, db_default=RandomUUID(), editable=False)
     slot = models.ForeignKey(Slot, on_delete=models.CASCADE, related_name="leases")
     task = models.ForeignKey(Task, on_delete=models.CASCADE, related_name="leases", db_index=False)

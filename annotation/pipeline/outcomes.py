@@ -48,13 +48,19 @@ def rule_of(stage: Stage) -> Rule:
 
 
 def settle(
-    task: Task, stage: Stage, answers: list[Answer] | None = None, feeds: bool = True, asked: bool = False
+    task: Task,
+    stage: Stage,
+    answers: list[Answer] | None = None,
+    feeds: bool = True,
+    asked: bool = False,
+    given_out: bool = False,
 ) -> None:
     """Bring the outcome in line with the counted judgments, and the stages after it with the outcome.
 
     The caller has locked the task's row. An adjudicator's decision stands whatever is judged later. Where the caller
     knows them, `answers` are what counts, and not `feeds` says that no stage takes from this one. `asked`: somebody has
-    just asked for one judgment more. Under Dawid and Skene's rule the task is open from now on until the next estimate.
+    just asked for one judgment more; `given_out`: the task is given out though its stage is closed. Under Dawid and
+    Skene's rule the task is open from now on until the next estimate.
     """
     if task.kind != Kind.JUDGE:
         return
@@ -67,7 +73,7 @@ def settle(
         answers = list(found.values())
     decision = rule_of(stage).settle(answers, task.overlap)
     if len(answers) >= task.overlap and _asks_for_more(task, stage, answers, decision):
-        add_slot(task, stage)
+        add_slot(task, stage, given_out)
         decision = Decision(OPEN)
     if not write_outcome(task, decision) or not task.live:
         return
@@ -142,10 +148,10 @@ def _is_adjudicated(task: Task) -> bool:
     return Outcome.objects.filter(task=task, by=ADJUDICATOR).exists()
 
 
-def add_slot(task: Task, stage: Stage) -> Slot:
+def add_slot(task: Task, stage: Stage, given_out: bool = False) -> Slot:
     """One judgment more for the task. The caller has locked its row. IntegrityError beyond 50."""
     Task.objects.filter(pk=task.pk).update(overlap=F("overlap") + 1)
     task.overlap += 1
-    live = task.live and stage.state == StageState.OPEN
+    live = task.live and (given_out or stage.state == StageState.OPEN)
     audit.record(by="app", verb="added a slot", subject=task, overlap=task.overlap)
     return Slot.objects.create(task=task, stage=stage, number=task.overlap, rank=task.rank, live=live)

@@ -77,13 +77,15 @@ class Form:
 
     `parse(sent, shown, texts)` reads the submitted fields, given the options in the order shown, and raises
     InvalidAnswer. `fill(answer, shown)` is its inverse, for a screen that is shown again. `simulate(rng, shown, texts)`
-    returns the fields that a simulated annotator submits, `describe(answer)` the answer in words for managers.
+    returns the fields that a simulated annotator submits, `describe(answer)` the answer in words for managers, and
+    `describe_fields(fields, options)` what `fill` returned in words for its annotator: options by their place and text.
     """
 
     parse: Callable[[SubmittedFields, Sequence[str], TextsByIdentity], Answer]
     fill: Callable[[Answer, Sequence[str]], dict[str, str]]
     simulate: Callable[[Random, Sequence[str], TextsByIdentity], dict[str, str]]
     describe: Callable[[Answer], str]
+    describe_fields: Callable[[SubmittedFields, Sequence[str]], str]
     script: str  # of the judging page: "js/judging/rank.js"
     style: str = ""  # likewise, where css/judge.css does not say how it looks: "css/judge-edit.css"
     keys: tuple[tuple[str, str], ...] = ()  # of the help: what to press, and what it does

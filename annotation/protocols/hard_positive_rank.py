@@ -91,6 +91,14 @@ def _describe(answer: base.Answer) -> str:
     return answer.label.replace("_", " ").replace("=", " and ").replace(">", ", then ")
 
 
+def _describe_fields(fields: base.SubmittedFields, options: Sequence[str]) -> str:
+    """The sentences, best first; those on one step stand together."""
+    steps = {place: fields[f"step-{place}"] for place in range(1, len(options) + 1)}
+    used = sorted(set(steps.values()))
+    tiers = [[f"“{options[place - 1]}”" for place in steps if steps[place] == step] for step in used]
+    return ", then ".join(" and ".join(tier) for tier in tiers)
+
+
 def _right_or_wrong(answer: str) -> str:
     return answer if answer == base.CANNOT_JUDGE else "right" if is_right(answer) else "wrong"
 
@@ -112,6 +120,7 @@ PROTOCOL = base.Protocol(
         fill=_fill,
         simulate=_simulate,
         describe=_describe,
+        describe_fields=_describe_fields,
         script="js/judging/rank.js",
         style="css/judge-rank.css",
         keys=(

@@ -77,6 +77,12 @@ def _describe(answer: base.Answer) -> str:
     return ", ".join(f"{question}: {_sentence_name(one)}" for question, one in said)
 
 
+def _describe_fields(fields: base.SubmittedFields, options: Sequence[str]) -> str:
+    said = {question: fields[question] for question in QUESTIONS}
+    better = {question: "a tie" if place == TIE else f"“{options[int(place) - 1]}”" for question, place in said.items()}
+    return f"Makes more sense: {better['sense']}. More fluent: {better['fluency']}."
+
+
 def _sentence_name(one: str) -> str:
     """`negative 2` of `negative-1`."""
     role, _, number = one.rpartition("-")
@@ -105,6 +111,7 @@ PROTOCOL = base.Protocol(
         fill=_fill,
         simulate=_simulate,
         describe=_describe,
+        describe_fields=_describe_fields,
         script="js/judging/compare.js",
         style="css/judge-compare.css",
         zooms=False,

@@ -129,6 +129,16 @@ def _describe(answer: base.Answer) -> str:
     return f"{'edited to' if answer.label == EDITED else 'picked'} “{answer.texts[_RESULT_ROLE]}”"
 
 
+def _describe_fields(fields: base.SubmittedFields, options: Sequence[str]) -> str:
+    place = fields["answer"]
+    if place == _REJECT:
+        wrong = edits.broken_guidelines(edits.guideline_answers(fields, GUIDELINES), GUIDELINES)
+        return " ".join(["None of them.", *wrong, fields["why"]]).rstrip()
+    if "edit" in fields:
+        return f"Sentence {place}, edited: “{fields['words']}”"
+    return f"Sentence {place}: “{options[int(place) - 1]}”"
+
+
 def _kept_or_rejected(answer: str) -> str:
     return answer if answer in {_REJECT, base.CANNOT_JUDGE} else "kept"
 
@@ -149,6 +159,7 @@ PROTOCOL = base.Protocol(
         fill=_fill,
         simulate=_simulate,
         describe=_describe,
+        describe_fields=_describe_fields,
         script="js/judging/edit.js",
         style="css/judge-edit.css",
         zooms=False,

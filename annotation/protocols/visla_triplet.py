@@ -136,6 +136,14 @@ def _describe(answer: base.Answer) -> str:
     return f"edited {', '.join(changed)}" if changed else answer.label.replace("_", " ")
 
 
+def _describe_fields(fields: base.SubmittedFields, options: Sequence[str]) -> str:
+    if "drop" in fields:
+        wrong = edits.broken_guidelines(edits.guideline_answers(fields, GUIDELINES), GUIDELINES)
+        return " ".join(["Dropped, since this does not hold:", *wrong])
+    changed = [f"{_SENTENCE_NAMES[field][-1]}: “{fields[field]}”" for field in _ROLES if field in fields]
+    return " ".join(["All lines hold.", *changed])
+
+
 def _kept_or_dropped(answer: str) -> str:
     return "kept" if answer in {VALID, EDITED} else answer
 
@@ -156,6 +164,7 @@ PROTOCOL = base.Protocol(
         fill=_fill,
         simulate=_simulate,
         describe=_describe,
+        describe_fields=_describe_fields,
         script="js/judging/edit.js",
         style="css/judge-edit.css",
         keys=(

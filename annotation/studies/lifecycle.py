@@ -6,6 +6,7 @@ from decimal import Decimal
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
+from django.db.models import Max
 
 from annotation.designs.plan import StagePlan, contradictions
 from annotation.designs.presets import apart_of, expected_carry, tasks_per_item
@@ -19,6 +20,7 @@ from benchmarks import audit, queries
 from benchmarks.models import Benchmark
 
 SHOWN_REASONS = 20
+CLOSED = f"moved to {StageState.CLOSED}"  # the verb of the event
 
 
 class CannotCreate(ValueError):
@@ -162,9 +164,13 @@ def move_study(*, study: Study, to: str, by: str) -> Study:
 @anew
 @transaction.atomic
 def move_stage(*, stage: Stage, to: str, by: str) -> Stage:
-    """Close a stage: nothing more of it is given out, and what waits for its closing is promoted. Or open it again."""
+    """Close a stage: nothing more of it is given out, and what waits for its closing is promoted. Or open it again.
+
+    A closed one can be closed once more where items of it are given out all the same.
+    """
     stage = promotion.lock_stage(stage)
-    if to == stage.state or to not in StageState.values:
+    partly = to == StageState.CLOSED and Slot.objects.filter(stage=stage, judgment=None, live=True).exists()
+    if to not in StageState.values or (to == stage.state and not partly):
         raise CannotMove(f"A stage that is {stage.state} cannot become {to}.")
     stage.state = to
     stage.save(update_fields=["state"])
@@ -175,5 +181,6 @@ def move_stage(*, stage: Stage, to: str, by: str) -> Stage:
         dawid_skene.queue_estimate(stage=stage, by=by, closing=True)  # they go when the worker has estimated
     elif to == StageState.CLOSED:
         went = promotion.promote(stage)
-    audit.record(by=by, verb=f"moved to {to}", subject=stage, promoted=went)
+    last_task = stage.tasks.aggregate(last=Max("pk"))["last"]  # what comes later came after the closing
+    audit.record(by=by, verb=f"moved to {to}", subject=stage, promoted=went, last_task=last_task)
     return stage

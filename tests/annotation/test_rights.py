@@ -92,6 +92,7 @@ study-returned          xxxxxx  ++--0L
 study-participant       xxxxxx  ++--0L
 study-move              xxxxxx  ++--0L
 stage-move              xxxxxx  ++--0L
+stage-reopen            xxxxxx  ++--0L
 stage-estimate          xxxxxx  ++--0L
 study-export            xxxxxx  ++--0L
 release-list            +++-0L  xxxxxx

@@ -1,12 +1,16 @@
 """Judging in a real Chromium by keyboard alone, as DESIGN's laws 1 to 3 promise it to the annotator."""
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
 from annotation.assignment import leases
 from annotation.models import Annotator, Flag, Judgment, Slot, Stage
+from annotation.screens.read_answer import place_on_screen
 from annotation.studies import lifecycle as study_lifecycle
 from tests.browser.conftest import Sitting, refuse
+from tests.browser.looking import in_windows
 from tests.builders import pictures, studies
 
 PAST = "2020-01-01T00:00Z"
@@ -167,14 +171,70 @@ def test_undo_of_an_answer_that_has_not_left_stays_on_this_device(sit):
     assert [answer for _, answer in stored(desk, 2)] == ["1", "4"]
 
 
-def test_two_tabs_make_one_counted_judgment(sit):
-    one = sit(items=2)
+def question(tab: Sitting):
+    return tab.page.get_by_role("dialog", name="You answered this screen in two tabs")
+
+
+def choose(tab: Sitting, name: str) -> None:
+    """By keyboard alone."""
+    expect(question(tab).get_by_role("heading")).to_be_focused()
+    while not tab.page.evaluate("name => document.activeElement.textContent === name", name):
+        tab.press("Tab")
+    tab.press("Enter")
+
+
+def counted(lease: str) -> str:
+    judgment = Judgment.objects.select_related("lease").get(lease__token=lease, counted_on__isnull=False)
+    return place_on_screen(judgment.lease, judgment.answer)
+
+
+def test_two_tabs_ask_which_answer_counts_and_know_of_each_other(sit, axe_violations):
+    one = sit(items=4)
     two = sit(annotator=one.annotator, page=one.page.context.new_page())
-    assert one.lease == two.lease
+    lease = one.lease
+    assert two.lease == lease
     two.press("1", "Enter").counts(1).says("saved")
-    one.press("2", "Enter").says("saved")
-    counted = Judgment.objects.filter(counted_on__isnull=False)
-    assert [(str(j.lease.token), j.revision) for j in counted] == [(one.answers()[0][0], 2)]
+    expect(one.page.locator("#banner")).to_contain_text("You answered this screen in another tab.")
+    one.press("2", "Enter")
+    for tab in (one, two):
+        expect(question(tab)).to_contain_text(re.compile(r"Stored\s+Picture 1\s+Not stored\s+Picture 2"))
+    assert [axe_violations(one.page) for _ in in_windows(one.page)] == [[], []]
+    choose(one, "Keep the stored answer")
+    for tab in (one, two):
+        expect(question(tab)).to_have_count(0)
+    assert counted(lease) == "1"
+    two.press("ArrowLeft").picked("1").press("3", "Enter")
+    stored(two, 2)
+    one.says("saved").press("ArrowLeft").picked("3")
+    two.press("ArrowLeft").picked("3").press("4", "Enter")
+    expect(one.page.locator("#banner")).to_contain_text("You have changed it in another tab")
+    one.press("n", "Enter")
+    choose(two, "Store the other one instead")  # either tab may say it
+    one.says("saved")
+    expect(question(one)).to_have_count(0)
+    assert counted(lease) == "none"
+    one.page.context.set_offline(True)
+    two.press("1", "Enter").says("not saved, retrying").press("ArrowLeft", "2", "Enter").says("not saved, retrying (2)")
+    one.page.context.set_offline(False)
+    two.says("saved")
+    assert [answer for _, answer in stored(one, 6)][-2:] == ["1", "2"]  # a change that follows its answer asks nothing
+    assert [error for error in one.page.errors if "409" not in error and "INTERNET" not in error] == []
+
+
+def test_the_question_waits_for_its_answer_over_a_reload_and_at_the_end_of_the_work(sit):
+    one = sit(items=1)
+    two = sit(annotator=one.annotator, page=one.page.context.new_page())
+    lease = one.lease
+    two.press("1", "Enter")
+    expect(two.page.get_by_role("heading", name="All done, thank you")).to_be_visible()
+    one.press("2", "Enter")
+    expect(question(one)).to_be_visible()
+    one.page.reload()
+    choose(one, "Store the other one instead")
+    expect(question(one)).to_have_count(0)
+    expect(one.page.get_by_role("heading", name="All done, thank you")).to_be_visible()
+    one.page.wait_for_function("() => !Object.keys(localStorage).length")
+    assert [answer for _, answer in one.answers()] == ["1", "2"] and counted(lease) == "2"
 
 
 def test_a_late_answer_is_kept_and_the_annotator_is_told_kindly(sit):

@@ -21,7 +21,7 @@ async function fetchPast() {
   try {
     const json = await get(`${home}history/`);
     const older = json.past.filter(({ lease }) => !now.past.some((screen) => screen.lease === lease));
-    now.past.unshift(...older.map(({ html, answer }) => screenFrom(parse(html), answer)));
+    now.past.unshift(...older.map(({ html, answer, seen }) => Object.assign(screenFrom(parse(html), answer), { seen })));
     allPast = true;
     return older.length;
   } catch {
@@ -32,6 +32,7 @@ async function fetchPast() {
 
 function look(screen) {
   now.looking = screen;
+  Object.assign(screen, screen.newer, { newer: null });
   restore(screen);
   paint(screen);
 }

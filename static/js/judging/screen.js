@@ -1,5 +1,6 @@
 // One screen: { node, lease, answer }, made from the fragment that the server sent. `answer` is what was picked, or, where
-// the screen is a form, its fields; "" before there is one.
+// the screen is a form, its fields; "" before there is one. `seen` is the key of that answer, where it was given here or
+// is stored; `elsewhere` and `newer` say that another tab has answered the screen, or changed its answer since.
 
 import { fields, fill, kindOf, prepare } from "./forms.js";
 

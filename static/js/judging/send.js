@@ -1,7 +1,7 @@
 // What an annotator does with a screen: pick, submit, skip, take back, flag, cannot judge. After Enter the answer goes to
 // the outbox, the next screen is painted at once, and only then the network is used.
 
-import { $, clock, closeSheets, desk, have, home, next, now, outbox, paint, present, shown, take } from "./desk.js";
+import { $, clock, closeSheets, desk, goOn, have, home, next, now, outbox, paint, present, shown, take } from "./desk.js";
 import { newKey, post } from "./outbox.js";
 import { say, tell } from "./say.js";
 import { forget, kindOf, same } from "./forms.js";
@@ -32,8 +32,9 @@ export function submit(answer = shown() && answerOf(shown()), reason = "") {
   if (edit && same(answer, screen.answer) && !reason) return present();
   const { elapsed, active } = clock.read();
   clock.answered();
-  outbox.add({ key: newKey(), at: Date.now(), lease: screen.lease, answer, reason, active, elapsed, edit });
-  screen.answer = answer;
+  const key = newKey();
+  outbox.add({ key, at: Date.now(), lease: screen.lease, answer, reason, active, elapsed, edit, seen: screen.seen });
+  Object.assign(screen, { answer, seen: key });
   screen.sent = true; // a field that loses the focus later is no draft any more
   forget(screen.lease);
   if (edit) present();
@@ -49,6 +50,7 @@ export async function skip() {
   if (now.looking) return say("Return to the present first: Right arrow.");
   const screen = now.current;
   if (!screen) return;
+  if (screen.elsewhere) return goOn();
   clearTimeout(now.advance);
   try {
     const json = await post(`${home}skip/`, { lease: screen.lease, have: have() });
@@ -67,6 +69,7 @@ export async function undo() {
   const last = outbox.entries().at(-1);
   if (last && !outbox.tried.has(last.key) && now.past.at(-1)?.lease === last.lease) {
     outbox.remove(last.key);
+    now.past.at(-1).seen = last.seen;
     return again(now.past.at(-1));
   }
   if (!(await outbox.flush())) return say("That cannot be taken back before the connection returns. It is kept until then.");

@@ -30,6 +30,7 @@ if (page?.dataset.token) {
   const { token, home, state } = page.dataset;
   const chip = document.getElementById("chip");
   let said = false; // then the page stays, so that it can be read
+  let asked = false; // which of two answers is to count
   const told = (words) => {
     said = true;
     show(words);
@@ -42,6 +43,8 @@ if (page?.dataset.token) {
       if (words) told(words);
     },
     changed: (now, count) => {
+      if (now === "saved" && asked && !said) location.reload();
+      asked ||= now === "asked";
       chip.hidden &&= now === "saved"; // only where something was on its way
       showChip(chip, now, count);
     },

@@ -217,7 +217,7 @@ def test_history_lists_own_screens_with_answers_and_an_edit_is_a_revision(client
     send(client, annotator, lease, "2")
     past = client.get(home(annotator) + "history/").json()["past"]
     assert [(one["lease"], one["answer"]) for one in past] == [(str(lease.token), "2")]
-    send(client, annotator, lease, "none")
+    send(client, annotator, lease, "none", seen=past[0]["seen"])
     assert list(lease.judgments.order_by("revision").values_list("revision", "answer"))[1] == (2, "none")
 
 

@@ -152,3 +152,8 @@ def test_simulated_annotators_are_mostly_right_and_tie_often():
 def test_managers_read_what_was_said():
     assert FORM.describe(Answer("positive=second_positive>negative")) == "positive and second positive, then negative"
     assert FORM.describe(Answer("cannot_judge")) == "cannot judge"
+
+
+def test_annotators_read_their_answer_by_the_sentences_they_saw():
+    options = ["A dog.", "A hound.", "A cat."]
+    assert FORM.describe_fields(sent("1", "2", "1"), options) == "“A dog.” and “A cat.”, then “A hound.”"

@@ -143,6 +143,22 @@ def test_managers_read_what_was_said():
     assert FORM.describe(Answer("cannot_judge")) == "cannot judge"
 
 
+@pytest.mark.parametrize(
+    ("sent", "words"),
+    [
+        ({"answer": "2"}, "Sentence 2: “Inside the basket is a cat.”"),
+        ({"answer": "2", "edit": "1", "words": "A cat lies there."}, "Sentence 2, edited: “A cat lies there.”"),
+        (
+            {"answer": "reject", "fluent": "broken", "why": "Odd."},
+            "None of them. They make no sense, or read badly. Odd.",
+        ),
+        ({"answer": "reject", "why": "Odd."}, "None of them. Odd."),
+    ],
+)
+def test_annotators_read_their_answer_by_its_place(sent, words):
+    assert FORM.describe_fields(FORM.fill(read(**sent), SHOWN), [TEXTS[one] for one in SHOWN]) == words
+
+
 def test_only_a_rejection_drops_and_an_edit_waits():
     assert [PROTOCOL.reason(one) for one in ("reject", "cannot_judge", "edited", *SHOWN)] == [
         "rejected", "cannot_judge", "", "", "", "",

@@ -144,6 +144,18 @@ def test_managers_read_what_was_said():
     assert FORM.describe(Answer("cannot_judge")) == "cannot judge"
 
 
+@pytest.mark.parametrize(
+    ("sent", "words"),
+    [
+        ({}, "All lines hold."),
+        ({"third": "The cat left."}, "All lines hold. C: “The cat left.”"),
+        ({"fluent": "broken", "drop": "1"}, "Dropped, since this does not hold: All three make sense and read well."),
+    ],
+)
+def test_annotators_read_their_answer_by_the_letters_on_the_screen(sent, words):
+    assert FORM.describe_fields(FORM.fill(read(**sent), SHOWN), [TEXTS[one] for one in SHOWN]) == words
+
+
 def test_what_is_valid_or_edited_stays_and_needs_nobody_else():
     labels = ("valid", "edited", "dropped", "cannot_judge")
     assert [PROTOCOL.reason(one) for one in labels] == ["", "", "triplet_dropped", "cannot_judge"]

@@ -10,11 +10,12 @@ from annotation.assignment import leases as assignment_leases
 from annotation.assignment import seats
 from annotation.designs.plan import StagePlan
 from annotation.judging import submissions
-from annotation.models import Lease, Stage, Task
+from annotation.models import Judgment, Lease, Stage, Task
 from annotation.protocols.registry import PROTOCOLS
 from annotation.screens import read_answer
 from annotation.screens.material import texts_of
 from annotation.screens.screens import build_screens, text_size
+from annotation.simulation.browser import FormReader
 from benchmarks.models import Caption, ItemImage
 from tests.builders import studies
 
@@ -57,12 +58,13 @@ def seated(who, stage: Stage) -> None:
     studies.read(who, stage)
 
 
-def answer_of(lease: Lease) -> dict[str, str]:
+def answer_of(lease: Lease, seed: int = 1) -> dict[str, str]:
     """The fields of some answer to it."""
-    form = PROTOCOLS[lease.task.stage.protocol].form
-    if form:
-        return form.simulate(Random(1), lease.shown, texts_of(lease.task, lease.shown))
-    return {"answer": "1" if lease.shown else "yes"}
+    protocol = PROTOCOLS[lease.task.stage.protocol]
+    if protocol.form:
+        return protocol.form.simulate(Random(seed), lease.shown, texts_of(lease.task, lease.shown))
+    places = [*map(str, range(1, len(lease.shown) + 1)), *(choice.identity for choice in protocol.fixed)]
+    return {"answer": places[(seed - 1) % len(places)]}
 
 
 def work(client, who) -> list[str]:
@@ -85,6 +87,28 @@ def test_no_byte_tells_which_part_is_which(client, protocol):
     got = work(client, annotator(protocol))
     assert sum(bool(FRAGMENT.search(page)) or '"html"' in page for page in got) >= 4
     assert [word for page in got for word in WORDS if word in page.lower()] == []
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_which_of_two_tabs_answers_counts_is_asked_by_their_places_and_chosen_without_script(client, protocol):
+    who = annotator(protocol, items=1)
+    client.get(home(who))
+    lease, kinds = held(who), {}
+    for answer in (answer_of(lease, seed) for seed in range(1, 60)):
+        kinds.setdefault(read_answer.parse_answer(lease, protocol, answer).label, answer)
+    first, *others = [{"lease": lease.token, "key": uuid.uuid4(), **answer} for answer in kinds.values()]
+    client.post(home(who) + "submit/", first)
+    for answer in others:
+        before = Judgment.objects.latest("pk")
+        asked = client.post(home(who) + "submit/", answer)
+        assert (asked.status_code, Judgment.objects.latest("pk")) == (409, before)
+        assert "in two tabs" in asked.text
+        assert [word for word in WORDS if word in asked.text.lower()] == []
+        page = FormReader(asked.request["PATH_INFO"])
+        page.feed(asked.text)
+        [form] = page.forms
+        client.post(form.action, form.values)
+        assert Judgment.objects.filter(key=answer["key"], counted_on__isnull=False).exists()
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
