@@ -9,7 +9,7 @@ from celery.signals import worker_ready
 from django.db import Error, connection
 
 from benchmarks.housekeeping import deferred_files
-from benchmarks.imports import listeners, staging
+from benchmarks.imports import frames, listeners, staging
 from benchmarks.imports import run as run_import_module
 from benchmarks.jobs import jobs, uploads, work_folder
 from benchmarks.models import Job
@@ -64,6 +64,21 @@ def tidy_up(**signal) -> None:
 def start_looking(**signal) -> None:
     """In a thread of the worker's own process, so that it goes on while every task's process is busy."""
     threading.Thread(target=look_for_lost_jobs, daemon=True).start()
+
+
+@worker_ready.connect
+def start_framing(**signal) -> None:
+    """In a thread too: the first start after an upgrade may frame tens of thousands of images."""
+    threading.Thread(target=frame_images, daemon=True).start()
+
+
+def frame_images() -> None:
+    try:
+        frames.make_missing_everywhere()
+    except Error as error:  # the database is away; the next start does it
+        log.warning("Could not frame images: %s", error)
+    finally:
+        connection.close()
 
 
 def look_for_lost_jobs() -> None:

@@ -6,10 +6,13 @@ profile turned into sRGB where it can be read; CMYK and palettes to RGB; 16 bits
 the long side at most 1600 (thumbnail: 320).
 
 A crop of an image becomes an image of its own: a PNG with the very pixels, and from there on it is like any other.
+
+Images that must not be told apart by their size are framed: laid on one canvas each, of one size and as many bytes.
 """
 
 import hashlib
 import io
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from PIL import Image, ImageCms
@@ -21,6 +24,7 @@ STARTS = (b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n", b"GIF87a", b"GIF89a", b"RIFF")
 START_OF_SCAN = b"\xff\xda"  # no pixels hold these bytes: after 255 an encoder writes 0
 TOO_LARGE = f"Give at most {limits.MAX_PIXELS:,} pixels and {limits.MAX_SIDE:,} a side."
 TOO_MANY_SCANS = f"Save the image again from its source; this JPEG has more than {limits.MAX_SCANS} scans."
+BARS = "#808080"  # around a framed image: neither theme of the page hides where the image ends
 CORRUPT = "Save the image again from its source; this file is cut off or damaged."
 NOT_ALLOWED = "Give a JPEG, PNG, WebP or GIF."
 TURNS = {
@@ -192,11 +196,43 @@ def resolved(image: Image.Image) -> Image.Image:
 
 def fitted(image: Image.Image, side: int) -> Image.Image:
     """The image with its long side at most `side`; itself where it already fits."""
-    longest = max(image.size)
-    if longest <= side:
-        return image
-    width, height = (max(1, round(length * side / longest)) for length in image.size)
-    return image.resize((width, height), Image.Resampling.LANCZOS, reducing_gap=3.0)
+    size = fitted_size(image.size, side)
+    return image if size == image.size else image.resize(size, Image.Resampling.LANCZOS, reducing_gap=3.0)
+
+
+def fitted_size(size: tuple[int, int], side: int) -> tuple[int, int]:
+    """`size` in proportion, with the long side at most `side`."""
+    if max(size) <= side:
+        return size
+    width, height = (max(1, round(length * side / max(size))) for length in size)
+    return width, height
+
+
+def frame_size(sizes: Iterable[tuple[int, int]]) -> tuple[int, int]:
+    """Width and height of the smallest frame for images of these sizes in which none that is served gets smaller."""
+    widths, heights = zip(*(fitted_size(size, limits.SERVED_SIDE) for size in sizes), strict=True)
+    return max(widths), max(heights)
+
+
+def framed(served: Sequence[bytes], size: tuple[int, int]) -> list[bytes]:
+    """Of each served JPEG another one of `size` pixels, in which it is as large as it fits, in the middle.
+
+    All have as many bytes: what follows the end of a JPEG is not read.
+    """
+    found = [_in_frame(one, size) for one in served]
+    longest = max(map(len, found))
+    return [one.ljust(longest, b"\0") for one in found]
+
+
+def _in_frame(served: bytes, size: tuple[int, int]) -> bytes:
+    image: Image.Image = Image.open(io.BytesIO(served), formats=["JPEG"])
+    scale = min(frame / length for frame, length in zip(size, image.size, strict=True))
+    width, height = (min(frame, max(1, round(length * scale))) for frame, length in zip(size, image.size, strict=True))
+    if (width, height) != image.size:
+        image = image.resize((width, height), Image.Resampling.LANCZOS)
+    canvas = Image.new("RGB", size, BARS)
+    canvas.paste(image, ((size[0] - width) // 2, (size[1] - height) // 2))
+    return jpeg(canvas)
 
 
 def as_srgb(image: Image.Image, profile: bytes | None, notes: list[str]) -> Image.Image:

@@ -79,6 +79,7 @@ def _wants_json(request: HttpRequest) -> bool:
 
 @require_GET
 @at_desk
+@evenly
 @transaction.atomic  # a page that cannot be made takes no screen from others
 def judge(request: HttpRequest, here: Desk) -> HttpResponse:
     """The page for where the annotator stands; asked for JSON, what to show next, without what the page `have`s."""
@@ -192,6 +193,7 @@ def _submission(sent: QueryDict) -> dict:
 
 @require_POST
 @at_desk
+@evenly
 def skip(request: HttpRequest, here: Desk) -> HttpResponse:
     assignment_leases.skip(annotator=here.annotator, token=_uuid(request.POST.get("lease")))
     if not _wants_json(request):

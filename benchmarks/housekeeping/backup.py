@@ -7,6 +7,7 @@
 
 The database is read as one snapshot. Image files never change and none is deleted during a backup, so the files that
 the snapshot names exist. Any other file (an export, a release) is included if it was written before the snapshot.
+Images in frames are left out, since Winnow makes them again.
 """
 
 import contextlib
@@ -33,6 +34,7 @@ FORM = 1
 MANIFEST, MEDIA = "manifest.json", "media.jsonl"
 IMAGE_FOLDERS = {"originals", "served", "thumbnails"}
 TEMPORARY = {"staging"}  # folders of MEDIA_ROOT that belong to work in progress
+MADE_AGAIN = {"framed"}
 
 
 class CannotBackUp(ValueError):
@@ -104,7 +106,7 @@ def _paths(moment: float) -> Iterator[tuple[str, str]]:
         yield image.served_path, ""
         yield image.thumbnail_path, ""
     for path in other_files():
-        if staging.media(path).stat().st_mtime < moment:
+        if path.partition("/")[0] not in MADE_AGAIN and staging.media(path).stat().st_mtime < moment:
             yield path, ""
 
 

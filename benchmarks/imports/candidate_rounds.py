@@ -11,6 +11,7 @@ from django.db.models import Max
 
 from benchmarks.construction.captions import without_form
 from benchmarks.formats.base import ProblemLog
+from benchmarks.imports import frames
 from benchmarks.imports import store as imports_store
 from benchmarks.imports.images import Gathered
 from benchmarks.models import Benchmark, Item, ItemImage, Role
@@ -118,6 +119,7 @@ def store(benchmark: Benchmark, records: list[ItemRecord], gathered: Gathered) -
     ids, stored = imports_store.image_ids(gathered), 0
     for batch in imports_store.batches(records):
         asked = Item.objects.filter(benchmark=benchmark, key__in=[record.key for record in batch])
+        frames.renew(asked)
         items = {item.key: item for item in asked}
         last = {
             item: (position, round)

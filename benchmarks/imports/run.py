@@ -15,7 +15,7 @@ from benchmarks.formats.base import Format, ProblemLog
 from benchmarks.formats.checks import check_records
 from benchmarks.formats.registry import FORMATS
 from benchmarks.formats.writing import without_images
-from benchmarks.imports import candidate_rounds, listeners, staging
+from benchmarks.imports import candidate_rounds, frames, listeners, staging
 from benchmarks.imports import images as import_images
 from benchmarks.imports import store as imports_store
 from benchmarks.jobs import jobs, uploads
@@ -219,7 +219,7 @@ def store(
     job: Job, order: Order, records: list[ItemRecord], source: Source | None, gathered: import_images.Gathered,
     staged: staging.Staging, log: ProblemLog, started: float,
 ) -> None:  # fmt: skip
-    """The one transaction: rows, files to their places, event, report, job done. After it, the listeners.
+    """The one transaction: rows, files to their places, event, report, job done. After it, frames and the listeners.
 
     Whoever creates a study locks the benchmark's row too: the study either has the new items, or is there for the
     listeners.
@@ -233,6 +233,7 @@ def store(
         report |= {"benchmark": benchmark.pk, "seconds": round(time.monotonic() - started, 1), **facts}
         jobs.finish_job(job=job, by=order.by, report=report)
         Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)
+    frames.make_missing(benchmark)
     listeners.notify(benchmark)
 
 

@@ -96,7 +96,11 @@ class Caption(models.Model):
 
 
 class ItemImage(models.Model):
-    """An image in one of an item's places; `key` is how answers name it: `candidate-2`."""
+    """An image in one of an item's places; `key` is how answers name it: `candidate-2`.
+
+    Where its size would tell what it is, annotators get it in the frame of the item, under the name `opaque`
+    (imports/frames.py).
+    """
 
     item = models.ForeignKey(Item, on_delete=models.CASCADE, related_name="item_images")
     image = models.ForeignKey(Image, on_delete=models.PROTECT, related_name="uses")
@@ -107,6 +111,7 @@ class ItemImage(models.Model):
     crop = ArrayField(models.PositiveIntegerField(), size=4, null=True)  # `image` is that part of the file
     licence = models.CharField(max_length=200, blank=True)
     attribution = models.CharField(max_length=500, blank=True)
+    opaque = models.CharField(max_length=32, unique=True, default=opaque_name)
 
     class Meta:
         ordering = ["item_id", "role", "position"]
@@ -125,3 +130,7 @@ class ItemImage(models.Model):
     @property
     def key(self) -> str:
         return f"{self.role}-{self.position}"
+
+    @property
+    def framed_path(self) -> str:
+        return f"framed/{self.opaque[:2]}/{self.opaque}.jpg"

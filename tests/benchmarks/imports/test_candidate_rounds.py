@@ -53,8 +53,11 @@ def all_there() -> tuple:
     return tuple(imports.rows().values()), list(ItemImage.objects.order_by("pk").values())
 
 
-def test_they_come_after_those_that_are_there_in_a_round_of_their_own(cups, tmp_path, media):
-    job = brought(tmp_path / "two", [line(1, "x.jpg", "y.jpg"), line(0)])
+def test_they_come_after_those_that_are_there_in_a_round_of_their_own(
+    cups, tmp_path, media, django_capture_on_commit_callbacks
+):
+    with django_capture_on_commit_callbacks(execute=True):
+        job = brought(tmp_path / "two", [line(1, "x.jpg", "y.jpg"), line(0)])
     assert job.state == JobState.DONE, job.problems
     assert candidates("i1") == [(0, 1, "1-0.jpg"), (1, 2, "x.jpg"), (2, 2, "y.jpg")]
     assert candidates("i0") == [(0, 1, "0-0.jpg"), (1, 2, "new-0.jpg")] and len(candidates("i2")) == 1
