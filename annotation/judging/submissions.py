@@ -14,6 +14,7 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
+from django.utils.translation import get_language, gettext
 
 from annotation.assignment import leases as assignment_leases
 from annotation.assignment.seats import stages_open_to
@@ -34,7 +35,7 @@ LONGEST_MS = 24 * 3600 * 1000  # a browser's clock is not trusted beyond a day
 
 
 WRITTEN = ["lease_id", "revision", "key", "digest", "instructions_id", "answer", "content", "reason", "withdrawn"]
-WRITTEN += ["surplus", "active_ms", "elapsed_ms"]
+WRITTEN += ["language", "surplus", "active_ms", "elapsed_ms"]
 
 # A judgment, and what it does to its slot and lease unless it is surplus.
 WRITE = f"""
@@ -141,6 +142,7 @@ def _revision(lease: Lease, row: dict, answer: Answer, reason: str, **fields) ->
         answer=answer.label,
         content=answer.content,
         reason=clean_reason(reason or answer.content.get("reason", "")),
+        language=get_language(),
         **fields,
     )
 
@@ -149,7 +151,7 @@ def _find(annotator: Annotator, token: UUID, key: UUID | None = None) -> tuple[L
     """The annotator's lease, its slot locked, with what a submission must know about both."""
     found = fetch(FIND, token=token, annotator=annotator.pk, key=key)
     if not found:
-        raise UnknownLease("This screen is not yours, or is not there any more.")
+        raise UnknownLease(gettext("This screen is not yours, or it no longer exists."))
     lease, task, stage = instances(found[0], Lease, Task, Stage)
     lease.task, task.stage = task, stage
     return lease, dict(zip(FOUND, found[0][-len(FOUND) :], strict=True))
@@ -170,11 +172,11 @@ def _bounded(active_ms: int = 0, elapsed_ms: int = 0) -> dict[str, int]:
 def _check_submission(lease: Lease, answer: str, reason: str, row: dict) -> None:
     """A closed study or stage still takes a first answer: somebody was on the screen when it closed."""
     if row["read"] is None:
-        raise NotOpen("Read the instructions first.")
+        raise NotOpen(gettext("Read the instructions first."))
     if answer == CANNOT_JUDGE and not reason.strip():
-        raise BadAnswer("Say in a few words why it cannot be judged.")
+        raise BadAnswer(gettext("Say in a few words why you cannot judge this."))
     if lease.state == LeaseState.JUDGED and CLOSED in (row["study_state"], lease.task.stage.state):
-        raise NotOpen("This study is closed; answers can no longer be changed.")
+        raise NotOpen(gettext("This study is closed. Answers can no longer be changed."))
 
 
 def _check_seen(judgment: Judgment, seen: UUID | None) -> None:
@@ -201,7 +203,7 @@ def _digest(*parts: object) -> str:
 def _earlier(annotator: Annotator, key: UUID, digest: str) -> Judgment | None:
     earlier = Judgment.objects.filter(key=key).select_related("lease__task__stage__study").first()
     if earlier and (earlier.digest != digest or earlier.lease.annotator_id != annotator.pk):
-        raise KeyReused("This key was used for another answer.")
+        raise KeyReused(gettext("This key was used for another answer."))
     return earlier
 
 
@@ -222,7 +224,7 @@ def undo(*, annotator: Annotator, key: UUID) -> Lease:
     earlier = _earlier(annotator, key, _digest("undo"))
     last = _standing(annotator).first() if earlier is None else earlier
     if last is None:
-        raise NothingToUndo("There is no answer to take back.")
+        raise NothingToUndo(gettext("There is no answer to undo."))
     lease, row = _find(annotator, last.lease.token)
     if earlier is None:
         _check_undo(annotator, last, lease.task.stage, row["study_state"])
@@ -242,13 +244,15 @@ def _standing(annotator: Annotator) -> QuerySet[Judgment]:
 
 def _check_undo(annotator: Annotator, last: Judgment, stage: Stage, study_state: str) -> None:
     if annotator.left_at:  # the screen would come back to somebody who is gone, and to nobody else
-        raise NotOpen("You have left this study; come back to it before you take an answer back.")
+        raise NotOpen(gettext("You have left this study. Take part again before you undo an answer."))
     if stage.pk != annotator.stage_id and stage not in stages_open_to(annotator):
-        raise NothingToUndo("Your last answer belongs to another part of the study, which your link does not lead to.")
+        raise NothingToUndo(gettext("Your last answer belongs to a part of the study that your link does not open."))
     if CLOSED in (study_state, stage.state):
-        raise NotOpen("This study is closed; answers can no longer be taken back.")
+        raise NotOpen(gettext("This study is closed. Answers can no longer be undone."))
     if timezone.now() - last.created_at > timedelta(seconds=stage.undo_seconds):
-        raise NothingToUndo("The last answer is too old to take back. You can still change it: walk back with Left.")
+        raise NothingToUndo(
+            gettext("Your last answer is too old to undo. You can still change it: press the left arrow key.")
+        )
 
 
 def _withdraw(last: Judgment, lease: Lease, key: UUID) -> None:
@@ -259,6 +263,7 @@ def _withdraw(last: Judgment, lease: Lease, key: UUID) -> None:
         digest=_digest("undo"),
         instructions_id=last.instructions_id,
         withdrawn=True,
+        language=get_language(),
         surplus=last.surplus,
     )
     stage = lease.task.stage
@@ -276,7 +281,7 @@ def flag(*, annotator: Annotator, token: UUID, reason: str) -> Flag:
     lease, _ = _find(annotator, token)
     words = clean_reason(reason)
     if not words:
-        raise BadAnswer("Say in a few words what is wrong.")
+        raise BadAnswer(gettext("Say in a few words what is wrong."))
     raised, new = Flag.objects.get_or_create(lease=lease, reason=words)
     if new:
         audit.record(by=audit.named(annotator), verb="flagged", subject=lease.task, reason=words)

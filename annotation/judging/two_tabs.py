@@ -5,9 +5,11 @@ Both answers are told by their places on the screen, never by identity (law 4).
 
 from collections.abc import Mapping, Sequence
 
+from django.utils.translation import gettext
+
 from annotation.models import Judgment
 from annotation.permissions import Desk
-from annotation.protocols.base import CANNOT_JUDGE, Answer, Form
+from annotation.protocols.base import CANNOT_JUDGE, SENTENCE, TIE, Answer, Form
 from annotation.protocols.registry import PROTOCOLS
 from annotation.screens import material
 from annotation.screens.errors import AnsweredElsewhere
@@ -32,6 +34,7 @@ def question(here: Desk, conflict: AnsweredElsewhere, sent: Mapping[str, str]) -
         "asked": screen.shown["question"], "captions": screen.shown["captions"],
         "stored": _in_words(conflict.stored, parts), "given": _in_words(conflict.given, parts),
         "fields": {name: sent[name] for name in sent if name not in UNSENT} | {"seen": conflict.stored.key},
+        "spoken": here.stage.study.language,
         "stands": fields if _form(conflict.stored) else fields["answer"], "sentence": str(conflict),
     }  # fmt: skip
 
@@ -49,15 +52,20 @@ def _fields(judgment: Judgment) -> dict[str, str]:
 def _in_words(judgment: Judgment, parts: Sequence[Part]) -> dict:
     """`words`, and the `picture` where one was picked; `parts` are the options in the order shown."""
     if judgment.answer == CANNOT_JUDGE:
-        return {"words": f"Cannot judge: {judgment.reason}"}
+        return {"words": gettext("Cannot judge: %(reason)s") % {"reason": judgment.reason}}
     fields, form = _fields(judgment), _form(judgment)
     if form:
-        return {"words": form.describe_fields(fields, [part["text"] for part in parts])}
+        phrases = form.describe_fields(fields, [part["text"] for part in parts])
+        return {"words": " ".join(_translated(*phrase) for phrase in phrases)}
     place = fields["answer"]
     if not place.isdecimal():
         fixed = PROTOCOLS[judgment.lease.task.stage.protocol].fixed
-        return {"words": next(choice.label for choice in fixed if choice.identity == place)}
+        return {"words": gettext(next(choice.label for choice in fixed if choice.identity == place))}
     part = parts[int(place) - 1]
     if "url" in part:
-        return {"words": f"Picture {place}", "picture": part}
-    return {"words": f"Sentence {place}: “{part['text']}”"}
+        return {"words": gettext("Picture %(place)s") % {"place": place}, "picture": part}
+    return {"words": _translated(SENTENCE, {"place": place, "sentence": part["text"]})}
+
+
+def _translated(message: str, values: Mapping[str, str]) -> str:
+    return gettext(message) % {name: gettext(value) if value == TIE else value for name, value in values.items()}

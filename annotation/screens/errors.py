@@ -1,5 +1,7 @@
 """Why a request of an annotator is refused: a sentence for them, and a status for HTTP."""
 
+from django.utils.translation import gettext
+
 from annotation.models import Judgment
 
 
@@ -30,7 +32,7 @@ class AnsweredElsewhere(Refused):
 
     def __init__(self, stored: Judgment, given: Judgment):
         self.stored, self.given = stored, given
-        super().__init__("You answered this screen in two tabs. Which answer is to count?")
+        super().__init__(gettext("You answered this screen in two tabs. Which answer should count?"))
 
 
 class NothingToUndo(Refused):

@@ -43,7 +43,7 @@ def test_six_screens_by_keyboard_alone(sit):
     desk.page.keyboard.type("It is blank.")
     desk.press("Tab", "Enter").counts(4)  # 5
     desk.press("3", "Enter")  # 6
-    expect(desk.page.get_by_role("heading", name="All done, thank you")).to_be_visible()
+    expect(desk.page.get_by_role("heading", name="All done. Thank you!")).to_be_visible()
     answers = desk.answers()
     assert answers[0] == (first, "2") and [answer for _, answer in answers] == ["2", "none", "1", "cannot_judge", "3"]
     assert Flag.objects.get().reason == "n u 1 z: odd sentence"
@@ -55,7 +55,7 @@ def test_undo_brings_the_screen_back_and_keeps_the_one_in_front_as_next(sit):
     first = desk.lease
     desk.press("2", "Enter").counts(1).says("saved")
     second = desk.lease
-    desk.press("u").told("Taken back").picked("2").counts(0)
+    desk.press("u").told("Undone").picked("2").counts(0)
     assert desk.lease == first
     desk.press("3", "Enter").counts(1).nothing_picked()
     assert desk.lease == second
@@ -65,7 +65,7 @@ def test_undo_brings_the_screen_back_and_keeps_the_one_in_front_as_next(sit):
 def test_ctrl_z_is_undo_and_backspace_is_nothing(sit):
     desk = sit()
     desk.press("1", "Enter").counts(1).says("saved").press("Backspace").counts(1)
-    desk.press("Control+z").told("Taken back").counts(0)
+    desk.press("Control+z").told("Undone").counts(0)
 
 
 def test_looking_back_and_changing_an_answer_is_a_revision(sit):
@@ -74,7 +74,7 @@ def test_looking_back_and_changing_an_answer_is_a_revision(sit):
     desk.press("1", "Enter").counts(1).press("2", "Enter").counts(2)
     present = desk.lease
     desk.press("ArrowLeft").picked("2").press("ArrowLeft").picked("1")
-    expect(desk.page.locator("#banner")).to_contain_text("You are looking back at screen 1: Right arrow returns.")
+    expect(desk.page.locator("#banner")).to_contain_text("This is screen 1, which you have answered.")
     desk.press("4", "Enter").counts(2)
     assert desk.lease == present
     assert stored(desk, 3)[2] == (first, "4")
@@ -97,7 +97,7 @@ def test_history_goes_back_before_a_reload(sit):
     desk.press("1", "Enter").counts(1).press("n", "Enter").counts(2).says("saved")
     desk.page.reload()
     desk.at_desk().press("ArrowLeft").picked("none")
-    desk.press("ArrowLeft").picked("1").press("ArrowLeft").told("nothing before this")
+    desk.press("ArrowLeft").picked("1").press("ArrowLeft").told("no earlier screen")
 
 
 def test_enter_twice_or_held_down_submits_once(sit):
@@ -165,7 +165,7 @@ def test_undo_of_an_answer_that_has_not_left_stays_on_this_device(sit):
     desk = sit()
     desk.page.context.set_offline(True)
     desk.press("1", "Enter").says("not saved, retrying").press("2", "Enter").says("not saved, retrying (2)")
-    desk.press("u").told("Taken back").picked("2")
+    desk.press("u").told("Undone").picked("2")
     desk.press("4", "Enter")
     desk.page.context.set_offline(False)
     assert [answer for _, answer in stored(desk, 2)] == ["1", "4"]
@@ -243,7 +243,7 @@ def test_a_late_answer_is_kept_and_the_annotator_is_told_kindly(sit):
     other = studies.annotator(desk.annotator.study)
     for _ in range(3):
         studies.judgment(other, Stage.objects.get())
-    desk.press("1", "Enter").told("kept, but does not count")
+    desk.press("1", "Enter").told("saved but does not count")
 
 
 def test_keys_do_not_fire_while_typing(sit):
@@ -260,7 +260,7 @@ def test_ctrl_enter_sends_what_is_written_in_a_sheet(sit):
     desk = sit()
     desk.press("f")
     desk.page.keyboard.type("The sentence is cut off.")
-    desk.press("Control+Enter").told("Flagged, thank you").counts(0)
+    desk.press("Control+Enter").told("Flagged. Thank you!").counts(0)
     desk.page.locator("summary", has_text="Cannot judge").click()
     desk.press("Control+Enter").told("Say in a few words why")
     clear = "() => document.getElementById('say').getBoundingClientRect().bottom"
@@ -319,7 +319,7 @@ def test_rules_open_and_close_by_key(sit):
 
 def test_auto_advance_submits_after_a_moment_and_can_be_taken_back(sit):
     desk = sit(auto_advance=True)
-    desk.press("1", "3").counts(1).says("saved").press("u").told("Taken back").picked("3")
+    desk.press("1", "3").counts(1).says("saved").press("u").told("Undone").picked("3")
     assert [answer for _, answer in stored(desk, 2)] == ["3", ""]
 
 
@@ -361,7 +361,7 @@ def test_the_waiting_page_goes_on_by_itself(sit):
     leases.hold(annotator=holder, stage=Stage.objects.get())
     waiting = studies.annotator(holder.study, ready=False)
     desk = sit(annotator=waiting)  # nobody reads rules for nothing
-    expect(desk.page.get_by_text("1 in others' hands.")).to_be_visible()
+    expect(desk.page.get_by_text("Another annotator has 1 screen open.")).to_be_visible()
     Slot.objects.update(held_until=PAST)
     desk.page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
     desk.page.get_by_role("button", name="start").click()
@@ -408,8 +408,8 @@ def test_words_about_a_late_answer_stay_when_it_was_the_last(sit):
     Slot.objects.filter(annotator=desk.annotator).update(held_until=PAST)
     studies.judgment(studies.annotator(desk.annotator.study), Stage.objects.get())
     desk.press("1", "Enter")
-    expect(desk.page.get_by_role("heading", name="All done, thank you")).to_be_visible()
-    expect(desk.page.get_by_text("kept, but does not count")).to_be_visible()
+    expect(desk.page.get_by_role("heading", name="All done. Thank you!")).to_be_visible()
+    expect(desk.page.get_by_text("saved but does not count")).to_be_visible()
 
 
 @pytest.mark.parametrize("field", ["left_at", "excluded_at"])

@@ -5,7 +5,7 @@
 import { Clock } from "./clock.js";
 import { fit } from "./layout.js";
 import { deliver, get, newKey, Outbox, showChip } from "./outbox.js";
-import { say, tell } from "./say.js";
+import { format, say, tell } from "./say.js";
 import { decode, focus, parse, pause, restore, screenFrom } from "./screen.js";
 import { Zoom } from "./zoom.js";
 
@@ -72,13 +72,15 @@ export function goOn() {
 function banner() {
   const { looking, past, current } = now;
   $("banner").hidden = !looking && !current?.elsewhere;
-  $("return").textContent = looking ? "Return" : "Next screen";
+  $("return").textContent = looking ? gettext("Return") : gettext("Next screen");
   $("skip").disabled = Boolean(looking);
-  if (!looking) return current?.elsewhere && bannerSays("You answered this screen in another tab.");
+  if (!looking) return current?.elsewhere && bannerSays(gettext("You answered this screen in another tab."));
   const number = now.done + fresh() - (past.length - 1 - past.indexOf(looking));
-  const answer = looking.answer === "cannot_judge" ? " You answered: cannot judge." : "";
-  const newer = looking.newer ? " You have changed it in another tab: look back again to see how." : "";
-  bannerSays(`You are looking back at screen ${number}: Right arrow returns.${answer} Another answer and Enter changes it.${newer}`);
+  const words = [format(gettext("This is screen %(number)s, which you have answered."), { number })];
+  if (looking.answer === "cannot_judge") words.push(gettext("Your answer: cannot judge."));
+  if (looking.newer) words.push(gettext("You have changed it in another tab. Go back again to see how."));
+  words.push(gettext("To change your answer, pick another and press Enter. The right arrow key takes you back."));
+  bannerSays(words.join(" "));
 }
 
 function bannerSays(words) {
@@ -99,8 +101,9 @@ export function progress() {
   $("total").textContent = $("bar").max = total;
   $("bar").value = answered;
   const minutes = Math.ceil(((total - answered) * now.pace) / 60000);
-  $("left").textContent = now.pace && answered < total ? `about ${minutes} min left` : "";
-  document.title = document.title.replace(/^\d+ of \d+/, `${answered} of ${total}`);
+  $("left").textContent = now.pace && answered < total ? format(gettext("about %(minutes)s min left"), { minutes }) : "";
+  const study = document.querySelector(".status .study").textContent;
+  document.title = `${format(gettext("%(done)s of %(total)s"), { done: answered, total })} · ${study}`;
 }
 
 // What the server says
@@ -109,9 +112,9 @@ export const outbox = new Outbox(desk.dataset.token, {
   deliver: (entry) => deliver(home, entry, have()),
   elsewhere: answered,
   settled(json, entry) {
-    if (json.refused) return tell(`An answer was not taken: ${json.refused}`);
+    if (json.refused) return tell(format(gettext("An answer was not saved: %(reason)s"), { reason: json.refused }));
     if (json.receipt === "surplus") {
-      tell("That screen had been passed on to somebody else. Your answer is kept, but does not count. Nothing to do for you.");
+      tell(gettext("That screen had already been passed to somebody else. Your answer is saved but does not count. You do not need to do anything."));
     }
     answered(entry);
     take(json);
@@ -119,8 +122,8 @@ export const outbox = new Outbox(desk.dataset.token, {
   changed(state, count) {
     const before = $("chip").dataset.state;
     showChip($("chip"), state, count);
-    if (state === "unsaved" && before !== "unsaved") say("Not saved yet. Your answers are kept on this device and sent again.");
-    if (state === "saved" && before === "unsaved") say("All answers are saved.");
+    if (state === "unsaved" && before !== "unsaved") say(gettext("Not saved yet. Your answers are stored on this device and will be sent again."));
+    if (state === "saved" && before === "unsaved") say(gettext("All answers are saved."));
     if (["saved", "asked"].includes(state) && !now.current) sync();
   },
 });
@@ -174,6 +177,6 @@ function dropLost(held) {
   const { current } = now;
   now.queue = now.queue.filter((screen) => held.includes(screen.lease));
   if (!current || current.elsewhere || now.looking || held.includes(current.lease)) return;
-  say("That screen is not yours any more: you answered it elsewhere, or were away for long and it was passed on.");
+  say(gettext("That screen is no longer yours: you answered it elsewhere, or it was passed to somebody else while you were away."));
   now.current = null;
 }

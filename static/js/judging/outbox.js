@@ -175,9 +175,9 @@ export class Outbox {
   }
 }
 
-const WORDS = { saved: "saved", saving: "saving", asked: "not saved: two answers" };
+const WORDS = { saved: () => gettext("saved"), saving: () => gettext("saving"), asked: () => gettext("not saved: two answers") };
 
 export function showChip(chip, state, count) {
   chip.dataset.state = state;
-  chip.textContent = WORDS[state] ?? `not saved, retrying${count > 1 ? ` (${count})` : ""}`;
+  chip.textContent = WORDS[state]?.() ?? gettext("not saved, retrying") + (count > 1 ? ` (${count})` : "");
 }

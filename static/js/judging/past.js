@@ -11,7 +11,7 @@ export async function back() {
   const { looking, past } = now;
   let index = (looking ? past.indexOf(looking) : past.length) - 1;
   if (index < 0 && !allPast) index += await fetchPast();
-  if (index < 0) return say("There is nothing before this.");
+  if (index < 0) return say(gettext("There is no earlier screen."));
   look(past[index]);
 }
 
@@ -25,7 +25,7 @@ async function fetchPast() {
     allPast = true;
     return older.length;
   } catch {
-    say("Earlier screens cannot be fetched: there is no connection just now.");
+    say(gettext("Earlier screens cannot be loaded: there is no connection right now."));
     return 0;
   }
 }

@@ -8,7 +8,7 @@ for (const button of document.querySelectorAll("[data-copy]")) {
     const source = document.getElementById(button.dataset.copy);
     getSelection().selectAllChildren(source);
     const copied = await navigator.clipboard?.writeText(source.textContent).then(() => true, () => false);
-    button.textContent = copied || document.execCommand("copy") ? "Copied" : "Press Ctrl+C";
+    button.textContent = copied || document.execCommand("copy") ? gettext("Copied") : gettext("Press Ctrl+C");
   });
 }
 
@@ -38,7 +38,7 @@ if (page?.dataset.token) {
   const outbox = new Outbox(token, {
     deliver: (entry) => deliver(home, entry),
     settled: (json) => {
-      const surplus = "That screen had been passed on to somebody else. Your answer is kept, but does not count.";
+      const surplus = gettext("That screen had already been passed to somebody else. Your answer is saved but does not count.");
       const words = json.refused ?? (json.receipt === "surplus" ? surplus : "");
       if (words) told(words);
     },

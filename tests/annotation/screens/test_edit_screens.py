@@ -133,7 +133,7 @@ def test_words_are_never_markup(client, protocol):
 @pytest.mark.parametrize(
     ("protocol", "fields", "sentence"),
     [
-        ("visla-paraphrase", {}, "Pick a sentence, edit one, or reject them all."),
+        ("visla-paraphrase", {}, "Pick a sentence, edit one or reject all."),
         ("visla-paraphrase", {"answer": "9"}, "not one of the sentences"),
         ("visla-paraphrase", {"answer": "1", "edit": "1", "words": "x" * 1001}, "longer than 1,000"),
         ("visla-triplet", {}, "every line"),

@@ -124,11 +124,11 @@ def test_screens_of_all_questions_and_orders_are_the_same_but_for_what_they_show
 @pytest.mark.parametrize(
     ("protocol", "pictures", "sentences", "radios", "keys", "other_keys"),
     [
-        ("bivlc-choose", 4, 1, 5, ["1 – 9", "none of them"], ["both", "pick a sentence"]),
-        ("bivlc-disambiguate", 2, 1, 3, ["1 2", "<kbd>B</kbd>", "both"], ["none of them", "1 – 9"]),
-        ("bivlc-i2t", 1, 2, 2, ["1 2", "pick a sentence"], ["both", "none of them", "pick a picture"]),
-        ("bivlc-t2i", 2, 1, 2, ["1 2", "pick a picture"], ["both", "none of them"]),
-        ("verify", 1, 1, 3, ["<kbd>T</kbd>", "cannot tell", "<kbd>Y</kbd>"], ["pick a", "both", "none of them"]),
+        ("bivlc-choose", 4, 1, 5, ["1 – 9", "None of them"], ["Both", "pick a sentence"]),
+        ("bivlc-disambiguate", 2, 1, 3, ["1 2", "<kbd>B</kbd>", "Both"], ["None of them", "1 – 9"]),
+        ("bivlc-i2t", 1, 2, 2, ["1 2", "pick a sentence"], ["Both", "None of them", "pick a picture"]),
+        ("bivlc-t2i", 2, 1, 2, ["1 2", "pick a picture"], ["Both", "None of them"]),
+        ("verify", 1, 1, 3, ["<kbd>T</kbd>", "Cannot tell", "<kbd>Y</kbd>"], ["pick a", "Both", "None of them"]),
     ],
 )
 def test_a_screen_shows_its_parts_and_its_help_the_keys(
