@@ -135,6 +135,7 @@ class JudgmentData(OfTaskData):
     withdrawn = BooleanField()
     surplus = BooleanField(help_text="It came after its slot was given on.")
     instructions_version = IntegerField()
+    language = CharField(help_text="Of the page that the answer was given on.")
     reason = CharField(help_text="Of cannot_judge, or of a rejection.")
     flags = _words("What the annotator reported on this screen.")
 

@@ -116,7 +116,7 @@ def _write(study: Study, stages: Sequence[Stage], folder: Path, step: Step, embe
         "made_by": MADE_BY,
         "version": settings.VERSION,
         "study": {
-            **{name: getattr(study, name) for name in ("name", "currency", "consent")},
+            **{name: getattr(study, name) for name in ("name", "language", "currency", "consent")},
             "benchmark": study.benchmark.name,
             "pay_per_hour": float(study.pay_per_hour),
         },

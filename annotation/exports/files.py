@@ -40,6 +40,7 @@ JUDGMENTS = pa.schema(
         ("withdrawn", pa.bool_()),
         ("surplus", pa.bool_()),
         ("instructions_version", pa.int32()),
+        ("language", pa.string()),  # of the page
         ("reason", pa.string()),
         ("flags", pa.list_(pa.string())),
     ]

@@ -72,7 +72,7 @@ def settings_of(stage: Stage) -> dict:
         "alike": protocol.alike,
         "views": list(protocol.projections),
         "decision_rule": describe(stage),
-        "instructions": list(stage.instructions.values("version", "text")),
+        "instructions": list(stage.instructions.values("version", "text", "translations")),
     }
 
 

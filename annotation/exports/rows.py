@@ -21,7 +21,7 @@ stage.name, item.key, item.position, task.question, task.round, task.kind, task.
        nullif(judgment.answer, ''), judgment.content, array_position(lease.shown, judgment.answer), lease.shown,
        judgment.created_at, judgment.active_ms, judgment.elapsed_ms,
        coalesce(slot.judgment_id = judgment.id, false), judgment.withdrawn, judgment.surplus,
-       instructions.version, judgment.reason,
+       instructions.version, judgment.language, judgment.reason,
        ARRAY(SELECT flag.reason FROM annotation_flag flag WHERE flag.lease_id = lease.id ORDER BY flag.id)
 FROM annotation_slot slot
 JOIN annotation_lease lease ON lease.slot_id = slot.id

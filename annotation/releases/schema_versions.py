@@ -101,7 +101,11 @@ FIRST = Version(
     },
     files=("README.md", "croissant.json", "data_statement.md", "figures.json", "statistics.json"),
 )
-VERSIONS: tuple[Version, ...] = (FIRST,)
+SECOND = Version(  # pages in several languages
+    keys={JUDGMENTS: {"language": "string"}},
+    meant={JUDGMENTS: {"language": "en"}},
+)
+VERSIONS: tuple[Version, ...] = (FIRST, SECOND)
 
 ARROW = {str(kind): kind for kind in (
     pa.string(), pa.int32(), pa.int64(), pa.float64(), pa.bool_(), pa.timestamp("us", tz="UTC"),

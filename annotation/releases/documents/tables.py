@@ -134,6 +134,7 @@ JUDGMENTS = """
     withdrawn             boolean  It takes the answer back.
     surplus               boolean  It came after its place was filled.
     instructions_version  integer  Of the instructions that were read.
+    language              text     Of the page.
     reason                text     What the annotator wrote with it.
     flags                 texts    What was reported from the screen.
 """

@@ -28,9 +28,13 @@ CONTENT = {  # of each release, which is never made again
     "1/images-1.0": "d3dadb04028a120cc21829b612f42a263427e0dd948b54c61161ab65a0038f1c",
     "1/ratings-1.0": "dd87ca5555075bcdc0cddad5643779a6d36a3a7b949e535db709869e89124e82",
     "1/texts-1.0": "18b943e2dc00bfe604f0bad339af19d8b078313ab7daaaa8336b70ed2a9d1915",
+    "2/images-1.0": "c0aa8d1ca4e54d23ac53091954dd1ad1f1cdca9b306b371e541d43de0298253c",
+    "2/ratings-1.0": "747fd16b5cde98b27c89d4d6d4b3a75b80515db49bd8bc5035ec5b6c2392c7c9",
+    "2/texts-1.0": "578c49697d3a56d68a0277fc74cd9b183fba8894543c4a8cca5a0a4c0c18e26b",
 }
+NEWEST = schema_versions.newest()
 NEW = {"tasks.jsonl": "shade", JUDGMENTS: "device", "items.jsonl/images": "dpi", MANIFEST: "house", STAGES: "pace"}
-SECOND = Version(
+NEXT = Version(
     keys={
         "tasks.jsonl": {"shade": "text"},
         "notes.jsonl": {"words": "text"},
@@ -59,9 +63,9 @@ def kept(tmp_path) -> Callable[[str], Path]:
 
 
 @pytest.fixture
-def second_version(monkeypatch) -> None:
-    """A version 2, with what it brings: columns, keys, figures; and a key less."""
-    monkeypatch.setattr(schema_versions, "VERSIONS", (*schema_versions.VERSIONS, SECOND))
+def next_version(monkeypatch) -> None:
+    """A version that comes next, with what it brings: columns, keys, figures; and a key less."""
+    monkeypatch.setattr(schema_versions, "VERSIONS", (*schema_versions.VERSIONS, NEXT))
     parts = recomputed.parts
 
     def with_more(rows, decided):
@@ -81,11 +85,11 @@ def with_column(folder: Path, name: str, value: str | None) -> None:
     pq.write_table(table.append_column(name, pa.array([value] * len(table), pa.string())), folder / JUDGMENTS)
 
 
-def of_version_two(folder: Path) -> Path:
-    """The same release, as a Winnow of version 2 would have made it."""
+def of_next_version(folder: Path) -> Path:
+    """The same release, as a Winnow of the next version would have made it."""
 
     def settings(found: dict) -> None:
-        found |= {KEY: 2, "house": "ours"}
+        found |= {KEY: NEWEST + 1, "house": "ours"}
         for stage in found["stages"]:
             stage["pace"] = 1.5
 
@@ -116,7 +120,7 @@ def of_version_two(folder: Path) -> Path:
 
 
 def add_new(folder: Path, place: str) -> None:
-    """The key or column that version 2 has there."""
+    """The key or column that the next version has there."""
     name = NEW[place]
     if place == JUDGMENTS:
         with_column(folder, name, "pen")
@@ -180,26 +184,26 @@ def test_the_frozen_releases_have_something_of_everything(kept):
 
 
 @pytest.mark.parametrize("name", CONTENT)
-def test_a_release_verifies_after_a_version_was_added(kept, second_version, name):
+def test_a_release_verifies_after_a_version_was_added(kept, next_version, name):
     assert verify(kept(name)).problems == []
 
 
-def test_a_release_of_the_added_version_verifies(kept, second_version):
-    assert verify(of_version_two(kept("1/texts-1.0"))).problems == []
+def test_a_release_of_the_added_version_verifies(kept, next_version):
+    assert verify(of_next_version(kept(f"{NEWEST}/texts-1.0"))).problems == []
 
 
 @pytest.mark.parametrize("place", NEW)
-@pytest.mark.parametrize("added", [False, True], ids=["no version 2", "version 2"])
+@pytest.mark.parametrize("added", [False, True], ids=["no such version", "a later version"])
 def test_a_release_of_version_one_may_not_have_what_came_later(kept, request, place, added):
     if added:
-        request.getfixturevalue("second_version")
+        request.getfixturevalue("next_version")
     folder = kept("1/texts-1.0")
     add_new(folder, place)
     problems = verify(folder).problems
     assert [one for one in problems if one.startswith(place.partition("/")[0]) and NEW[place] in one], problems
 
 
-def test_what_reads_an_older_release_finds_what_its_lack_means(kept, second_version):
+def test_what_reads_an_older_release_finds_what_its_lack_means(kept, next_version):
     place = Place(kept("1/texts-1.0"))
     assert {task["shade"] for task in place.lines("tasks.jsonl")} == {"plain"}
     assert {image["dpi"] for line in place.lines("items.jsonl") for image in line["images"]} == {None}
@@ -209,12 +213,12 @@ def test_what_reads_an_older_release_finds_what_its_lack_means(kept, second_vers
     assert KEY in place.manifest_as_written and "house" not in place.manifest_as_written
 
 
-def test_releases_of_two_versions_are_compared(kept, second_version):
-    folders = kept("1/texts-1.0", "a"), of_version_two(kept("1/texts-1.0", "b"))
+def test_releases_of_two_versions_are_compared(kept, next_version):
+    folders = kept(f"{NEWEST}/texts-1.0", "a"), of_next_version(kept(f"{NEWEST}/texts-1.0", "b"))
     with ReleaseFiles(folders[0]) as a, ReleaseFiles(folders[1]) as b:
         found = compare(a, b)
         assert [len(list(one.lines("notes.jsonl"))) for one in (a, b)] == [0, 1]
-    assert found["setup"].pop("files") and found["setup"] == {"made": {KEY: [1, 2]}}
+    assert found["setup"].pop("files") and found["setup"] == {"made": {KEY: [NEWEST, NEWEST + 1]}}
     totals = found["totals"]
     assert totals.pop("unchanged") == found["releases"][0]["kept"] > 0 and not any(totals.values())
 
@@ -222,13 +226,13 @@ def test_releases_of_two_versions_are_compared(kept, second_version):
 # The number itself
 
 
-@pytest.mark.parametrize("number", [2, 99])
+@pytest.mark.parametrize("number", [NEWEST + 1, 99])
 def test_a_release_of_a_newer_winnow_says_what_to_do(kept, number):
     folder = kept("1/ratings-1.0")
     both_settings(folder, lambda found: found.update({KEY: number, "version": "9.9"}))
     mend(folder)
     (problem,) = verify(folder).problems
-    assert f"has schema version {number}, and this Winnow knows versions up to 1" in problem
+    assert f"has schema version {number}, and this Winnow knows versions up to {NEWEST}" in problem
     assert "A newer Winnow made it (9.9). Use that version of Winnow, or a later one." in problem
     with pytest.raises(NotARelease, match=r"A newer Winnow made it \(9\.9\)"):
         ReleaseFiles(folder).manifest  # noqa: B018
