@@ -138,7 +138,16 @@ LOGOUT_REDIRECT_URL = "login"
 LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"
 USE_TZ = True
-USE_I18N = False  # English alone for now; looking the language up costs at every number that a page shows
+USE_I18N = True
+# What annotators may read the pages of judging in, each by its own name; managers' pages are English.
+LANGUAGES = [
+    ("en", "English"),
+    ("es", "Español"),
+    ("de", "Deutsch"),
+    ("zh-hans", "简体中文"),
+    ("ar", "العربية"),
+    ("eu", "Euskara"),
+]
 
 STATIC_URL = "/static/"
 STATIC_ROOT = Path(os.environ.get("WINNOW_STATIC", VAR / "static"))

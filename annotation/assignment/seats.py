@@ -175,8 +175,8 @@ class AlreadyJoined(Exception):
 def join(*, study: Study, by: str, stage: Stage | None = None, prolific_pid: str = "", **who) -> Annotator:
     """A new annotator. `stage` is the one that their link invites to, if to one alone.
 
-    `who`: name, prolific_study, prolific_session, simulated, consented_at; a token, by which one form sent twice is one
-    annotator. Raises AlreadyJoined where another form brought the Prolific id.
+    `who`: name, language, prolific_study, prolific_session, simulated, consented_at; a token, by which one form sent
+    twice is one annotator. Raises AlreadyJoined where another form brought the Prolific id.
     """
     Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     if known := study.annotators.filter(token=who.get("token", "")).first():

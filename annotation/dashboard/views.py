@@ -177,10 +177,9 @@ def study_stuck(request: StaffRequest, pk: int) -> HttpResponse:
 def study_instructions(request: StaffRequest, pk: int) -> HttpResponse:
     stage = permissions.stage_for(request.user, pk, request.GET.get("stage", ""), permissions.needed(request))
     current = stage.instructions.latest("version")
-    form = InstructionsForm(request.POST or None, initial={"text": current.text})
+    form = InstructionsForm(request.POST or None, current=current, own=stage.study.language)
     if request.method == "POST" and form.is_valid():
-        text = form.cleaned_data["text"].replace("\r\n", "\n")
-        study_lifecycle.revise_instructions(stage=stage, text=text, by=audit.named(request.user))
+        study_lifecycle.revise_instructions(stage=stage, by=audit.named(request.user), **form.words())
         return _to_stage(stage)
     context = {
         "section": "studies", "study": stage.study, "stage": stage, "form": form, "current": current,

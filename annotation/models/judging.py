@@ -201,6 +201,7 @@ class Judgment(models.Model):
     content = models.JSONField(default=dict)
     reason = models.CharField(max_length=500, blank=True)  # of cannot_judge, or of a rejection
     withdrawn = models.BooleanField(default=False)  # an undo
+    language = models.CharField(max_length=8, db_default="en")  # of the page that they answered on
     surplus = models.BooleanField(default=False)  # came after its slot was given on: kept, not counted
     active_ms = models.PositiveIntegerField(default=0)  # time with the page in view, as the browser measured it
     elapsed_ms = models.PositiveIntegerField(default=0)  # from first painted to submitted, as the browser measured it

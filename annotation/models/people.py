@@ -20,6 +20,9 @@ class Annotator(models.Model):
     prolific_pid = models.CharField(max_length=64, blank=True)
     prolific_study = models.CharField(max_length=64, blank=True)
     prolific_session = models.CharField(max_length=64, blank=True)
+    language = models.CharField(
+        max_length=8, choices=settings.LANGUAGES, blank=True
+    )  # that they chose; else the browser's
     simulated = models.BooleanField(default=False)
     stage = models.ForeignKey(Stage, null=True, on_delete=models.PROTECT, related_name="+")  # where they are now
     # The stage of the link they came by; none: the study's own link, which leads to every stage

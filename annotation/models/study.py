@@ -64,6 +64,7 @@ class Study(models.Model):
     completion_code = models.CharField(max_length=40, default=random_code)
     screened_out_code = models.CharField(max_length=40, default=random_code)
     no_consent_code = models.CharField(max_length=40, default=random_code)
+    language = models.CharField(max_length=8, choices=settings.LANGUAGES, default="en")  # of its own texts and material
     consent = models.TextField(blank=True)  # asked for before joining; empty: no consent page
     pay_per_hour = models.DecimalField(max_digits=7, decimal_places=2, default=0, validators=[MinValueValidator(0)])
     currency = models.CharField(max_length=3, default="USD")
@@ -175,6 +176,7 @@ class Instructions(models.Model):
     stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="instructions")
     version = models.PositiveIntegerField()
     text = models.TextField()  # blank lines part paragraphs; lines starting with "- " are a list
+    translations = models.JSONField(default=dict)  # language → the same text in it, beside the study's own language
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta:

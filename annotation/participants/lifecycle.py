@@ -233,6 +233,12 @@ def _put_back(annotator: Annotator, judgment: Judgment) -> bool:
 
 
 @transaction.atomic
+def choose_language(*, annotator: Annotator, language: str) -> None:
+    """Their pages are in it from now on; each judgment keeps the language it was given in, so there is no event."""
+    _store(annotator, language=language)
+
+
+@transaction.atomic
 def arrive(*, annotator: Annotator, stage: Stage | None, by: str, prolific_study: str = "", prolific_session: str = ""):
     """A known participant comes by a link: to the study, or to one `stage`, where they sit from now on.
 

@@ -1,8 +1,9 @@
 """What the pages of a study ask for, but the setting up of one (studies/setup_forms.py)."""
 
 from django import forms
+from django.conf import settings
 
-from annotation.models import Member, Role
+from annotation.models import Instructions, Member, Role
 
 
 class ErrorsAtFields(forms.Form):
@@ -23,6 +24,25 @@ class InstructionsForm(ErrorsAtFields):
     hinted = frozenset({"text"})
 
     text = forms.CharField(widget=forms.Textarea(attrs={"rows": 22}))
+
+    def __init__(self, data=None, *, current: Instructions, own: str):
+        """`own` is the study's language; the others may stay empty."""
+        self.others = [(code, name) for code, name in settings.LANGUAGES if code != own]
+        super().__init__(data, initial={"text": current.text, **current.translations})
+        for code, name in self.others:
+            widget = forms.Textarea(attrs={"rows": 12, "lang": code, "dir": "auto"})
+            self.fields[code] = forms.CharField(
+                label=name, required=False, widget=widget, initial=current.translations.get(code, "")
+            )
+
+    @property
+    def in_other_languages(self) -> list[forms.BoundField]:
+        return [self[code] for code, _ in self.others]
+
+    def words(self) -> dict:
+        """What `studies.lifecycle.revise_instructions` takes."""
+        given = {name: text.replace("\r\n", "\n") for name, text in self.cleaned_data.items()}
+        return {"text": given.pop("text"), "translations": {code: text for code, text in given.items() if text}}
 
 
 class RoleForm(forms.Form):

@@ -3,6 +3,7 @@
 import secrets
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
+from types import MappingProxyType
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
@@ -12,14 +13,16 @@ from annotation.designs.plan import StagePlan, contradictions
 from annotation.designs.presets import apart_of, expected_carry, tasks_per_item
 from annotation.models import STUDY_MOVES, DecisionRule, Instructions, Role, Slot, Stage, StageState, Study, StudyState
 from annotation.pipeline import dawid_skene, promotion, sampling, task_creation
-from annotation.protocols.base import UnsuitableItem
+from annotation.protocols.base import Protocol, UnsuitableItem
 from annotation.protocols.registry import PROTOCOLS
 from annotation.studies import members
+from annotation.studies.instructions import default_instructions, default_translations
 from annotation.transactions import anew
 from benchmarks import audit, queries
 from benchmarks.models import Benchmark
 
 SHOWN_REASONS = 20
+NOTHING: Mapping[str, str] = MappingProxyType({})
 CLOSED = f"moved to {StageState.CLOSED}"  # the verb of the event
 
 
@@ -42,6 +45,7 @@ def create_study(
     pay_per_hour: Decimal = Decimal(0),
     currency: str = "USD",
     consent: str = "",
+    language: str = "en",
     seed: int | None = None,
     state: StudyState = StudyState.OPEN,
 ) -> Study:
@@ -51,7 +55,7 @@ def create_study(
     """
     study = Study(
         name=name, benchmark=benchmark, pay_per_hour=pay_per_hour, currency=currency, consent=consent, state=state,
-        created_by=created_by,
+        created_by=created_by, language=language,
     )  # fmt: skip
     seed = secrets.randbits(31) if seed is None else seed
     _check(study, exclude=["created_by"])
@@ -93,8 +97,18 @@ def _create_stage(
     stage.apart_from = sorted(positions[other] for other in apart)
     _check(stage, exclude=["study"])
     stage.save()
-    Instructions.objects.create(stage=stage, version=1, text=plan.instructions or protocol.instructions)
+    _first_instructions(stage, plan.instructions, protocol)
     return stage
+
+
+def _first_instructions(stage: Stage, text: str, protocol: Protocol) -> None:
+    """The protocol's own come in every language; others only as they are written."""
+    own = stage.study.language
+    if not text or text.strip() == default_instructions(protocol, "en").strip():
+        text, translations = default_instructions(protocol, own), default_translations(protocol, own)
+    else:
+        translations = {}
+    Instructions.objects.create(stage=stage, version=1, text=text, translations=translations)
 
 
 def _check(row: Study | Stage, exclude: list[str]) -> None:
@@ -139,13 +153,15 @@ def _place_items(study: Study, plans: Sequence[StagePlan], stages: Sequence[Stag
 
 
 @transaction.atomic
-def revise_instructions(*, stage: Stage, text: str, by: str) -> Instructions:
-    """A new version; every annotator must read it before the next screen."""
+def revise_instructions(*, stage: Stage, text: str, by: str, translations: Mapping[str, str] = NOTHING) -> Instructions:
+    """A new version, in every language it is to be read in; every annotator must read it before the next screen."""
     Stage.objects.select_for_update(no_key=True).get(pk=stage.pk)
     last = stage.instructions.latest("version")
-    if last.text == text:
+    if (last.text, last.translations) == (text, {**translations}):
         return last
-    revised = Instructions.objects.create(stage=stage, version=last.version + 1, text=text)
+    revised = Instructions.objects.create(
+        stage=stage, version=last.version + 1, text=text, translations={**translations}
+    )
     audit.record(by=by, verb="revised instructions", subject=stage.study, version=revised.version)
     return revised
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import TypedDict
 
 from django import forms
+from django.conf import settings
 from django.core.validators import BaseValidator
 from django.db.models import Count
 
@@ -14,6 +15,7 @@ from annotation.designs.plan import NO_CHECKS, Assumptions, ExpectedEffort, Stag
 from annotation.designs.presets import PRESETS, Preset
 from annotation.models import DecisionRule, Promotion, Stage, Strategy, Study, StudyState, TieRule
 from annotation.protocols.registry import PROTOCOLS
+from annotation.studies.instructions import default_instructions
 from benchmarks import queries
 from benchmarks.models import Benchmark, Item
 
@@ -115,7 +117,7 @@ class StageForm(forms.Form):
             **{name: FIELDS[name].get_default() for name in self.base_fields if name in FIELDS},
             **self.plan.settings,
             "apart_from": presets.apart_of(self.plan, before),
-            "instructions": self.plan.instructions or PROTOCOLS[self.plan.protocol].instructions,
+            "instructions": self.plan.instructions or default_instructions(PROTOCOLS[self.plan.protocol], "en"),
             "seconds": self.assumed.seconds,
             "kept": self.assumed.kept,
         }
@@ -173,6 +175,10 @@ class StudyForm(forms.Form):
         help_text="For the figures of cost; nobody is paid through Winnow.",
     )  # fmt: skip
     currency = forms.CharField(min_length=3, max_length=3)
+    language = forms.ChoiceField(
+        choices=settings.LANGUAGES, initial="en", required=False,
+        help_text="Of your own texts and of the captions. Annotators can read all pages in six languages.",
+    )  # fmt: skip
     consent = forms.CharField(
         label="Consent", required=False, widget=forms.Textarea(attrs={"rows": 3}),
         help_text="Annotators agree to this before they join. Empty: they are not asked.",
@@ -198,6 +204,7 @@ class StudyForm(forms.Form):
         """What `studies.lifecycle.create_study` takes beside the stages."""
         given = dict(self.cleaned_data)
         state = StudyState.PAUSED if given.pop("paused") else StudyState.OPEN
+        given["language"] = given["language"] or "en"
         return {**given, "consent": given["consent"].replace("\r\n", "\n"), "state": state}
 
 

@@ -62,7 +62,7 @@ def benchmark(items: int = 1, candidates: int = 4, **fields) -> Benchmark:
     return made
 
 
-OF_STUDY = ("name", "by", "created_by", "pay_per_hour", "currency", "consent", "seed", "state")
+OF_STUDY = ("name", "by", "created_by", "pay_per_hour", "currency", "consent", "language", "seed", "state")
 
 
 def study(items: int = 1, candidates: int = 4, stages: list[StagePlan] | None = None, **settings) -> Study:

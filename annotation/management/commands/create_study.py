@@ -23,6 +23,7 @@ from annotation.studies.lifecycle import CannotCreate, create_study
 from annotation.studies.setup_forms import StageForm, foreseen
 from benchmarks.models import Benchmark
 
+LANGUAGES = [code for code, _ in settings.LANGUAGES]
 OF_ONE = ("overlap", "rule", "tie_rule", "quota", "lease_seconds", "auto_advance")  # of a stage that is set up alone
 
 
@@ -64,6 +65,7 @@ class Command(BaseCommand):
         parser.add_argument("--sample", type=int, help="items, drawn at random: of the baseline, or of the one stage")
         parser.add_argument("--pay", type=money, help="for an hour of active time; default: the preset's")
         parser.add_argument("--currency")
+        parser.add_argument("--language", choices=LANGUAGES, default="en", help="of its texts and captions")
         parser.add_argument("--consent", type=Path, help="a text file that annotators must agree to")
         parser.add_argument("--paused", action="store_true", help="nobody can join until the study is opened")
         parser.add_argument("--seed", type=int, help="of the order of items, of batches and samples")
@@ -96,6 +98,7 @@ class Command(BaseCommand):
                 created_by=owner,
                 pay_per_hour=pay, currency=(rest["currency"] or chosen.currency).upper(), seed=rest["seed"],
                 consent=read(rest["consent"]) if rest["consent"] else "",
+                language=rest["language"],
                 state=StudyState.PAUSED if rest["paused"] else StudyState.OPEN,
             )  # fmt: skip
         except CannotCreate as refusal:
