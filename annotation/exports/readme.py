@@ -43,21 +43,21 @@ configs:
     path: data.parquet
 ---"""
 FILES = (
-    ("`items.jsonl`", "the same items: what each stage said by which votes, which words it changed, every image"),
+    ("`items.jsonl`", "the same items: each stage's outcome and votes, the words it changed, every image"),
     ("`dropped.jsonl`", "the dropped items, each with the stage and the reason"),
-    ("`tasks.jsonl`", "everything that was asked, of whatever kind, with what came of it"),
-    ("`judgments.parquet`", "every judgment and revision, also those that do not count"),
-    ("`texts.jsonl`", "every revision of every text that people wrote or took, with what it was made of"),
+    ("`tasks.jsonl`", "every task of every kind, with its outcome"),
+    ("`judgments.parquet`", "every judgment and revision, including those that do not count"),
+    ("`texts.jsonl`", "every revision of every text that people wrote or accepted, with the text it was made from"),
     ("`adjudications.jsonl`", "what adjudicators decided, and why"),
-    ("`annotators.jsonl`, `flags.jsonl`", "annotators by number alone; what they reported"),
-    ("`figures.json`", "the funnel, the figures of each stage, those of each annotator, and the human baseline"),
-    ("`manifest.json`", "SHA-256, size and rows of each file; the settings and instructions of each stage"),
-    ("`source/`", "the kept items as their source has them, without the images"),
+    ("`annotators.jsonl`, `flags.jsonl`", "annotators, by number only; what they flagged"),
+    ("`figures.json`", "the funnel, the figures of each stage and each annotator, and the human baseline"),
+    ("`manifest.json`", "SHA-256, size and row count of each file; the settings and instructions of each stage"),
+    ("`source/`", "the kept items in the layout of their source, without the images"),
 )
 
 
 def settings_of(stage: Stage) -> dict:
-    """Everything that decides what was asked, of whom, and what was made of it."""
+    """Every setting that decides what was asked, who was asked, and how answers became outcomes."""
     protocol = PROTOCOLS[stage.protocol]
     return {
         **{name: getattr(stage, name) for name in OF_STAGE},
@@ -120,10 +120,10 @@ def card(
 ) -> str:
     """The dataset card. Its YAML tells `load_dataset(folder)` which of the files is the split.
 
-    It names the split's SHA-256, since the loader keeps what it read under a hash of this YAML, and would else take
-    another export in a folder of the same name for this one. `written` has of each stage, by its name, what became of
-    its tasks' words. `sha256` and `columns` are those of the split; `notes` has "no_source", why there is no `source/`,
-    and "warnings", what a reader must know before using the split.
+    It names the split's SHA-256, because the loader caches by a hash of this YAML and would otherwise mistake another
+    export in a folder of the same name for this one. `written` has, by stage name, what became of its tasks' texts.
+    `sha256` and `columns` are those of the split; `notes` has "no_source", why there is no `source/`,
+    and "warnings", what readers must know before using the split.
     """
     return "\n".join(
         [

@@ -79,7 +79,7 @@ class Files:
         with self.open(name) as file:
             for number, line in enumerate(iter(lambda: file.readline(LONGEST + 1), b""), 1):
                 if len(line) > LONGEST:
-                    raise NotARelease(f"{name}, line {number}: it is longer than {LONGEST:,} bytes.")
+                    raise NotARelease(f"{name}, line {number}: longer than {LONGEST:,} bytes.")
                 yield line
 
     def lines(self, name: str) -> Iterator[dict]:
@@ -142,9 +142,9 @@ def as_object(text: bytes, where: str) -> dict:
     try:
         found = json.loads(text)
     except ValueError:
-        raise NotARelease(f"{where}: this is no JSON.") from None
+        raise NotARelease(f"{where}: not valid JSON.") from None
     if not isinstance(found, dict):
-        raise NotARelease(f"{where}: this is no JSON object.")
+        raise NotARelease(f"{where}: not a JSON object.")
     return found
 
 
@@ -153,7 +153,7 @@ def _files(folder: Path) -> dict[str, Path]:
     for at, folders, names in os.walk(folder):
         for name in (*folders, *names):
             if (Path(at) / name).is_symlink():
-                raise NotARelease(f"{Path(at) / name} is a link; a release holds files alone.")
+                raise NotARelease(f"{Path(at) / name} is a link; a release holds only files.")
         found |= {(Path(at) / name).relative_to(folder).as_posix(): Path(at) / name for name in names}
     return found
 
@@ -162,7 +162,7 @@ def _archive(place: Path | IO[bytes]) -> zipfile.ZipFile:
     try:
         return zipfile.ZipFile(place)
     except FileNotFoundError:
-        raise NotARelease(f"{place} is not there. Name a folder or a .zip.") from None
+        raise NotARelease(f"{place} does not exist. Name a folder or a .zip.") from None
     except (zipfile.BadZipFile, OSError) as problem:
         raise NotARelease(f"{place} cannot be read as a .zip: {problem}") from None
 
@@ -175,14 +175,14 @@ def _entries(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
             continue
         parts = PurePosixPath(entry.filename).parts
         if len(parts) < 2 or {"/", "..", "."} & set(parts) or "\\" in entry.filename or ":" in parts[0]:
-            raise NotARelease(f"The .zip has an entry {entry.filename!r}; all must be below one top folder.")
+            raise NotARelease(f"The .zip has an entry {entry.filename!r}; all entries must be in one top-level folder.")
         if entry.compress_type != zipfile.ZIP_STORED or entry.flag_bits & 1:
-            raise NotARelease(f"{entry.filename} is compressed or encrypted. Unpack the .zip, and name its folder.")
+            raise NotARelease(f"{entry.filename} is compressed or encrypted. Unpack the .zip and name its folder.")
         tops.add(parts[0])
         name = "/".join(parts[1:])
         if name in found:
-            raise NotARelease(f"The .zip has {entry.filename!r} twice.")
+            raise NotARelease(f"The .zip contains {entry.filename!r} twice.")
         found[name] = entry
     if len(tops) > 1:
-        raise NotARelease(f"The .zip has {len(tops)} top folders; a release has one.")
+        raise NotARelease(f"The .zip has {len(tops)} top-level folders; a release has one.")
     return found

@@ -60,7 +60,7 @@ def _assign_splits(source: ExportReader, plan: Plan, earlier: Earlier) -> Assign
     assigned = splitting.assign(units, plan.splits, plan.seed, fixed)
     if empty := [name for name in plan.names if name not in assigned.splits.values()]:
         kept = f"{len(assigned.splits):,} kept item{'s' * (len(assigned.splits) != 1)}"
-        advice = f"{' and '.join(empty)} would be empty: there are {kept}, and those that share an image stay together."
+        advice = f"{' and '.join(empty)} would be empty: there are {kept}, and items that share an image stay together."
         raise Refused([Problem("CANNOT_RELEASE", "", None, "", advice)])
     return assigned
 

@@ -24,10 +24,10 @@ WRITTEN = ("statistics.json", "data_statement.md", "README.md")  # before croiss
 FOLDERS = {
     "data": "the kept items with their images, in parquet shards",
     "jsonl": "the same items as lines of JSON, without image bytes",
-    "csv": "the same items as CSV, once plain and once for spreadsheets",
+    "csv": "the same items as CSV, one copy exact and one for spreadsheets",
     "imagefolder": "the same items as image files with a metadata.jsonl",
     "webdataset": "the same items as tar shards",
-    "source": "the kept items in the layout of the files that they were imported from",
+    "source": "the kept items in the layout of the imported files",
 }
 TYPES, SUBTYPES = ("replace", "swap", "add"), ("obj", "att", "rel")
 TABLE_ONE = [(type, subtype) for type in TYPES for subtype in SUBTYPES]  # the order of BiVLC's Table 1

@@ -36,7 +36,7 @@ def _differing(ours: object, theirs: object, path: str, file: str) -> Iterator[s
         for place, (one, other) in enumerate(zip(ours, theirs, strict=True)):
             yield from _differing(one, other, f"{path}/{place}", file)
     elif ours is MISSING:
-        yield f"{path}: not checked, since nothing here computes it"
+        yield f"{path}: not checked, because the figure is unknown"
     elif not _same(ours, theirs):
         yield f"{path}: {_short(ours)} here, {'missing' if theirs is MISSING else _short(theirs)} in {file}"
 

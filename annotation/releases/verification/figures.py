@@ -27,16 +27,16 @@ def check_figures(place: Place, report: Report) -> None:
     for name in sorted({*known, *theirs}):
         with report.reading(f"{FIGURES}: /{name}"):
             if name not in known:
-                report.problem(FIGURES, f"/{name}: not checked, since nothing here computes it")
+                report.problem(FIGURES, f"/{name}: not checked, because the figure is unknown")
             elif name not in theirs:
-                report.problem(FIGURES, f"/{name}: it is missing")
+                report.problem(FIGURES, f"/{name}: missing")
             else:
                 _compare(place, report, FIGURES, "figures computed again", {name: known[name]()}, {name: theirs[name]})
     with report.reading(TASKS):
         ours = outcomes.computed(rows, decided)
         report.count("outcomes of tasks by the decision rule", len(ours))
         for words in differences(ours, outcomes.listed(rows.stages), file=TASKS):
-            report.problem(TASKS, f"what came of a task differs: {words}")
+            report.problem(TASKS, f"the outcome of a task differs: {words}")
     _check_fates(place, report, rows, decided)
 
 
@@ -64,10 +64,10 @@ def _check_fates(place: Place, report: Report, rows: Rows, decided: recomputed.O
                 report.count("items by where their outcomes leave them")
                 if end and (end.state, end.reason) != (state, line.get("reason", "")):
                     is_one = f"{end.state} {end.reason}".strip()
-                    report.problem(name, f"item {line['id']!r} stands there and by its outcomes is {is_one}")
+                    report.problem(name, f"item {line['id']!r} is listed here, but is {is_one} by its outcomes")
                 elif end and (end.stage.name if end.stage else None) != line["stage"]:
                     report.problem(
-                        name, f"item {line['id']!r} has the stage {line['stage']!r}, by its outcomes another"
+                        name, f"item {line['id']!r} has the stage {line['stage']!r}, but another by its outcomes"
                     )
 
 

@@ -25,7 +25,7 @@ CHECKS = {  # in order, by what a failing one is called
 def verify(folder: Path) -> Report:
     report, place = Report(), Place(Path(folder))
     if not place.folder.is_dir():
-        report.problem(str(folder), "there is no such folder; of a .zip, name the folder that is in it, unpacked")
+        report.problem(str(folder), "there is no such folder; unpack a .zip first and name the folder in it")
         return report
     if not _is_release(place, report):
         return report

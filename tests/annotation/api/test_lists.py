@@ -48,8 +48,8 @@ WRONG = [
     ("api-task-list", "live", "perhaps", "valid boolean"),
     ("api-task-list", "stage", "7", "has the stages 1 to 1"),
     ("api-judgment-list", "stage", "one", "valid integer"),
-    ("api-judgment-list", "annotator", "A-99", "Nobody in this study is A-99"),
-    ("api-judgment-list", "annotator", "A-001", "Nobody in this study is A-001"),
+    ("api-judgment-list", "annotator", "A-99", "This study has no annotator A-99"),
+    ("api-judgment-list", "annotator", "A-001", "This study has no annotator A-001"),
     ("api-judgment-list", "since", "yesterday", "wrong format"),
     ("api-judgment-list", "limit", "1001", "less than or equal to 1000"),
     ("api-judgment-list", "limit", "0", "greater than or equal to 1"),
@@ -58,7 +58,7 @@ WRONG = [
     ("api-annotator-list", "stage", "1", "no such filter"),
     ("api-study-detail", "stage", "1", "There are: none"),
     ("api-study-figures", "stage", "99", "has the stages 1 to 1"),
-    ("api-study-agreement", "view", "mood", "There are: answer, any or none"),
+    ("api-study-agreement", "view", "mood", "Choose one of: answer, any or none"),
 ]
 
 

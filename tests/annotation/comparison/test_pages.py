@@ -74,9 +74,9 @@ def test_what_takes_long_is_left_to_the_worker(client, study, monkeypatch):
     run = Run.objects.get(origin="imported")
     monkeypatch.setattr(run_figures, "INLINE", 10)
     monkeypatch.setattr(run_figures, "VERSION", "test")
-    assert "of 1 run are being computed" in client.get(address(study.benchmark)).text
+    assert "is computing the figures of 1 run" in client.get(address(study.benchmark)).text
     run_figures.compute_missing([run.pk])
-    assert "being computed" not in client.get(address(study.benchmark)).text
+    assert "is computing the figures" not in client.get(address(study.benchmark)).text
 
 
 @pytest.mark.parametrize("query", ["measure=x&order=x&kind=x", "kind=sugarcrepe", "other=99999999999999999999"])

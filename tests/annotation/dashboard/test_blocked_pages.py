@@ -23,9 +23,9 @@ def look(client, stage, **asked) -> str:
 def test_the_study_page_counts_and_links(client, manager):
     stage = studies.stage(items=3)
     page = client.get(reverse("study-detail", args=[stage.study_id])).text
-    assert "<b>3 stuck</b>" in page and f"{blocked_items.REASONS['nobody'][0]}" in page
+    assert "<b>3 blocked</b>" in page and f"{blocked_items.REASONS['nobody'][0]}" in page
     studies.annotator(stage.study)
-    assert "Nothing is stuck" in client.get(reverse("study-detail", args=[stage.study_id])).text
+    assert "No items are blocked" in client.get(reverse("study-detail", args=[stage.study_id])).text
 
 
 def test_each_row_says_why_and_leads_on(client, manager):
@@ -33,7 +33,7 @@ def test_each_row_says_why_and_leads_on(client, manager):
     for answer in ("candidate-0", "none"):
         studies.judgment(studies.annotator(stage.study), stage, answer)
     page, task = look(client, stage), stage.tasks.get().pk
-    assert "waits for an adjudicator" in page and "2 of 2" in page
+    assert "waiting for an adjudicator" in page and "2 of 2" in page
     assert f"{reverse('study-adjudicate', args=[stage.study_id])}?stage=1&amp;task={task}" in page
 
 
@@ -67,7 +67,7 @@ def test_one_reason_page_by_page(client, manager, monkeypatch):
 def test_nothing_is_stuck(client, manager):
     stage = studies.stage(items=1)
     studies.annotator(stage.study)
-    assert "Nothing is stuck in stage" in look(client, stage)
+    assert "No items are blocked in stage" in look(client, stage)
 
 
 def test_of_a_large_study_it_is_what_the_worker_found_last(client, manager, monkeypatch):

@@ -60,7 +60,7 @@ def test_axe_finds_nothing_and_the_keyboard_does_all(page, site, sign_in, axe_vi
         assert axe_violations(page) == [] and fits(page), window
     for key in ("Tab", *"A-01", "Tab", "Enter"):
         page.keyboard.press(key)
-    page.get_by_text("personal data is erased").wait_for()
+    page.get_by_text("personal data erased").wait_for()
     page.goto(site + reverse("study-delete", args=[study.pk]))
     for window in in_windows(page):
         assert axe_violations(page) == [] and fits(page), window
