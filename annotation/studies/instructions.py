@@ -1,4 +1,4 @@
-"""How instructions are read: blank lines part paragraphs, lines that start with "- " are a list. Pure."""
+"""Parse instructions: blank lines separate paragraphs, lines that start with "- " form a list. Pure."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ class Block:
 
 
 def blocks(text: str) -> list[Block]:
-    """`"Read.\\n\\n- one\\n- two"` → a paragraph and a list of two points. A point may go on over several lines."""
+    """`"Read.\\n\\n- one\\n- two"` → a paragraph and a list of two points. A point may span several lines."""
     found = []
     for part in text.strip().replace("\r\n", "\n").split("\n\n"):
         before, *points = f"\n{part.strip()}".split("\n- ")

@@ -79,7 +79,7 @@ def test_a_stage_is_closed_and_opened_again(client, manager, study):
         assert answer.url == f"{address('study-detail', study)}?stage=1"
         assert study.stages.get().state == to
     refused = client.post(reverse("stage-move", args=[study.pk, 1]), {"to": "elsewhere"}, follow=True)
-    assert "cannot become elsewhere" in refused.content.decode()
+    assert "cannot change to elsewhere" in refused.content.decode()
 
 
 def test_a_closed_stage_shows_no_forecast(client, manager, study):
