@@ -43,7 +43,7 @@ def test_checks_are_added_and_removed_by_keyboard(page, site, sign_in, manager, 
     expect(page.get_by_text("1 added.")).to_be_visible()
     page.locator("input[name=task]").first.focus()
     page.keyboard.press("Space")
-    page.get_by_role("button", name="Remove the marked ones").first.focus()
+    page.get_by_role("button", name="Remove selected").first.focus()
     page.keyboard.press("Enter")
     expect(page.get_by_text("1 removed, 0 retired.")).to_be_visible()
     assert stage.tasks.filter(kind=Kind.CHECK).count() == 3
