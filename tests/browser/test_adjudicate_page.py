@@ -71,7 +71,7 @@ def test_it_works_without_script(visit, open_page, stage):
     assert Outcome.objects.get().by == "adjudicator"
     page.fill("#note", "Look again.")
     page.click("#send-back")
-    assert page.locator(".message").inner_text() == "Sent back: one judgment more is asked for."
+    assert page.locator(".message").inner_text() == "Sent back for one more judgment."
 
 
 @pytest.fixture
