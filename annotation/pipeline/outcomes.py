@@ -1,4 +1,4 @@
-"""What a task's judgments come to. Kept in step with them, in the transaction that changes them."""
+"""Outcomes of tasks, kept in line with the judgments in the transaction that changes them."""
 
 import json
 
@@ -40,7 +40,7 @@ RETURNING task_id
 CLEAR = "DELETE FROM annotation_outcome WHERE task_id = %(task)s AND by <> %(adjudicator)s RETURNING task_id"
 LOCK = "SELECT id FROM annotation_task WHERE id = %(task)s FOR NO KEY UPDATE"
 
-Given = dict[int, Answer]  # judgment → what it says, in the order of giving
+Given = dict[int, Answer]  # judgment → its answer, in the order given
 
 
 def rule_of(stage: Stage) -> Rule:
@@ -52,14 +52,14 @@ def settle(
 ) -> None:
     """Bring the outcome in line with the counted judgments, and the stages after it with the outcome.
 
-    The caller has locked the task's row. An adjudicator's decision stands whatever is judged later. Where the caller
-    knows them, `answers` are what counts, and not `feeds` says that no stage takes from this one. `asked`: somebody has
-    just asked for one judgment more. Under Dawid and Skene's rule the task is open from now on until the next estimate.
+    The caller has locked the task's row. Later judgments do not change an adjudicator's decision. A caller that knows
+    them passes the counted `answers`, and `feeds` False if no stage takes from this one. `asked`: someone has just
+    requested one more judgment. Under Dawid and Skene's rule the task is now open until the next estimate.
     """
     if task.kind != Kind.JUDGE:
         return
     confirms = PROTOCOLS[stage.protocol].confirms
-    found = counted_answers(task) if confirms or answers is None else {}  # an only answer differs from none
+    found = counted_answers(task) if confirms or answers is None else {}  # a single answer cannot differ
     disagreement.store_spread(task, rule_of(stage), found)
     if confirms:
         answers = _confirming(task, stage, found, asked)
@@ -78,13 +78,13 @@ def settle(
 
 
 def counted_answers(task: Task) -> Given:
-    """What its counted judgments say."""
+    """A task's counted answers by judgment."""
     return {pk: Answer(label, json.loads(content)) for pk, label, content in fetch(GIVEN, task=task.pk)}
 
 
 def _confirming(task: Task, stage: Stage, found: Given, asked: bool) -> list[Answer]:
-    """What was said of a task whose edits are to be confirmed; the edits become options for who comes next, and a place
-    that was added for a confirmation goes where none is needed any more.
+    """Handle a task whose edits must be confirmed: edits become options for the next annotator, and a slot added for a
+    confirmation is removed once it is no longer needed.
     """
     first = {
         decision_rule.verdict(answer): pk
@@ -101,9 +101,9 @@ def _confirming(task: Task, stage: Stage, found: Given, asked: bool) -> list[Ans
 
 
 def _take_slots_back(task: Task, stage: Stage) -> None:
-    """The last places beyond the stage's overlap, as far as nobody has ever held them and they are kept for nobody."""
+    """Remove the last slots beyond the stage's overlap that were never held and are not reserved."""
     gone, added = 0, Slot.objects.filter(task=task, number__gt=stage.overlap).order_by("-number")
-    for slot in added.select_for_update(skip_locked=True):  # one that is locked is being claimed, or judged
+    for slot in added.select_for_update(skip_locked=True):  # a locked slot is being claimed or judged
         last = slot.number == task.overlap - gone
         if not last or slot.annotator_id or slot.reserved_id or slot.leases.exists():
             break
@@ -115,7 +115,7 @@ def _take_slots_back(task: Task, stage: Stage) -> None:
 
 
 def write_outcome(task: Task, decision: Decision) -> bool:
-    """Whether the outcome is another now than it was."""
+    """Write the outcome; returns whether it has changed."""
     disagreement.store_waiting(task, decision)
     if decision.state == OPEN:
         return bool(fetch(CLEAR, task=task.pk, adjudicator=ADJUDICATOR))
@@ -127,7 +127,7 @@ def write_outcome(task: Task, decision: Decision) -> bool:
 
 
 def _asks_for_more(task: Task, stage: Stage, answers: list[Answer], decision: Decision) -> bool:
-    """Not where an adjudicator has decided: what is judged later changes nothing."""
+    """Delete the outcome unless an adjudicator decided it; returns whether it was deleted."""
     if decision.reason == AWAITING_CONFIRMATION:
         return not _is_adjudicated(task)
     labels = [answer.label for answer in answers]
@@ -143,7 +143,7 @@ def _is_adjudicated(task: Task) -> bool:
 
 
 def add_slot(task: Task, stage: Stage) -> Slot:
-    """One judgment more for the task. The caller has locked its row. IntegrityError beyond 50."""
+    """Add a slot for one more judgment. The caller has locked the task's row. IntegrityError beyond 50."""
     Task.objects.filter(pk=task.pk).update(overlap=F("overlap") + 1)
     task.overlap += 1
     live = task.live and stage.state == StageState.OPEN
