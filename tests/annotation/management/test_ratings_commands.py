@@ -125,7 +125,7 @@ def test_aggregate_answers_every_key_and_knows_gold(table):
 
 def test_without_json_it_is_written_for_people(table):
     assert "Gwet's AC1" in run("agreement", "--ratings", table(RATINGS), "--bootstrap", 50)
-    assert "2: level: b, a" in run("aggregate", "--ratings", table(RATINGS), "--method", "majority")
+    assert "2: tied: b, a" in run("aggregate", "--ratings", table(RATINGS), "--method", "majority")
 
 
 def test_an_order_names_every_label(table):
