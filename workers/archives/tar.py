@@ -45,7 +45,7 @@ class Tar(Source):
 def content(archive: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
     """At most MAX_ENTRY_BYTES are read, whatever the header says; a sparse file's holes count as bytes."""
     file = archive.extractfile(member)
-    assert file is not None  # it is None for a folder or a device alone
+    assert file is not None  # None only for a folder or a device
     data = file.read(limits.MAX_ENTRY_BYTES + 1)
     if len(data) > limits.MAX_ENTRY_BYTES:
         advice = f"Give files of at most {limits.MAX_ENTRY_BYTES:,} bytes."
@@ -56,8 +56,8 @@ def content(archive: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
 
 
 def members(path: Path, title: str) -> Iterator[tuple[tarfile.TarInfo, tarfile.TarFile]]:
-    """Each entry while it stands in front of the reader. Reads to the very end, so that a cut or a wrong checksum in
-    the last bytes is seen too. ArchiveRefused."""
+    """Each entry while the reader is at it. Reads to the very end, so that truncation or a wrong checksum in the last
+    bytes is noticed too. Raises ArchiveRefused."""
     last = title
     try:
         with unpacked(path, title) as stream:
