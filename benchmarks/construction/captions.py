@@ -1,18 +1,18 @@
-"""BiVLC §3.1 step 1: captions in one form, so that their form does not tell a written caption from a generated one.
+"""BiVLC §3.1 step 1: give captions one form, so that form does not distinguish written from generated captions.
 
-The rule of the paper: captions start with a capital, continue in lower case, keep the capitals of named entities, and
-end with a punctuation mark. How it is applied here, without a language model:
+The paper's rule: captions start with a capital, continue in lower case, keep the capitals of named entities, and end
+with a punctuation mark. It is applied here without a language model:
 
-- white space is collapsed; a comma, colon or semicolon at the end gives way to a full stop;
-- a caption of capitals only, or with a capital on most of its words, says nothing of names: it is lowered, acronyms of
-  a title-cased one aside;
+- white space is collapsed; a comma, colon or semicolon at the end becomes a full stop;
+- a caption in capitals, or with most words capitalised, gives no evidence of names: it is lowered, except for acronyms
+  in a title-cased one;
 - elsewhere a run of words that are capitalised in mid-sentence is kept as a name or acronym, unless the captions around
   it write each of its words in lower case `DOMINANT` times as often: `Polar Bear` is lowered where the set says `polar`
   and `bear`, `Big Ben` is kept for its `Ben`;
-- what is in lower case stays so: no name is guessed.
+- lower case is kept: no name is guessed.
 
-The released BiVLC files keep no name's capitals (`coca-cola`, `las vegas`); `format_as_released` is the rule that gives
-their captions to the letter.
+The released BiVLC files keep no capitals of names (`coca-cola`, `las vegas`); `format_as_released` reproduces their
+captions exactly.
 """
 
 import re
@@ -26,18 +26,18 @@ WORD = re.compile(r"[^\W\d_](?:[\w&]|['’.-](?=\w))*")
 SENTENCE_ENDS = (".", "!", "?", "…", "。", "！", "？")
 CLOSING = "\"'”’)]»"
 DOMINANT = 4
-TITLE_SHARE = 0.7  # of the words after the first that have four letters or more
+TITLE_SHARE = 0.7  # share of the words after the first with four letters or more
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """How often words stand in mid-sentence with and without a capital; keys are lower case."""
+    """Counts of words in mid-sentence with and without a capital; keys are lower case."""
 
     capital: Counter[str] = field(default_factory=Counter)
     lower: Counter[str] = field(default_factory=Counter)
 
     def ordinary(self, word: str) -> bool:
-        """Whether the set writes this word in lower case as a rule."""
+        """Whether the set usually has this word in lower case."""
         key = stem(word)
         return self.lower[key] >= DOMINANT * max(1, self.capital[key])
 
@@ -46,7 +46,7 @@ NO_EVIDENCE = Evidence()
 
 
 def format_caption(text: str, evidence: Evidence = NO_EVIDENCE) -> str:
-    """The caption by the paper's rule. An empty one stays empty. Formatting twice changes nothing more."""
+    """The caption by the paper's rule. An empty one stays empty. Formatting is idempotent."""
     text = " ".join(text.split())
     if not text:
         return text
@@ -58,7 +58,7 @@ def format_caption(text: str, evidence: Evidence = NO_EVIDENCE) -> str:
 
 
 def format_captions(texts: Iterable[str]) -> list[str]:
-    """The captions in their order, each by the evidence of them all."""
+    """The captions in their order, each formatted with the evidence of all."""
     texts = list(texts)
     evidence = gather_evidence(texts)
     return [format_caption(text, evidence) for text in texts]
@@ -75,13 +75,13 @@ def format_records(records: Iterable[ItemRecord]) -> list[ItemRecord]:
 
 
 def format_as_released(text: str) -> str:
-    """What BiVLC's released captions went through: names lose their capitals, any other end gets a full stop."""
+    """The formatting of BiVLC's released captions: names lose their capitals, any other end gets a full stop."""
     text = text.strip().capitalize()
     return text if not text or text.endswith(".") else f"{text}."
 
 
 def gather_evidence(texts: Iterable[str]) -> Evidence:
-    """Counts words in mid-sentence; captions whose capitals say nothing are left out."""
+    """Count words in mid-sentence, except in captions whose capitals give no evidence."""
     evidence = Evidence()
     for text in texts:
         if shouted(text) or title_cased(text):
@@ -120,7 +120,7 @@ def acronym(word: str) -> bool:
 def runs(text: str) -> list[tuple[list[str], int, int]]:
     """Runs of capitalised words with one space between them: (words, start, end).
 
-    A sentence's first word has its capital anyway: it stands alone, and only when it has more capitals than that.
+    A sentence's first word always has a capital: it is a run of its own, and only if it has further capitals.
     """
     found: list[tuple[list[str], int, int]] = []
     for match in WORD.finditer(text):
@@ -143,13 +143,13 @@ def without_ordinary_runs(text: str, evidence: Evidence) -> str:
 
 
 def lowered(text: str, start: int, end: int) -> str:
-    """That part in lower case, but for the first letter of a sentence."""
+    """That part in lower case, except for the first letter of a sentence."""
     part = text[start:end]
     return part[0] + part[1:].lower() if starts_sentence(text, start) else part.lower()
 
 
 def capital_first(text: str) -> str:
-    """The first letter as a capital, unless a number stands before it or a name wants it small: `iPad on a desk.`"""
+    """Capitalise the first letter, unless it follows a number or a name needs it small: `iPad on a desk.`"""
     found = WORD.search(text)
     if found is None or any(character.isalnum() for character in text[: found.start()]) or acronym(found.group()):
         return text

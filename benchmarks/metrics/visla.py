@@ -8,8 +8,8 @@ meaning, and a negative one N, and makes three questions:
     p2_n   S(I, P2) is greater than S(I, N)
 
 I2T is right where p1_n and p2_n are. The paper defines P1-N and P2-N by their names alone; that they are asked of the
-image follows from Table 8, where models without a text encoder of their own (ViLT, BLIP-ITM) have both and no T2T. An
-equal score is no choice: a tie is not right. All shares are between 0 and 1.
+image follows from Table 8, where models without a text encoder of their own (ViLT, BLIP-ITM) have both and no T2T.
+Equal scores are not a choice: a tie is not right. All shares are between 0 and 1.
 """
 
 from collections.abc import Sequence
