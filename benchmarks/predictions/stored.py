@@ -1,4 +1,4 @@
-"""Stored predictions as the records that metrics are computed on, and what they come to, as plain numbers. Pure."""
+"""Turn stored predictions into records for metrics, and compute their figures as plain numbers. Pure."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -17,7 +17,7 @@ ItemTypes = Mapping[int, tuple[str, str]]  # item → type and subtype
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """What was said under one name: equally many items, and scores or choices; None stands for the other."""
+    """The answers under one name: items with as many scores or choices; the other one is None."""
 
     items: Sequence[int]
     scores: Sequence[float | None]
@@ -25,8 +25,8 @@ class Column:
 
 
 def records(columns: Mapping[str, Column], items: ItemTypes, kind: Kind) -> list[Typed]:
-    """A record for each item that says anything, in the order of `items`. What is not answered is None: a measure rests
-    on the items that have all it needs, and says how many."""
+    """A record for each item with an answer, in the order of `items`. Missing answers are None: a measure covers the
+    items with everything it needs, and counts them."""
     answered = {item for column in columns.values() for item in column.items}
     order = [item for item in items if item in answered]
     places = {item: place for place, item in enumerate(order)}
@@ -41,7 +41,7 @@ def records(columns: Mapping[str, Column], items: ItemTypes, kind: Kind) -> list
 
 
 def _scores_by_place(column: Column, places: Mapping[int, int]) -> np.ndarray:
-    """Scores by place, shape (number of places,); NaN where there is none. A stored NaN is none either."""
+    """Scores by place, shape (number of places,); NaN if missing. A stored NaN counts as missing."""
     found = np.full(len(places), np.nan)
     found[[places[item] for item in column.items]] = [np.nan if one is None else one for one in column.scores]
     return found
@@ -50,7 +50,7 @@ def _scores_by_place(column: Column, places: Mapping[int, int]) -> np.ndarray:
 def _verdicts(
     name: str, columns: Mapping[str, Column], scores: Mapping[str, np.ndarray], places: Mapping[int, int], kind: Kind
 ) -> list[bool | None]:
-    """By place: right, not right, or None where the question is not answered. A choice stands before scores."""
+    """By place: right, not right, or None where the question is not answered. A choice takes precedence over scores."""
     pairs = kind.measured.questions[name]
     found: list[bool | None] = [None] * len(places)
     right = beats(scores, pairs)
@@ -81,7 +81,7 @@ def summarize(found: Sequence[Typed], kind: Kind) -> dict[str, Any]:
 
 
 def _nested(evaluation: Evaluation, name: str) -> Mapping[str, Figure | Mean]:
-    """Figures that a kind keeps under a name of their own; none where it has no such part."""
+    """Figures that a kind has under a separate name; none if it has no such part."""
     return cast("Mapping[str, Figure | Mean]", evaluation.parts.get(name, {}))
 
 

@@ -1,6 +1,6 @@
 """Images under their opaque names. Annotators have no login: the name, 128 random bits, is the permission.
 
-No database is asked and no header tells anything of the file but its type and size.
+No database is queried, and headers reveal only the file's type and size.
 """
 
 from pathlib import Path
@@ -23,7 +23,7 @@ def thumbnail(request: HttpRequest, opaque: str) -> HttpResponse:
 
 
 def _picture(folder: str, opaque: str) -> HttpResponse:
-    """The file, or (with ACCEL_REDIRECT) the word to nginx where it lies."""
+    """The file, or (with ACCEL_REDIRECT) its location for nginx."""
     path = f"{folder}/{opaque[:2]}/{opaque}.jpg"
     if settings.ACCEL_REDIRECT:
         return HttpResponse(headers={**HEADERS, "X-Accel-Redirect": settings.ACCEL_REDIRECT + path})

@@ -92,7 +92,8 @@ def named_after(source: str, **rest) -> StagePlan:
 
 
 @pytest.mark.parametrize(
-    ("change", "said"), [({"left_at": "2026-01-01T00:00Z"}, "A-01 is not an active annotator"), (None, "at least one annotator")]
+    ("change", "said"),
+    [({"left_at": "2026-01-01T00:00Z"}, "A-01 is not an active annotator"), (None, "at least one annotator")],
 )
 def test_only_people_at_work_in_the_study_are_given_anything(stage, change, said):
     who = people(stage, 1) if change else []

@@ -73,7 +73,7 @@ def test_an_item_that_somebody_met_is_refused_by_name_and_nothing_is_set():
     annotator = studies.annotator(stage.study)
     met = assignment_leases.hold(annotator=annotator, stage=stage, wanted=1)[0].task.item
     other = next(item for item in first_items(stage, 2) if item != met)
-    with pytest.raises(gold_items.CannotSet, match=f"Item {met.key} has been met"):
+    with pytest.raises(gold_items.CannotSet, match=f"already seen item {met.key}"):
         attention_checks.set_checks(stage=stage, answers={other: ["none"], met: ["none"]}, by="test")
     assert not stage.tasks.filter(kind=Kind.CHECK).exists()
 

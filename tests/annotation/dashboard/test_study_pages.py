@@ -169,7 +169,7 @@ def test_whatever_is_shown_changes_the_fingerprint(what, study):
 
 def test_a_move_that_is_not_possible_is_said(client, manager, study):
     page = client.post(address("study-move", study), {"to": "open"}, follow=True).content.decode()
-    assert "cannot become open" in page
+    assert "cannot change to open" in page
 
 
 def test_new_instructions_are_a_new_version(client, manager, study):

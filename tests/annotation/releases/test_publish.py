@@ -233,6 +233,6 @@ def test_without_anybody_to_ask_nothing_is_sent(there, tmp_path, verified, monke
         raise EOFError
 
     monkeypatch.setattr("builtins.input", nobody)
-    with pytest.raises(CommandError, match="Say --yes"):
+    with pytest.raises(CommandError, match="Use --yes"):
         call_command("push_release", str(release(tmp_path / "a")), "--to", REPO)
     assert there.asked == []
