@@ -91,7 +91,7 @@ def summary(report: dict) -> list[str]:
     if files:
         lines += [
             f"{images['named']:,} image names = {images['stored']:,} stored + {images['known']:,} already stored "
-            f"+ {images['same']:,} identical to another name",
+            f"+ {images['same']:,} identical to another image",
             f"{files['found']:,} files = {files['used']:,} used + {files['unused']:,} unused "
             f"+ {files['system']:,} system files",
             *(f"unused: {name}" for name in files["unused_names"]),
