@@ -83,7 +83,7 @@ def record(key: str, subtype: str, rows: tuple[dict[str, Any], dict[str, Any]], 
 
 
 def write(records: Iterable[ItemRecord]) -> Iterator[tuple[str, bytes]]:
-    """Two files a set, `original/…` and `hard_positive/…`, as Python's json writes a list of rows."""
+    """Two files per set, `original/…` and `hard_positive/…`, as Python's json writes a list of rows."""
     items = list(records)
     for name, subtype in SUBTYPES.items():
         own = [item for item in items if item.subtype == subtype]
