@@ -361,7 +361,7 @@ def test_a_stopped_commands_job_is_failed_with_a_sentence(cups):
     tasks.tidy_up()
     job.refresh_from_db()
     assert (job.state, imports.codes(job)) == (JobState.FAILED, ["WORKER_LOST"])
-    assert "run it again" in job.problems[0]["advice"]
+    assert "Run it again" in job.problems[0]["advice"]
 
 
 @pytest.mark.parametrize(
