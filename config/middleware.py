@@ -1,4 +1,4 @@
-"""What every request must be before anything else looks at it."""
+"""Checks of every request before anything else handles it."""
 
 from collections.abc import Callable
 
@@ -11,11 +11,11 @@ def is_api(request: HttpRequest) -> bool:
 
 
 def no_nul(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
-    """An address with a NUL character is nobody's: PostgreSQL would refuse it far below, as an error of ours."""
+    """Reject URLs with a NUL character, which PostgreSQL would otherwise refuse later, as a server error."""
 
     def middleware(request: HttpRequest) -> HttpResponse:
         if "\0" in request.path_info or "%00" in request.META.get("QUERY_STRING", ""):
-            wrong = "The address holds a NUL character."
+            wrong = "The URL contains a NUL character."
             return wrong_address(wrong) if is_api(request) else HttpResponseBadRequest(wrong)
         return get_response(request)
 
@@ -28,9 +28,9 @@ def wrong_address(why: str) -> JsonResponse:
 
 
 def kept_by_nobody(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
-    """Pages, the API and downloads are for those who may see them now: no browser and no proxy keeps them.
+    """Keep browsers and proxies from caching pages, API responses and downloads, since permissions may change.
 
-    What may be kept, such as an image, says so itself.
+    Cacheable responses, such as images, set their own header.
     """
 
     def middleware(request: HttpRequest) -> HttpResponse:

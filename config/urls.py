@@ -1,4 +1,4 @@
-"""Every address of the app, a file of URLs for each part."""
+"""All URLs of the app, from one file per part."""
 
 from django.urls import include, path
 

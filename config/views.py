@@ -1,4 +1,4 @@
-"""What belongs to no part: the front door, the health check, and errors, which the API tells as JSON."""
+"""Views of no particular part: the front page, the health check, and errors, which the API returns as JSON."""
 
 from contextlib import suppress
 
@@ -23,7 +23,7 @@ def home(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def health(request: HttpRequest) -> HttpResponse:
-    """200 when this process reaches its database and Redis, 503 otherwise; a line for each."""
+    """200 if this process reaches its database and Redis, otherwise 503, with a line for each."""
     state = {"database": False, "redis": False}
     with suppress(DatabaseError), connection.cursor() as cursor:
         cursor.execute("SELECT 1")
@@ -45,11 +45,11 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     if is_api(request):
-        return JsonResponse({"detail": "There is no such address."}, status=404)
+        return JsonResponse({"detail": "There is no such URL."}, status=404)
     return defaults.page_not_found(request, exception)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
     if is_api(request):
-        return JsonResponse({"detail": "Winnow met something it did not expect. Its log says more."}, status=500)
+        return JsonResponse({"detail": "An unexpected error occurred. See the server's log."}, status=500)
     return defaults.server_error(request)

@@ -21,8 +21,8 @@ from workers import limits
 
 FORMATS = {"JPEG": "JPEG", "MPO": "JPEG", "PNG": "PNG", "WEBP": "WEBP", "GIF": "GIF"}  # MPO: a JPEG with a second view
 STARTS = (b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n", b"GIF87a", b"GIF89a", b"RIFF")
-START_OF_SCAN = b"\xff\xda"  # no pixels hold these bytes: after 255 an encoder writes 0
-TOO_LARGE = f"Give at most {limits.MAX_PIXELS:,} pixels and {limits.MAX_SIDE:,} a side."
+START_OF_SCAN = b"\xff\xda"  # never part of pixel data: after 255 an encoder writes 0
+TOO_LARGE = f"Give at most {limits.MAX_PIXELS:,} pixels and {limits.MAX_SIDE:,} per side."
 TOO_MANY_SCANS = f"Save the image again from its source; this JPEG has more than {limits.MAX_SCANS} scans."
 BARS = "#808080"  # around a framed image: neither theme of the page hides where the image ends
 CORRUPT = "Save the image again from its source; this file is cut off or damaged."
@@ -127,12 +127,12 @@ def crop(whole: Upright, x: int, y: int, width: int, height: int) -> tuple[bytes
 
 
 def noted(image: Image.Image) -> list[str]:
-    """What its owner should know of the image before its pixels are looked at."""
+    """Notes for the image's owner that need no decoding."""
     return ["animated: only the first frame is used"] if getattr(image, "is_animated", False) else []
 
 
 def opened(data: bytes) -> Image.Image:
-    """The header alone is read. Whatever Pillow raises on hostile bytes becomes one of our codes."""
+    """Read only the header. Whatever Pillow raises on hostile bytes becomes one of our codes."""
     if not data:
         raise ImageRefused("EMPTY_FILE", "Save the image again from its source; this file is empty.")
     try:
@@ -151,7 +151,7 @@ def opened(data: bytes) -> Image.Image:
 
 
 def decoded(image: Image.Image) -> Image.Image:
-    """Every pixel of the first frame, not only the header (`verify` would miss a cut JPEG)."""
+    """Decode every pixel of the first frame, not only the header (`verify` would miss a truncated JPEG)."""
     try:
         image.load()
     except Exception as error:
@@ -163,12 +163,12 @@ def orientation(image: Image.Image) -> int:
     """EXIF's 1 to 8; 1 where there is none or it cannot be read."""
     try:
         return int(image.getexif().get(0x0112, 1))
-    except Exception:  # EXIF is written by anybody: it may hold anything
+    except Exception:  # EXIF may contain anything
         return 1
 
 
 def pixels_of(data: bytes) -> Image.Image:
-    """What a model is given: RGB at full size, upright, transparency on white. Raises what `opened` does.
+    """The image for a model: RGB at full size, upright, transparency on white. Raises what `opened` does.
 
     A colour profile is left aside, unlike in what people are shown: published scores were computed so, and of an
     ordinary photograph these are the numbers in the file.
@@ -257,7 +257,7 @@ def with_profile(image: Image.Image, profile: bytes, notes: list[str]) -> Image.
         if "sRGB" in ImageCms.getProfileDescription(given):
             return image
         return ImageCms.profileToProfile(image, given, ImageCms.createProfile("sRGB"), outputMode="RGB") or image
-    except Exception:  # a profile is written by anybody, and often belongs to another colour space than the pixels
+    except Exception:  # a profile may contain anything, and often belongs to another colour space than the pixels
         notes.append("colour profile not used: it cannot be read or does not fit the pixels")
         return image
 

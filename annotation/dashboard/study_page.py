@@ -260,7 +260,7 @@ def _stage_links(stage: Stage) -> list[tuple[str, str]]:
     study, position = stage.study_id, stage.position
     query = f"?stage={position}"
     manages = stage.study.may.manage
-    checks = [("study-checks", "Checks and training", [study, position], "")] if manages else []
+    checks = [("study-checks", "Checks and practice", [study, position], "")] if manages else []
     named = manages and stage.strategy == Strategy.NAMED
     models = [("study-wrong", "People and models", [study], query)] if asked_in(stage.protocol) else []
     return _linked(

@@ -1,4 +1,4 @@
-"""What a task's judgments come to. Kept in step with them, in the transaction that changes them."""
+"""Outcomes of tasks, kept in line with the judgments in the transaction that changes them."""
 
 import json
 
@@ -40,7 +40,7 @@ RETURNING task_id
 CLEAR = "DELETE FROM annotation_outcome WHERE task_id = %(task)s AND by <> %(adjudicator)s RETURNING task_id"
 LOCK = "SELECT id FROM annotation_task WHERE id = %(task)s FOR NO KEY UPDATE"
 
-Given = dict[int, Answer]  # judgment → what it says, in the order of giving
+Given = dict[int, Answer]  # judgment → its answer, in the order given
 
 
 def rule_of(stage: Stage) -> Rule:
@@ -65,7 +65,7 @@ def settle(
     if task.kind != Kind.JUDGE:
         return
     confirms = PROTOCOLS[stage.protocol].confirms
-    found = counted_answers(task) if confirms or answers is None else {}  # an only answer differs from none
+    found = counted_answers(task) if confirms or answers is None else {}  # a single answer cannot differ
     disagreement.store_spread(task, rule_of(stage), found)
     if confirms:
         answers = _confirming(task, stage, found, asked)
@@ -84,13 +84,13 @@ def settle(
 
 
 def counted_answers(task: Task) -> Given:
-    """What its counted judgments say."""
+    """A task's counted answers by judgment."""
     return {pk: Answer(label, json.loads(content)) for pk, label, content in fetch(GIVEN, task=task.pk)}
 
 
 def _confirming(task: Task, stage: Stage, found: Given, asked: bool) -> list[Answer]:
-    """What was said of a task whose edits are to be confirmed; the edits become options for who comes next, and a place
-    that was added for a confirmation goes where none is needed any more.
+    """Handle a task whose edits must be confirmed: edits become options for the next annotator, and a slot added for a
+    confirmation is removed once it is no longer needed.
     """
     first = {
         decision_rule.verdict(answer): pk
@@ -107,9 +107,9 @@ def _confirming(task: Task, stage: Stage, found: Given, asked: bool) -> list[Ans
 
 
 def _take_slots_back(task: Task, stage: Stage) -> None:
-    """The last places beyond the stage's overlap, as far as nobody has ever held them and they are kept for nobody."""
+    """Remove the last slots beyond the stage's overlap that were never held and are not reserved."""
     gone, added = 0, Slot.objects.filter(task=task, number__gt=stage.overlap).order_by("-number")
-    for slot in added.select_for_update(skip_locked=True):  # one that is locked is being claimed, or judged
+    for slot in added.select_for_update(skip_locked=True):  # a locked slot is being claimed or judged
         last = slot.number == task.overlap - gone
         if not last or slot.annotator_id or slot.reserved_id or slot.leases.exists():
             break
@@ -121,7 +121,7 @@ def _take_slots_back(task: Task, stage: Stage) -> None:
 
 
 def write_outcome(task: Task, decision: Decision) -> bool:
-    """Whether the outcome is another now than it was."""
+    """Write the outcome; returns whether it has changed."""
     disagreement.store_waiting(task, decision)
     if decision.state == OPEN:
         return bool(fetch(CLEAR, task=task.pk, adjudicator=ADJUDICATOR))
@@ -133,7 +133,7 @@ def write_outcome(task: Task, decision: Decision) -> bool:
 
 
 def _asks_for_more(task: Task, stage: Stage, answers: list[Answer], decision: Decision) -> bool:
-    """Not where an adjudicator has decided: what is judged later changes nothing."""
+    """Delete the outcome unless an adjudicator decided it; returns whether it was deleted."""
     if decision.reason == AWAITING_CONFIRMATION:
         return not _is_adjudicated(task)
     labels = [answer.label for answer in answers]

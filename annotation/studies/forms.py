@@ -1,4 +1,4 @@
-"""What the pages of a study ask for, but the setting up of one (studies/setup_forms.py)."""
+"""The forms of a study's pages, except those for setting one up (studies/setup_forms.py)."""
 
 from django import forms
 from django.conf import settings
@@ -46,7 +46,7 @@ class InstructionsForm(ErrorsAtFields):
 
 
 class RoleForm(forms.Form):
-    """What a member may do from now on."""
+    """Changes a member's role."""
 
     role = forms.ChoiceField(choices=Role.choices)
 
@@ -56,12 +56,12 @@ class RoleForm(forms.Form):
 
 
 class MemberForm(ErrorsAtFields):
-    """Somebody with an account, and what they may do. The first role offered lets them do least."""
+    """Adds a person with an account in a role. The first role on offer permits least."""
 
     ROLES = (
-        (Role.VIEWER, "looks at figures, agreement and disagreements, and reads releases"),
-        (Role.MANAGER, "runs the study: invites, instructs, adjudicates, excludes, exports; sees who people are"),
-        (Role.OWNER, "does all that, says who the members are, and deletes the study"),
+        (Role.VIEWER, "sees figures, agreement, disagreements and releases"),
+        (Role.MANAGER, "runs the study: invites, instructs, adjudicates, excludes and exports; sees identities"),
+        (Role.OWNER, "does all of that, changes the members, and can delete the study"),
     )
 
     name = forms.CharField(label="User name", max_length=150, widget=forms.TextInput(attrs={"autocomplete": "off"}))

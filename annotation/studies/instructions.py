@@ -1,6 +1,6 @@
 """Instructions: the default ones of a protocol, in every language, and how they are read.
 
-Blank lines part paragraphs, lines that start with "- " are a list.
+Blank lines separate paragraphs, lines that start with "- " form a list.
 """
 
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ class Block:
 
 
 def blocks(text: str) -> list[Block]:
-    """`"Read.\\n\\n- one\\n- two"` → a paragraph and a list of two points. A point may go on over several lines."""
+    """`"Read.\\n\\n- one\\n- two"` → a paragraph and a list of two points. A point may span several lines."""
     found = []
     for part in text.strip().replace("\r\n", "\n").split("\n\n"):
         before, *points = f"\n{part.strip()}".split("\n- ")

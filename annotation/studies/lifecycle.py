@@ -1,4 +1,4 @@
-"""Setting a study up and running it: create, invite, instruct, pause."""
+"""Set up and run a study: create, invite, instruct, pause."""
 
 import secrets
 from collections.abc import Mapping, Sequence
@@ -27,11 +27,11 @@ CLOSED = f"moved to {StageState.CLOSED}"  # the verb of the event
 
 
 class CannotCreate(ValueError):
-    """The study cannot be set up like this; the message says why, a sentence a line."""
+    """The study cannot be set up like this; the message gives the reasons, one sentence per line."""
 
 
 class CannotMove(ValueError):
-    """The study is not in a state from which it can go there."""
+    """The study or stage cannot move from its present state to the requested one."""
 
 
 @transaction.atomic
@@ -49,9 +49,9 @@ def create_study(
     seed: int | None = None,
     state: StudyState = StudyState.OPEN,
 ) -> Study:
-    """A study with its stages, and the tasks of those that take the benchmark's items. Raises CannotCreate.
+    """Create a study with its stages, and tasks for the stages that take the benchmark's items. Raises CannotCreate.
 
-    `created_by` becomes its owner; without anybody it has no member, and superusers alone see it.
+    `created_by` becomes its owner; without one it has no members, and only superusers see it.
     """
     study = Study(
         name=name, benchmark=benchmark, pay_per_hour=pay_per_hour, currency=currency, consent=consent, state=state,
@@ -59,7 +59,7 @@ def create_study(
     )  # fmt: skip
     seed = secrets.randbits(31) if seed is None else seed
     _check(study, exclude=["created_by"])
-    Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)  # an import commits before this, or after
+    Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)  # an import commits before or after this
     study.save()
     if created_by is not None:
         members.add(study=study, user=created_by, role=Role.OWNER, by=by)
@@ -68,7 +68,7 @@ def create_study(
         stage = _create_stage(study, plan, stages[:place], made, seed)
         made[stage.name] = stage
     if not made:
-        raise CannotCreate("A study has at least one stage.")
+        raise CannotCreate("A study needs at least one stage.")
     tasks = _place_items(study, stages, list(made.values()))
     audit.record(by=by, verb="created", subject=study, tasks=tasks, seed=seed)
     return study
@@ -82,7 +82,7 @@ def _create_stage(
         raise CannotCreate(f"There is no protocol {plan.protocol!r}; there are: {', '.join(PROTOCOLS)}.")
     name, position = plan.stage_name, len(before) + 1
     if unknown := {plan.source, plan.after} - {"", *made}:
-        raise CannotCreate(f"Stage {name} names {', '.join(sorted(unknown))}, which is no stage before it.")
+        raise CannotCreate(f"Stage {name} names {', '.join(sorted(unknown))}, which is not an earlier stage.")
     own_items_apart = name in (plan.apart_from or ()) and tasks_per_item(plan.protocol) > 1
     if wrong := contradictions(plan.settings, own_items_apart, protocol.form):
         raise CannotCreate("\n".join(f"Stage {name}, {field}: {sentence}" for field, sentence in wrong.items()))
@@ -92,7 +92,7 @@ def _create_stage(
     apart = apart_of(plan, before)
     if unknown := set(apart) - set(positions):
         raise CannotCreate(
-            f"Stage {name} is kept apart from {', '.join(sorted(unknown))}, which is no stage before it."
+            f"Stage {name} is kept apart from {', '.join(sorted(unknown))}, which is not an earlier stage."
         )
     stage.apart_from = sorted(positions[other] for other in apart)
     _check(stage, exclude=["study"])
@@ -119,9 +119,11 @@ def _check(row: Study | Stage, exclude: list[str]) -> None:
 
 
 def _place_items(study: Study, plans: Sequence[StagePlan], stages: Sequence[Stage]) -> dict[str, int]:
-    """How many tasks each stage has now: those that take the benchmark's items. Every item must suit every stage.
+    """Create the tasks of the stages that take the benchmark's items; return each stage's count.
 
-    The items are read once for all stages: at full size, that is what takes the time.
+    Every item must suit every such stage.
+
+    The items are read once for all stages: for a large benchmark, reading takes most of the time.
     """
     asked: dict[str, list[task_creation.NewTask]] = {stage.name: [] for stage in stages}
     reasons: dict[str, list[str]] = {stage.name: [] for stage in stages}
@@ -170,7 +172,7 @@ def revise_instructions(*, stage: Stage, text: str, by: str, translations: Mappi
 def move_study(*, study: Study, to: str, by: str) -> Study:
     study = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     if to not in STUDY_MOVES[StudyState(study.state)]:
-        raise CannotMove(f"A study that is {study.state} cannot become {to}.")
+        raise CannotMove(f"A study that is {study.state} cannot change to {to}.")
     audit.record(by=by, verb=f"moved to {to}", subject=study, before=study.state)
     study.state = to
     study.save(update_fields=["state"])
@@ -192,9 +194,9 @@ def move_stage(*, stage: Stage, to: str, by: str) -> Stage:
     stage.save(update_fields=["state"])
     slots = Slot.objects.filter(stage=stage, judgment=None)
     slots.update(live=False) if to == StageState.CLOSED else slots.filter(task__live=True).update(live=True)
-    went = 0  # items that go on now
+    went = 0  # items promoted now
     if to == StageState.CLOSED and stage.rule == DecisionRule.DAWID_SKENE:
-        dawid_skene.queue_estimate(stage=stage, by=by, closing=True)  # they go when the worker has estimated
+        dawid_skene.queue_estimate(stage=stage, by=by, closing=True)  # promoted after the worker's estimate
     elif to == StageState.CLOSED:
         went = promotion.promote(stage)
     last_task = stage.tasks.aggregate(last=Max("pk"))["last"]  # what comes later came after the closing

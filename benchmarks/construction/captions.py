@@ -1,7 +1,7 @@
-"""BiVLC §3.1 step 1: captions in one form, so that their form does not tell a written caption from a generated one.
+"""BiVLC §3.1 step 1: give captions one form, so that form does not distinguish written from generated captions.
 
-The rule of the paper: captions start with a capital, continue in lower case, keep the capitals of named entities, and
-end with a punctuation mark. How it is applied here, without a language model:
+The paper's rule: captions start with a capital, continue in lower case, keep the capitals of named entities, and end
+with a punctuation mark. It is applied here without a language model:
 
 - white space is collapsed; a comma stands next to the word before it; a caption ends in one mark, a full stop unless it
   has a `?` or `!` there;
@@ -15,8 +15,8 @@ end with a punctuation mark. How it is applied here, without a language model:
   one case in all, small where the set writes it so as a rule (`Vegan Pizza` beside `pizza`), else as the name or
   acronym (`tv` beside `TV`). People write `tv` where models write `TV`.
 
-The released BiVLC files keep no name's capitals (`coca-cola`, `las vegas`); `format_as_released` is the rule that gives
-their captions to the letter.
+The released BiVLC files keep no capitals of names (`coca-cola`, `las vegas`); `format_as_released` reproduces their
+captions exactly.
 """
 
 import re
@@ -32,18 +32,18 @@ FINAL_MARKS = " ,;:/.!?…。！？"
 COMMA = re.compile(r"\s*,\s*(?=[^\W\d_])")  # before a word
 CLOSING = "\"'”’)]»"
 DOMINANT = 4
-TITLE_SHARE = 0.7  # of the words after the first that have four letters or more
+TITLE_SHARE = 0.7  # share of the words after the first with four letters or more
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """How often words stand in mid-sentence with and without a capital; keys are lower case."""
+    """Counts of words in mid-sentence with and without a capital; keys are lower case."""
 
     capital: Counter[str] = field(default_factory=Counter)
     lower: Counter[str] = field(default_factory=Counter)
 
     def ordinary(self, word: str) -> bool:
-        """Whether the set writes this word in lower case as a rule."""
+        """Whether the set usually has this word in lower case."""
         key = stem(word)
         return self.lower[key] >= DOMINANT * max(1, self.capital[key])
 
@@ -84,7 +84,7 @@ def format_records(records: Iterable[ItemRecord]) -> list[ItemRecord]:
 
 
 def format_as_released(text: str) -> str:
-    """What BiVLC's released captions went through: names lose their capitals, any other end gets a full stop."""
+    """The formatting of BiVLC's released captions: names lose their capitals, any other end gets a full stop."""
     text = text.strip().capitalize()
     return text if not text or text.endswith(".") else f"{text}."
 
@@ -95,7 +95,7 @@ def without_form(text: str) -> str:
 
 
 def gather_evidence(texts: Iterable[str]) -> Evidence:
-    """Counts words in mid-sentence; captions whose capitals say nothing are left out."""
+    """Count words in mid-sentence, except in captions whose capitals give no evidence."""
     evidence = Evidence()
     for text in texts:
         if shouted(text) or title_cased(text):
@@ -134,7 +134,7 @@ def acronym(word: str) -> bool:
 def runs(text: str) -> list[tuple[list[str], int, int]]:
     """Runs of capitalised words with one space between them: (words, start, end).
 
-    A sentence's first word has its capital anyway: it stands alone, and only when it has more capitals than that.
+    A sentence's first word always has a capital: it is a run of its own, and only if it has further capitals.
     """
     found: list[tuple[list[str], int, int]] = []
     for match in WORD.finditer(text):
@@ -157,13 +157,13 @@ def without_ordinary_runs(text: str, evidence: Evidence) -> str:
 
 
 def lowered(text: str, start: int, end: int) -> str:
-    """That part in lower case, but for the first letter of a sentence."""
+    """That part in lower case, except for the first letter of a sentence."""
     part = text[start:end]
     return part[0] + part[1:].lower() if starts_sentence(text, start) else part.lower()
 
 
 def capital_first(text: str) -> str:
-    """The first letter as a capital, unless a number stands before it or a name wants it small: `iPad on a desk.`"""
+    """Capitalise the first letter, unless it follows a number or a name needs it small: `iPad on a desk.`"""
     found = WORD.search(text)
     if found is None or any(character.isalnum() for character in text[: found.start()]) or acronym(found.group()):
         return text

@@ -93,7 +93,7 @@ def _write_media(folder: Path, link: bool, moment: float) -> dict:
         for path, sha256 in _paths(moment):
             found = _copy(path, folder / "media" / path, link)
             if sha256 not in ("", found["sha256"]):
-                raise CannotBackUp(f"{staging.media(path)} is damaged: its bytes are not those that were imported.")
+                raise CannotBackUp(f"{staging.media(path)} is damaged: it differs from the imported file. Restore it.")
             listing.write(json.dumps({"path": path, **found}) + "\n")
             count, size = count + 1, size + found["bytes"]
     return {"files": count, "bytes": size, "sha256": digest(folder / MEDIA)}

@@ -1,4 +1,4 @@
-"""What is judged: benchmarks, their items, captions and images."""
+"""Benchmarks, their items, captions and images."""
 
 import secrets
 
@@ -10,10 +10,10 @@ from django.db.models.functions import Now
 
 
 class Benchmark(models.Model):
-    """A set of items of one kind, from one import or more."""
+    """A set of items of one kind, from one or more imports."""
 
     name = models.CharField(max_length=120, unique=True)
-    source = models.CharField(max_length=60)  # the format that its first import came in
+    source = models.CharField(max_length=60)  # the format of its first import
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
     created_at = models.DateTimeField(db_default=Now())
 
@@ -25,7 +25,7 @@ class Benchmark(models.Model):
 
 
 def opaque_name() -> str:
-    """128 random bits: the name under which an image is served says nothing about it (law 4)."""
+    """128 random bits: the name under which an image is served reveals nothing about it (law 4)."""
     return secrets.token_hex(16)
 
 
@@ -106,9 +106,9 @@ class ItemImage(models.Model):
     image = models.ForeignKey(Image, on_delete=models.PROTECT, related_name="uses")
     role = models.CharField(max_length=16, choices=Role)
     position = models.PositiveSmallIntegerField(default=0)
-    round = models.PositiveSmallIntegerField(default=1)  # of candidates: made anew for an item that had fallen out
+    round = models.PositiveSmallIntegerField(default=1)  # of candidates: later ones are for items that were dropped
     source_name = models.CharField(max_length=400)
-    crop = ArrayField(models.PositiveIntegerField(), size=4, null=True)  # `image` is that part of the file
+    crop = ArrayField(models.PositiveIntegerField(), size=4, null=True)  # `image` is this part of the file
     licence = models.CharField(max_length=200, blank=True)
     attribution = models.CharField(max_length=500, blank=True)
     opaque = models.CharField(max_length=32, unique=True, default=opaque_name)
@@ -123,7 +123,7 @@ class ItemImage(models.Model):
                 name="item_image_crop_whole",
             ),
         ]
-        indexes = [  # the few that came later: looked for whenever somebody has run out of work
+        indexes = [  # the few later ones: queried whenever an annotator has run out of work
             models.Index(fields=["item"], condition=Q(role="candidate", round__gt=1), name="item_image_later_round")
         ]
 

@@ -1,4 +1,4 @@
-"""Stored predictions as the records that metrics are computed on, and what they come to, as plain numbers. Pure."""
+"""Turn stored predictions into records for metrics, and compute their figures as plain numbers. Pure."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -18,7 +18,7 @@ ItemCaptions = Mapping[int, Mapping[str, str]]  # item → its first caption of 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """What was said under one name: equally many items, and scores or choices; None stands for the other."""
+    """The answers under one name: items with as many scores or choices; the other one is None."""
 
     items: Sequence[int]
     scores: Sequence[float | None]
@@ -58,7 +58,7 @@ def _from_captions(
 
 
 def _scores_by_place(column: Column, places: Mapping[int, int]) -> np.ndarray:
-    """Scores by place, shape (number of places,); NaN where there is none. A stored NaN is none either."""
+    """Scores by place, shape (number of places,); NaN if missing. A stored NaN counts as missing."""
     found = np.full(len(places), np.nan)
     found[[places[item] for item in column.items]] = [np.nan if one is None else one for one in column.scores]
     return found
@@ -67,7 +67,7 @@ def _scores_by_place(column: Column, places: Mapping[int, int]) -> np.ndarray:
 def _verdicts(
     name: str, columns: Mapping[str, Column], scores: Mapping[str, np.ndarray], places: Mapping[int, int], kind: Kind
 ) -> list[bool | None]:
-    """By place: right, not right, or None where the question is not answered. A choice stands before scores."""
+    """By place: right, not right, or None where the question is not answered. A choice takes precedence over scores."""
     pairs = kind.measured.questions[name]
     found: list[bool | None] = [None] * len(places)
     right = beats(scores, pairs)
@@ -98,7 +98,7 @@ def summarize(found: Sequence[Typed], kind: Kind) -> dict[str, Any]:
 
 
 def _nested(evaluation: Evaluation, name: str) -> Mapping[str, Figure | Mean]:
-    """Figures that a kind keeps under a name of their own; none where it has no such part."""
+    """Figures that a kind has under a separate name; none if it has no such part."""
     return cast("Mapping[str, Figure | Mean]", evaluation.parts.get(name, {}))
 
 

@@ -1,7 +1,7 @@
-"""Rows of the papers' tables, as printed, to stand beside models that are measured here. Pure.
+"""Rows of the papers' tables, as printed, to compare with models measured here. Pure.
 
-They are shown where a manager asks for them, always as reported and with their source. A hyphen stands for what the
-paper does not print. Sources, all in percent:
+They are shown only if a manager adds them, always marked as reported and with their source. A hyphen means not printed
+in the paper. Sources, all in percent:
 
 - BiVLC (Miranda et al. 2024): Table 2 (people, generative models), Table 3 (contrastive models) and Table 4 (by type).
   Of Open CapPa the text that this was taken from lacks the Group score of Table 2; the rest agrees with Table 4.
@@ -133,7 +133,7 @@ VISLA_MEASURES = ("t2t", "i2t", "p1_n", "p2_n")
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """`name` is how it is asked for; `rows` are the models of it that can stand on a benchmark of `kind`."""
+    """`name` identifies the table; `rows` are its models, for benchmarks of `kind`."""
 
     name: str
     kind: str
@@ -142,7 +142,7 @@ class Table:
 
 
 def cells(table: str) -> Iterator[tuple[str, list[float | None]]]:
-    """Model and figures of each line. A model's name may have spaces: as many figures stand in each line."""
+    """Each line's model and figures. A model's name may have spaces; each line has the same number of figures."""
     lines = table.strip().splitlines()
     width = min(len(line.split()) for line in lines) - 1
     for line in lines:

@@ -72,7 +72,7 @@ def test_the_api_tells_as_json_that_a_host_is_not_ours(client, settings):
 
 def test_a_fault_of_the_api_is_told_as_json(rf):
     answer = views.server_error(rf.get("/api/studies/"))
-    assert answer.status_code == 500 and b"did not expect" in answer.content
+    assert answer.status_code == 500 and b"unexpected error" in answer.content
 
 
 def test_every_view_is_imported_before_gunicorn_forks():

@@ -60,8 +60,8 @@ def content(archive: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
 
 
 def members(path: Path, title: str) -> Iterator[tuple[tarfile.TarInfo, tarfile.TarFile]]:
-    """Each entry while it stands in front of the reader. Reads to the very end, so that a cut or a wrong checksum in
-    the last bytes is seen too. ArchiveRefused."""
+    """Each entry while the reader is at it. Reads to the very end, so that truncation or a wrong checksum in the last
+    bytes is noticed too. Raises ArchiveRefused."""
     last = title
     try:
         with unpacked(path, title) as stream:

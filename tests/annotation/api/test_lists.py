@@ -53,8 +53,8 @@ WRONG = [
     ("api-judgment-list", "since", "yesterday", "wrong format"),
     ("api-judgment-list", "limit", "1001", "less than or equal to 1000"),
     ("api-judgment-list", "limit", "0", "greater than or equal to 1"),
-    ("api-judgment-list", "cursor", "nonsense", "This is no cursor"),
-    ("api-judgment-list", "cursor", "cD1hYmM=", "This is no cursor"),  # p=abc
+    ("api-judgment-list", "cursor", "nonsense", "This is not a valid cursor"),
+    ("api-judgment-list", "cursor", "cD1hYmM=", "This is not a valid cursor"),  # p=abc
     ("api-annotator-list", "stage", "1", "no such filter"),
     ("api-study-detail", "stage", "1", "There are: none"),
     ("api-study-figures", "stage", "99", "has the stages 1 to 1"),
@@ -69,7 +69,7 @@ def test_what_is_unknown_or_wrong_is_refused_in_words(client, manager, study, na
 
 def test_a_filter_that_is_given_twice_is_refused(client, manager, study):
     answer = client.get(reverse("api-task-list", args=[study.pk]) + "?stage=1&stage=1")
-    assert (answer.status_code, answer.json()) == (400, {"stage": ["Give this once."]})
+    assert (answer.status_code, answer.json()) == (400, {"stage": ["Give this only once."]})
 
 
 def test_judgments_are_filtered(client, manager, study):

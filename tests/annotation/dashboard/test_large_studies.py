@@ -92,7 +92,7 @@ def test_old_figures_stay_while_newer_ones_rest(client, manager, study):
     look(client, study)
     work()
     studies.judgment(studies.annotator(study), study.stages.get())
-    assert "newer ones from" in look(client, study) and not Job.objects.filter(state="queued").exists()
+    assert "next update after" in look(client, study) and not Job.objects.filter(state="queued").exists()
 
 
 def test_what_is_of_now_comes_without_new_figures(client, manager, study):

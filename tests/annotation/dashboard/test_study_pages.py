@@ -79,7 +79,7 @@ def test_a_stage_is_closed_and_opened_again(client, manager, study):
         assert answer.url == f"{address('study-detail', study)}?stage=1"
         assert study.stages.get().state == to
     refused = client.post(reverse("stage-move", args=[study.pk, 1]), {"to": "elsewhere"}, follow=True)
-    assert "cannot become elsewhere" in refused.content.decode()
+    assert "cannot change to elsewhere" in refused.content.decode()
 
 
 def test_a_closed_stage_shows_no_forecast(client, manager, study):
@@ -169,7 +169,7 @@ def test_whatever_is_shown_changes_the_fingerprint(what, study):
 
 def test_a_move_that_is_not_possible_is_said(client, manager, study):
     page = client.post(address("study-move", study), {"to": "open"}, follow=True).content.decode()
-    assert "cannot become open" in page
+    assert "cannot change to open" in page
 
 
 def test_new_instructions_are_a_new_version(client, manager, study):

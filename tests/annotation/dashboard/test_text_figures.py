@@ -150,7 +150,7 @@ def test_a_benchmarks_page_shows_how_alike_its_captions_are(client, manager):
         text_items.item(source, TRIPLE)
     url = reverse("benchmark-detail", args=[source.pk])
     whole = client.get(url).content.decode()
-    assert "How alike the captions are" in whole and "Edit distance in characters" in whole
+    assert "Similarity of captions" in whole and "Edit distance in characters" in whole
     assert "How alike" not in client.get(url, {"type": ""}).content.decode()
     assert "How alike" not in client.get(reverse("benchmark-detail", args=[studies.benchmark(1).pk])).content.decode()
 

@@ -214,10 +214,10 @@ def test_the_command_says_where_to_and_asks(there, tmp_path, verified, monkeypat
     monkeypatch.setattr("builtins.input", lambda words: "no")
     with pytest.raises(CommandError, match="Nothing was sent"):
         call_command("push_release", str(tmp_path / "a"), "--to", REPO)
-    assert f"goes to {there.address}/datasets/{REPO} for everybody" in capsys.readouterr().out
+    assert f"will be uploaded to {there.address}/datasets/{REPO}, visible to everyone" in capsys.readouterr().out
     assert there.asked == []
     call_command("push_release", str(tmp_path / "a"), "--to", REPO, "--yes", "--private")
-    assert f"It is at {there.address}/datasets/{REPO}/tree/1.0" in capsys.readouterr().out
+    assert f"Uploaded to {there.address}/datasets/{REPO}/tree/1.0" in capsys.readouterr().out
     assert there.repos[REPO].private
 
 
@@ -233,6 +233,6 @@ def test_without_anybody_to_ask_nothing_is_sent(there, tmp_path, verified, monke
         raise EOFError
 
     monkeypatch.setattr("builtins.input", nobody)
-    with pytest.raises(CommandError, match="Say --yes"):
+    with pytest.raises(CommandError, match="Use --yes"):
         call_command("push_release", str(release(tmp_path / "a")), "--to", REPO)
     assert there.asked == []

@@ -170,5 +170,5 @@ def test_the_command_writes_both_and_the_page_stands_alone(client, manager, stud
     whole = file.read_text(encoding="utf-8")
     assert json.loads(numbers_file.read_text()) == answer(client, study)
     assert "<link" not in whole and "<script" not in whole and "@media print" in whole
-    with pytest.raises(CommandError, match="Say what to write"):
+    with pytest.raises(CommandError, match="Choose what to write"):
         call_command("report", str(study.pk))

@@ -75,7 +75,7 @@ class TestStudies:
         job = export_job.queue_export(study=study, by="test")
         jobs.start_job(job=job, by="test")
         before = rows()
-        with pytest.raises(CannotDelete, match=r"Export of .* is running"):
+        with pytest.raises(CannotDelete, match=r"Export of .* is still running"):
             delete_study(study=study, by="test")
         assert rows() == before
         jobs.cancel_job(job=job, by="test")
@@ -87,7 +87,9 @@ class TestStudies:
         release = studies.release(study)
         default_storage.save(release.file, ContentFile(b"frozen"))
         before = rows()
-        with pytest.raises(CannotDelete, match=r"released as split 1\.0\. Say that its releases may go too"):
+        with pytest.raises(
+            CannotDelete, match=r"released as split 1\.0\. Confirm that its releases may be deleted too"
+        ):
             delete_study(study=study, by="test")
         assert rows() == before and default_storage.exists(release.file)
         assert delete_study(study=study, by="test", releases=True)["releases"] == 1

@@ -241,7 +241,7 @@ class TestTables:
         images = imports.archive(tmp_path, [f"spare-{n}.jpg" for n in range(10)] + [f"{n}.jpg" for n in "abcd"])
         call_command("import_benchmark", "bivlc-candidates", str(path), images=images, name="Cups", new_candidates=True)
         said = capsys.readouterr().out
-        assert "2 items got 4 new candidates." in said and "NOT_TAKEN" in said and "EXTRA_COLUMN" not in said
+        assert "2 items received 4 new candidates." in said and "NOT_TAKEN" in said and "EXTRA_COLUMN" not in said
         assert [round for _, round, _ in candidates("i1")] == [1, 2, 2]
 
     @pytest.mark.parametrize("options", [{"format": "sugarcrepe"}, {"format": "jsonl", "text_only": True}])

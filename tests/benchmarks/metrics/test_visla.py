@@ -96,8 +96,8 @@ def test_both_positives_are_right_no_more_often_than_either(rows):
         ({"texts": [[0.1, 0.2]]}, "shape (n, 3)"),
         ({"texts": [[0.1, 0.2, float("nan")]]}, "s(p2,n) is NaN"),
         ({"images": {name: [1] for name in IMAGES[:2]}}, "s(i,n) is missing"),
-        ({"texts": {name: [1] for name in TEXTS}, "images": [[1, 2, 3], [1, 2, 3]]}, "different lengths"),
-        ({"texts": [[1, 2, 3]] * 2, "keys": ["a", "a"]}, "'a' is there twice"),
+        ({"texts": {name: [1] for name in TEXTS}, "images": [[1, 2, 3], [1, 2, 3]]}, "the lengths differ"),
+        ({"texts": [[1, 2, 3]] * 2, "keys": ["a", "a"]}, "'a' appears twice"),
         ({"texts": [[1, 2, 3]] * 2, "captions": [("a", "b", "c")]}, "1 captions for 2 items"),
     ],
 )

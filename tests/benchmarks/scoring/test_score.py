@@ -360,12 +360,12 @@ def junk(folder: Path) -> Path:
 
 
 REFUSED = [
-    ("ViT-B-32", "openai", "QUICKGELU_MISMATCH", "Ask for ViT-B-32-quickgelu."),
-    ("ViT-B-32", openai_archive, "QUICKGELU_MISMATCH", "Ask for ViT-B-32-quickgelu."),
-    (NAME, "laion2b_s34b_b79k", "QUICKGELU_MISMATCH", "Ask for ViT-B-32."),
+    ("ViT-B-32", "openai", "QUICKGELU_MISMATCH", "Use ViT-B-32-quickgelu."),
+    ("ViT-B-32", openai_archive, "QUICKGELU_MISMATCH", "Use ViT-B-32-quickgelu."),
+    (NAME, "laion2b_s34b_b79k", "QUICKGELU_MISMATCH", "Use ViT-B-32."),
     ("ViT-B-33", "openai", "MODEL_UNKNOWN", "Did you mean ViT-B-32"),
     ("ViT-B-32", "opnai", "MODEL_UNKNOWN", "laion2b_s34b_b79k"),
-    ("ViT-S-32", junk, "WEIGHTS_WRONG", "no weights of ViT-S-32"),
+    ("ViT-S-32", junk, "WEIGHTS_WRONG", "not contain weights of ViT-S-32"),
     (NAME, "openai", "MODEL_UNREACHABLE", "hub cannot be reached"),
     ("hf-hub:nobody/nothing", "", "MODEL_UNREACHABLE", "hub cannot be reached"),
     ("language-model:nobody/nothing", "", "MODEL_UNREACHABLE", "hub cannot be reached"),
@@ -415,7 +415,7 @@ def test_the_command_scores_at_once_and_says_what_it_did(media, tmp_path, tiny, 
     call_command("score", "Cups", model=tiny, now=True, device="cpu")
     said = capsys.readouterr().out
     assert "Encoded 6 images and 6 captions" in said
-    assert "12 scores of the kind bivlc stored" in said
+    assert "12 scores stored, of the kind bivlc" in said
     assert Prediction.objects.count() == 12
 
 

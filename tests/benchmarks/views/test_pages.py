@@ -156,7 +156,7 @@ def test_an_upload_becomes_a_job_and_the_job_a_benchmark(
     assert answer.url == reverse("job-detail", args=[job.pk])
     assert (job.state, job.created_by, Item.objects.count()) == (JobState.DONE, staff, 3)
     page = client.get(answer.url).content.decode()
-    assert "Everything is imported" in page and "hx-get" not in page
+    assert "Everything was imported" in page and "hx-get" not in page
     assert imports.tree(tmp_path / uploads.UPLOADS) == []
 
 
